@@ -1,0 +1,209 @@
+"""What goes back to the server, and what stays on our side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+from pydantic import Field as Setting
+
+from mcp_elicit_client.core.choices import scalar_key
+from mcp_elicit_client.core.defaults import default_content
+from mcp_elicit_client.core.forms import Form, Value
+from mcp_elicit_client.core.problems import Problem
+from mcp_elicit_client.core.requests import FormRequest, Request, parse_request
+from mcp_elicit_client.core.validation import check_content, sendable
+from mcp_elicit_client.exceptions import AnswerError
+
+if TYPE_CHECKING:
+    from mcp.types import ElicitResult
+
+Action: TypeAlias = Literal["accept", "decline", "cancel"]
+"""What the server is told: a yes, a no, or that nobody decided."""
+
+By: TypeAlias = Literal["user", "policy", "default", "host", "timeout", "nobody", "error"]
+"""
+Who decided: the person asked; a rule of the host application; the form's
+defaults; the host's own code, which did not say on whose behalf; the clock;
+nobody, since nobody was asked; or something that failed.
+"""
+
+Source: TypeAlias = Literal["user", "default", "policy", "host"]
+"""Where the value of one field comes from."""
+
+
+class Answer(BaseModel):
+    """
+    The answer to a request.
+
+    Only `action` and `content` ever reach the server.
+
+    Attributes:
+        action: Accept, decline or cancel.
+        content: The values by field name; only with the accept of a form.
+        by: Who decided.
+        reason: Why, in words of ours or of the host's.
+        sources: Where each value comes from, by field name.
+        notes: What was changed before the answer was sent.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    action: Action
+    content: dict[str, Value] | None = None
+    by: By
+    reason: str = ""
+    sources: dict[str, Source] = Setting(default_factory=dict)
+    notes: tuple[Problem, ...] = ()
+
+    @classmethod
+    def accept(
+        cls,
+        content: Mapping[str, Any] | None = None,
+        *,
+        by: By,
+        reason: str = "",
+        sources: Mapping[str, Source] | None = None,
+    ) -> Answer:
+        """Say yes, with the values of a form or, to a URL, without any."""
+        return cls(
+            action="accept",
+            content=None if content is None else dict(content),
+            by=by,
+            reason=reason,
+            sources=dict(sources or {}),
+        )
+
+    @classmethod
+    def decline(cls, *, by: By, reason: str = "") -> Answer:
+        """Say no.  Only for somebody's decision: if nobody was asked, cancel."""
+        return cls(action="decline", by=by, reason=reason)
+
+    @classmethod
+    def cancel(cls, *, by: By, reason: str = "") -> Answer:
+        """Say neither: dismissed, failed, or nobody there."""
+        return cls(action="cancel", by=by, reason=reason)
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the result as JSON on the wire: what the server gets to know."""
+        if self.action != "accept" or self.content is None:
+            return {"action": self.action}
+        return {"action": self.action, "content": {name: _listed(value) for name, value in self.content.items()}}
+
+
+def check_answer(request: Request, answer: Answer) -> Answer:
+    """
+    Let no answer leave that does not fit its request.
+
+    An accept whose content does not fit the form becomes a cancel; keys that
+    the form did not ask for are left out and noted; content that does not
+    belong to the answer is taken off.
+    """
+    if answer.action != "accept" or not isinstance(request, FormRequest):
+        return answer.model_copy(update={"content": None, "sources": {}})
+    content = answer.content or {}
+    form = request.form
+    asked = {name: value for name, value in content.items() if name in form.by_name}
+    notes = tuple(
+        Problem(code="not_asked_for", message="it was not asked for, and is not sent", field=name)
+        for name in content
+        if name not in asked
+    )
+    validation = check_content(form, asked)
+    if not validation:
+        codes = sorted({error.code for error in validation.errors})
+        return Answer(
+            action="cancel", by="error", reason=f"the answer did not fit the form: {', '.join(codes)}", notes=notes
+        )
+    return answer.model_copy(
+        update={
+            "content": {name: sendable(form.by_name[name], value) for name, value in asked.items()},
+            "sources": {name: source for name, source in answer.sources.items() if name in asked},
+            "notes": (*answer.notes, *notes),
+        }
+    )
+
+
+def sources_of(form: Form, content: Mapping[str, Any], otherwise: Source) -> dict[str, Source]:
+    """Tell which values are the server's suggestion, unchanged; the others are *otherwise*."""
+    return {
+        name: "default" if name in form.by_name and _is_default(form.by_name[name].default, value) else otherwise
+        for name, value in content.items()
+    }
+
+
+def _is_default(default: object, value: object) -> bool:
+    return default is not None and scalar_key(_listed(default)) == scalar_key(_listed(value))
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def accept(content: Mapping[str, Any] | None = None) -> ElicitResult:
+    """
+    Build the result of a callback that says yes.
+
+    Args:
+        content: The values by field name; None to a URL.  Texts, numbers,
+            booleans and lists of texts; never None.
+
+    Raises:
+        AnswerError: If a value is of no kind that an answer can carry.
+    """
+    if content is None:
+        return _result(Answer.accept(by="host"))
+    checked = check_content(Form(), content)
+    if not checked:
+        named = "; ".join(f"{error.field!r}: {error.message}" for error in checked.errors)
+        raise AnswerError(f"no answer can carry this: {named}", checked.errors)
+    return _result(Answer.accept(content, by="host"))
+
+
+def decline(reason: str | None = None) -> ElicitResult:  # noqa: ARG001
+    """
+    Build the result of a callback whose user said no.
+
+    If nobody was asked, use `cancel`: servers take a decline for a person's
+    decision.  *reason* is for the reader of your code; the protocol has no
+    place for it, and it is not sent.
+    """
+    return _result(Answer.decline(by="host"))
+
+
+def cancel(reason: str | None = None) -> ElicitResult:  # noqa: ARG001
+    """
+    Build the result of a callback whose user dismissed the question, or was never asked.
+
+    *reason* is for the reader of your code; it is not sent.
+    """
+    return _result(Answer.cancel(by="host"))
+
+
+reject = decline
+"""Another name of `decline`."""
+
+
+def accept_with_defaults(params: object, partial: Mapping[str, Any] | None = None) -> ElicitResult:
+    """
+    Build the result of a callback that accepts what the server suggests.
+
+    Args:
+        params: As in `get_defaults`.
+        partial: Values that win over the defaults.
+
+    Raises:
+        AnswerError: If it is a URL request, if a required field has neither
+            a value nor a valid default, or if *partial* does not fit.
+        RequestError: If *params* is no request that could be answered.
+    """
+    request = parse_request(params)
+    content = default_content(request, partial)
+    return _result(check_answer(request, Answer.accept(content, by="default")))
+
+
+def _result(answer: Answer) -> ElicitResult:
+    from mcp.types import ElicitResult
+
+    return ElicitResult.model_validate(answer.to_wire())

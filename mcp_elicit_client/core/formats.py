@@ -1,0 +1,126 @@
+"""
+The four formats that servers may ask for: email, uri, date, date-time.
+
+Each is a grammar that the whole text must match, newline included.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta, timezone
+
+_ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
+_LOCAL = rf"{_ATEXT}+(?:\.{_ATEXT}+)*"
+_QUOTED = r'"(?:[ !#-\[\]-~]|\\[ -~])*"'
+_LDH = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_EMAIL = re.compile(
+    rf"(?P<local>{_LOCAL}|{_QUOTED})@(?:(?P<domain>{_LDH}(?:\.{_LDH})*)|\[(?P<literal>[!-Z^-~]+)\])", re.ASCII
+)
+
+_UNRESERVED = r"A-Za-z0-9._~\-"
+_SUB_DELIMS = r"!$&'()*+,;="
+_PCT = r"%[0-9A-Fa-f]{2}"
+_PCHAR = rf"(?:[{_UNRESERVED}{_SUB_DELIMS}:@]|{_PCT})"
+_URI = re.compile(
+    rf"""
+    [A-Za-z][A-Za-z0-9+.-]* :
+    (?:
+        // (?: (?:[{_UNRESERVED}{_SUB_DELIMS}:]|{_PCT})* @ )?
+           (?: \[ (?P<ip> [0-9A-Fa-f:.]+ | v[0-9A-Fa-f]+\.[{_UNRESERVED}{_SUB_DELIMS}:]+ ) \]
+             | (?:[{_UNRESERVED}{_SUB_DELIMS}]|{_PCT})* )
+           (?: : [0-9]* )?
+           (?: / {_PCHAR}* )*
+      | / (?: {_PCHAR}+ (?: / {_PCHAR}* )* )?
+      | {_PCHAR}+ (?: / {_PCHAR}* )*
+      |
+    )
+    (?: \? (?:{_PCHAR}|[/?])* )?
+    (?: \# (?:{_PCHAR}|[/?])* )?
+    """,
+    re.ASCII | re.VERBOSE,
+)
+
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
+_DATE_TIME = re.compile(
+    r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]"
+    r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2})(?:\.[0-9]+)?"
+    r"(?:[Zz]|(?P<sign>[+-])(?P<off_hour>[0-9]{2}):(?P<off_minute>[0-9]{2}))",
+    re.ASCII,
+)
+_LEAP_SECOND = 60
+
+
+def is_email(text: str) -> bool:
+    """Tell whether *text* is a Mailbox of RFC 5321, in ASCII."""
+    match = _EMAIL.fullmatch(text)
+    if match is None or len(match["local"]) > 64 or len(text) > 254:
+        return False
+    if match["literal"] is None:
+        return len(match["domain"]) <= 253
+    literal = match["literal"]
+    try:
+        if literal[:5].upper() == "IPV6:":
+            ipaddress.IPv6Address(literal[5:])
+        else:
+            ipaddress.IPv4Address(literal)
+    except ValueError:
+        return False
+    return True
+
+
+def is_uri(text: str) -> bool:
+    """Tell whether *text* is a URI of RFC 3986, with its scheme."""
+    match = _URI.fullmatch(text)
+    if match is None:
+        return False
+    if match["ip"] and match["ip"][0] not in "vV":
+        try:
+            ipaddress.IPv6Address(match["ip"])
+        except ValueError:
+            return False
+    return True
+
+
+def is_date(text: str) -> bool:
+    """Tell whether *text* is a full-date of RFC 3339: ``2026-11-20``."""
+    match = _DATE.fullmatch(text)
+    if match is None:
+        return False
+    year, month, day = (int(part) for part in match.groups())
+    try:
+        # RFC 3339 has a year 0, which was a leap year; Python has none.
+        date(year or 2000, month, day)
+    except ValueError:
+        return False
+    return True
+
+
+def is_date_time(text: str) -> bool:
+    """
+    Tell whether *text* is a date-time of RFC 3339: ``2026-11-20T14:30:00+01:00``.
+
+    A second 60 passes only where leap seconds are: at 23:59:60 UTC.
+    """
+    match = _DATE_TIME.fullmatch(text)
+    if match is None or not is_date(match["date"]):
+        return False
+    hour, minute, second = int(match["hour"]), int(match["minute"]), int(match["second"])
+    off_hour, off_minute = int(match["off_hour"] or 0), int(match["off_minute"] or 0)
+    if hour > 23 or minute > 59 or second > _LEAP_SECOND or off_hour > 23 or off_minute > 59:
+        return False
+    if second < _LEAP_SECOND:
+        return True
+    offset = timedelta(hours=off_hour, minutes=off_minute) * (-1 if match["sign"] == "-" else 1)
+    utc = datetime(2000, 6, 15, hour, minute, tzinfo=timezone.utc) - offset
+    return (utc.hour, utc.minute) == (23, 59)
+
+
+CHECKS: Mapping[str, Callable[[str], bool]] = {
+    "email": is_email,
+    "uri": is_uri,
+    "date": is_date,
+    "date-time": is_date_time,
+}
+"""The check of each format that is checked; any other format is a hint."""

@@ -1,0 +1,242 @@
+"""A form and its five kinds of field: all that is left of a server's schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import Field as Setting
+
+from mcp_elicit_client.core.choices import Choice, Scalar
+from mcp_elicit_client.core.text import printable
+
+Value: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat | tuple[StrictStr, ...] | list[StrictStr]
+"""One value of an answer."""
+
+CHECKED_FORMATS = frozenset({"email", "uri", "date", "date-time"})
+"""The formats that the specification lets servers ask for, and that we check."""
+
+
+class _Field(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    title: str
+    description: str = ""
+    required: bool = False
+
+
+class TextField(_Field):
+    """
+    A text.
+
+    Attributes:
+        name: The key in the answer, exactly as the server spells it.  **Not
+            safe to show**: show `title`.
+        title: What to call the field.  Safe to show.
+        description: More about it, or empty.  Safe to show.
+        required: Whether an answer must have it.
+        default: What the server suggests, already checked; None if nothing.
+        min_length: The least number of characters (code points).
+        max_length: The greatest number of characters.
+        format: What the text stands for.  ``email``, ``uri``, ``date`` and
+            ``date-time`` are checked, everything else is a hint.
+        pattern: An ECMAScript regular expression that the text must contain
+            a match of.
+    """
+
+    kind: Literal["text"] = "text"
+    default: StrictStr | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    format: str | None = None
+    pattern: str | None = None
+
+    def rules(self) -> dict[str, Any]:
+        """The field as JSON Schema, without its title, description and default."""
+        rules = {"type": "string", "minLength": self.min_length, "maxLength": self.max_length, "pattern": self.pattern}
+        if self.format in CHECKED_FORMATS:
+            rules["format"] = self.format
+        return _present(rules)
+
+
+class NumberField(_Field):
+    """
+    A number.
+
+    Attributes:
+        integer: Whether it must be whole.  ``1.0`` is whole, and is sent as 1.
+        default: What the server suggests, already checked; None if nothing.
+        minimum: The least value.
+        maximum: The greatest value.
+        exclusive_minimum: What the value must be more than.
+        exclusive_maximum: What the value must be less than.
+        multiple_of: What the value must be a whole multiple of.
+
+    The others are as in `TextField`.
+    """
+
+    kind: Literal["number"] = "number"
+    integer: bool = False
+    default: StrictInt | StrictFloat | None = None
+    minimum: StrictInt | StrictFloat | None = None
+    maximum: StrictInt | StrictFloat | None = None
+    exclusive_minimum: StrictInt | StrictFloat | None = None
+    exclusive_maximum: StrictInt | StrictFloat | None = None
+    multiple_of: StrictInt | StrictFloat | None = None
+
+    def rules(self) -> dict[str, Any]:
+        """The field as JSON Schema, without its title, description and default."""
+        return _present(
+            {
+                "type": "integer" if self.integer else "number",
+                "minimum": self.minimum,
+                "maximum": self.maximum,
+                "exclusiveMinimum": self.exclusive_minimum,
+                "exclusiveMaximum": self.exclusive_maximum,
+                "multipleOf": self.multiple_of,
+            }
+        )
+
+
+class BooleanField(_Field):
+    """
+    A yes or a no.
+
+    Attributes:
+        default: What the server suggests; None if nothing.
+
+    The others are as in `TextField`.
+    """
+
+    kind: Literal["boolean"] = "boolean"
+    default: StrictBool | None = None
+
+    def rules(self) -> dict[str, Any]:
+        """The field as JSON Schema, without its title, description and default."""
+        return {"type": "boolean"}
+
+
+class _WithChoices(_Field):
+    choices: tuple[Choice, ...] = ()
+
+    def label_of(self, choice: Choice) -> str:
+        """
+        What to call *choice*: its title, told apart by its value if two share it.
+
+        Safe to show.
+        """
+        if self._titles.count(choice.title) == 1:
+            return choice.title
+        return f"{choice.title} ({printable(str(choice.value), limit=200, multiline=False)})"
+
+    @cached_property
+    def _titles(self) -> tuple[str, ...]:
+        return tuple(choice.title for choice in self.choices)
+
+
+class ChoiceField(_WithChoices):
+    """
+    One of several options.
+
+    Attributes:
+        choices: The options, in the server's order.
+        default: The value of the option that the server suggests; None if none.
+
+    The others are as in `TextField`.
+    """
+
+    kind: Literal["choice"] = "choice"
+    default: Scalar | None = None
+
+    def rules(self) -> dict[str, Any]:
+        """The field as JSON Schema, without its title, description and default."""
+        return {"enum": [choice.value for choice in self.choices]}
+
+
+class MultiChoiceField(_WithChoices):
+    """
+    Any number of options, or of texts.
+
+    Attributes:
+        choices: The options, in the server's order; none if texts are asked for.
+        item: What each text must be like, where there are no options.
+        default: The values that the server suggests; None if nothing.
+        min_items: The least number of values.
+        max_items: The greatest number of values.
+        unique: Whether no value may repeat.
+
+    The others are as in `TextField`.
+    """
+
+    kind: Literal["multichoice"] = "multichoice"
+    item: TextField | None = None
+    default: tuple[StrictStr, ...] | None = None
+    min_items: int | None = None
+    max_items: int | None = None
+    unique: bool = False
+
+    def rules(self) -> dict[str, Any]:
+        """The field as JSON Schema, without its title, description and default."""
+        if self.choices:
+            items = {"type": "string", "enum": [choice.value for choice in self.choices]}
+        else:
+            items = self.item.rules() if self.item else {"type": "string"}
+        return _present(
+            {
+                "type": "array",
+                "items": items,
+                "minItems": self.min_items,
+                "maxItems": self.max_items,
+                "uniqueItems": self.unique or None,
+            }
+        )
+
+
+Field: TypeAlias = TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField
+"""One of the five kinds of field; ``field.kind`` tells which."""
+
+
+class Form(BaseModel):
+    """
+    The fields that a server asks for, in its order.
+
+    Attributes:
+        fields: The fields that a person can answer.
+        left_out: Names of optional fields that nobody could answer.  No
+            answer holds them.
+        closed: Whether the server refuses answers with other keys.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    fields: tuple[Annotated[Field, Setting(discriminator="kind")], ...] = ()
+    left_out: tuple[str, ...] = ()
+    closed: bool = False
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Field]:
+        """The fields by their names."""
+        return {field.name: field for field in self.fields}
+
+    def json_schema(self) -> dict[str, Any]:
+        """
+        Build the JSON Schema (2020-12) of an answer, from nothing but the fields.
+
+        Nothing of the server's schema is in it but names, limits and the
+        values of options: no ``$ref``, no unknown keyword.
+        """
+        schema: dict[str, Any] = {
+            "type": "object",
+            "properties": {field.name: field.rules() for field in self.fields},
+            "required": [field.name for field in self.fields if field.required],
+        }
+        if self.closed:
+            schema["additionalProperties"] = False
+        return schema
+
+
+def _present(rules: Mapping[str, Any]) -> dict[str, Any]:
+    return {keyword: rule for keyword, rule in rules.items() if rule is not None}

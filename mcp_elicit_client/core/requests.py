@@ -1,0 +1,223 @@
+"""The only door for untrusted JSON: behind it there are requests, and no JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+from pydantic import Field as Setting
+
+from mcp_elicit_client.core.forms import Form
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.problems import Problem
+from mcp_elicit_client.core.schemas import parse_form
+from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.urls import DEFAULT_URL_RULES, Target, UrlRules, inspect_url
+from mcp_elicit_client.exceptions import RequestError
+
+_MAX_ID = 1_024
+_COST_OF_A_VALUE = 8
+
+
+class Server(BaseModel):
+    """
+    Who asks.
+
+    Attributes:
+        name: What the host application calls the server.  Trusted, shown first.
+        claimed_name: What the server calls itself.  Anybody can claim any
+            name: shown second and in quotes, if at all.  Safe to show.
+        transport: How the server is reached (``stdio``, ``http``), if known.
+        origin: Where it is reached, if known: a command or an origin.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    claimed_name: str | None = None
+    transport: str | None = None
+    origin: str | None = None
+
+
+UNNAMED = Server(name="a server that the application did not name")
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    server: Server
+    message: str
+    protocol: str | None = None
+    tool: str | None = None
+    request_id: str | int | None = None
+    meta: dict[str, Any] = Setting(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+class FormRequest(_Request):
+    """
+    A server asks for a form to be filled in.
+
+    Attributes:
+        server: Who asks.
+        message: What for, in the server's words.  Safe to show.
+        form: What to fill in.  Without fields it is a question to confirm.
+        protocol: The protocol revision of the session, if known.
+        tool: The tool during whose call the server asks, if known.
+        request_id: The request's id in its session, if known.
+        meta: The server's ``_meta``.  **Not safe to show.**
+        problems: What was wrong with the request, but survivable.
+    """
+
+    mode: Literal["form"] = "form"
+    form: Form
+
+
+class UrlRequest(_Request):
+    """
+    A server asks for a URL to be visited.
+
+    Attributes:
+        target: The URL, inspected.
+        elicitation_id: The server's id for this visit, opaque and **not safe
+            to show**; None from protocol revision 2026-07-28 on.
+
+    The others are as in `FormRequest`.
+    """
+
+    mode: Literal["url"] = "url"
+    target: Target
+    elicitation_id: str | None = None
+
+
+Request: TypeAlias = FormRequest | UrlRequest
+AnyRequest: TypeAlias = Annotated[Request, Setting(discriminator="mode")]
+
+
+def parse_request(
+    params: object,
+    *,
+    server: Server | str = UNNAMED,
+    protocol: str | None = None,
+    tool: str | None = None,
+    request_id: str | int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    url_rules: UrlRules = DEFAULT_URL_RULES,
+) -> Request:
+    """
+    Read the params of ``elicitation/create``.
+
+    Everything that is to be shown comes out safe to show, every limit
+    checked, every default valid.  Nothing is fetched, opened or resolved,
+    and *params* is not changed.
+
+    Args:
+        params: The wire's dictionary, or the params of any version of the
+            SDK.  A `Request` comes back as it is.
+        server: Who asks, as the host application knows it.
+        protocol: The protocol revision of the session, if known.
+        tool: The tool during whose call the server asks, if known.
+        request_id: The request's id in its session, if known.
+        limits: How much is read and shown.
+        url_rules: Which hosts beyond public https may be visited.
+
+    Raises:
+        RequestError: If nobody could answer.  Its text is fit for the server.
+        UnsafeURLError: The same, for a URL that must not be opened.
+    """
+    if isinstance(params, (FormRequest, UrlRequest)):
+        return params
+    wire = as_wire(params)
+    _measure(wire, limits)
+    problems: list[Problem] = []
+    message = wire.get("message")
+    if not isinstance(message, str):
+        raise RequestError("message must be a text")
+    if len(message) > limits.message:
+        problems.append(Problem(code="cut", message=f"the message was longer than {limits.message} characters"))
+    meta = wire.get("_meta")
+    common: dict[str, Any] = {
+        "server": Server(name=server) if isinstance(server, str) else server,
+        "message": printable(message, limit=limits.message),
+        "protocol": protocol,
+        "tool": tool,
+        "request_id": request_id,
+        "meta": dict(meta) if isinstance(meta, Mapping) else {},
+    }
+    match wire.get("mode") or "form":
+        case "form":
+            form, found = parse_form(wire.get("requestedSchema"), limits)
+            return FormRequest(**common, form=form, problems=(*problems, *found))
+        case "url":
+            target = _target(wire.get("url"), url_rules)
+            elicitation_id = _elicitation_id(wire.get("elicitationId"))
+            return UrlRequest(**common, target=target, elicitation_id=elicitation_id, problems=tuple(problems))
+        case _:
+            raise RequestError('mode must be "form" or "url"')
+
+
+def as_wire(params: object) -> Mapping[str, Any]:
+    """
+    Return *params* as on the wire: camelCase names, no models.
+
+    Works with the params of every SDK version, by what all of them are: a
+    pydantic model whose aliases are the wire's names.
+
+    Raises:
+        RequestError: If *params* is neither a dictionary nor a model.
+    """
+    if isinstance(params, Mapping):
+        return params
+    if not isinstance(params, BaseModel):
+        raise RequestError("params must be an object")
+    wire: dict[str, Any] = dict(params.model_extra or {})
+    for name, info in type(params).model_fields.items():
+        value = getattr(params, name)
+        if isinstance(value, BaseModel):
+            value = value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        if value is not None:
+            wire[info.alias or name] = value
+    return wire
+
+
+def _target(url: object, url_rules: UrlRules) -> Target:
+    if not isinstance(url, str):
+        raise RequestError("url must be a text")
+    return inspect_url(url, url_rules)
+
+
+def _elicitation_id(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or len(value) > _MAX_ID:
+        raise RequestError(f"elicitationId must be a text of at most {_MAX_ID} characters")
+    return value
+
+
+def _measure(wire: Mapping[str, Any], limits: Limits) -> None:
+    """Refuse what is too large or too deep, having looked at no more than is allowed."""
+    left = limits.request
+    waiting: list[tuple[object, int]] = [(wire, 1)]
+    while waiting:
+        value, depth = waiting.pop()
+        left -= _COST_OF_A_VALUE
+        if isinstance(value, str):
+            left -= len(value)
+        elif isinstance(value, (Mapping, list, tuple)):
+            if depth > limits.nesting:
+                raise RequestError(f"the request is nested more than {limits.nesting} deep")
+            left -= len(value) * _COST_OF_A_VALUE
+            if left < 0:
+                break
+            if isinstance(value, Mapping):
+                if not all(isinstance(name, str) for name in value):
+                    raise RequestError("names must be texts")
+                left -= sum(map(len, value))
+                waiting += ((each, depth + 1) for each in value.values())
+            else:
+                waiting += ((each, depth + 1) for each in value)
+        if left < 0:
+            break
+    if left < 0:
+        raise RequestError(f"the request is larger than {limits.request} characters")

@@ -1,0 +1,270 @@
+"""
+URLs that a server wants a person to visit: which host would a browser contact?
+
+Only a URL that names its host plainly is let through.  A parser that repairs
+what it is given shows one host where a browser goes to another; so whatever
+would need repair is refused.  Nothing here is fetched, and no name resolved.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, computed_field
+
+from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.exceptions import UnsafeURLError
+
+MAX_URL = 2_048
+"""The longest URL that is let through, in characters."""
+
+LONG_HOST = 64
+"""Hosts longer than this, in characters, are warned about: their end may be out of sight."""
+
+_PUNYCODE = "xn--"
+_DEFAULT_PORTS = {"https": 443, "http": 80}
+
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_PLAIN_URL = re.compile(
+    rf"""
+    (?P<scheme> https? ) ://
+    (?P<host>
+        (?: {_LABEL} \. )* (?=[a-z]) {_LABEL}
+      | (?P<v4> [0-9.]+ )
+      | \[ (?P<v6> [0-9a-f:]+ ) \]
+    )
+    (?: : (?P<port> [0-9]{{0,5}} ) )?
+    (?P<rest> (?: [/?#] [A-Za-z0-9._~:/?\#\[\]@!$&'()*+,;=%|-]* )? )
+    """,
+    re.ASCII | re.IGNORECASE | re.VERBOSE,
+)
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.ASCII | re.IGNORECASE)
+
+# Names that are never public (RFC 6761, RFC 6762, RFC 8375, ICANN's .internal).
+_LOCAL_NAMES = ("local", "internal", "lan", "home", "corp", "intranet", "private", "home.arpa", "localdomain")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+_IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlRules:
+    """
+    Where a host application lets servers send its users, beyond public https.
+
+    Attributes:
+        allow_loopback: Also this machine (``localhost``, ``127.0.0.1``), and
+            then also with plain http.  For development.
+        allow_private: Also addresses and names of private networks, over
+            https.  For organisations whose servers live on one.
+    """
+
+    allow_loopback: bool = False
+    allow_private: bool = False
+
+
+DEFAULT_URL_RULES = UrlRules()
+
+
+class UrlWarning(BaseModel):
+    """
+    Something about a URL that a person should know before it is opened.
+
+    Attributes:
+        code: One stable word: ``punycode``, ``port``, ``ip_address``,
+            ``long_host``, ``underscore``, ``insecure``, ``private``.
+        message: A sentence for people, safe to show.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    code: str
+    message: str
+
+
+class Target(BaseModel):
+    """
+    A URL that has been inspected: what is shown is what is opened.
+
+    Attributes:
+        url: The URL to open: scheme and host in lower case, else as sent.
+            ASCII without spaces, quotes or backslashes.
+        scheme: ``https``, or ``http`` where the host application allows it.
+        host: The host that a browser contacts, in ASCII; IPv6 in brackets.
+        port: The port, if the URL names one other than its scheme's.
+        warnings: What a person should know first.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    url: str
+    scheme: str
+    host: str
+    port: int | None = None
+    warnings: tuple[UrlWarning, ...] = ()
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def domain(self) -> str:
+        """
+        The part of the host that its owner registered; what to mark.
+
+        The host itself if it is an address or has no registrable part.
+        """
+        return registrable_domain(self.host)
+
+
+def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> Target:
+    """
+    Find the host that a browser would contact for *url*.
+
+    Nothing is fetched, and no name is resolved.
+
+    Raises:
+        UnsafeURLError: If there is any doubt about the host, or the host is
+            out of the bounds of *rules*.
+    """
+    if len(url) > MAX_URL:
+        raise UnsafeURLError(url, "too_long", f"the URL is longer than {MAX_URL} characters")
+    plain = _PLAIN_URL.fullmatch(url)
+    if plain is None:
+        raise _unsafe(url)
+    scheme = plain["scheme"].lower()
+    host = plain["host"].lower()
+    port = _port(url, scheme, plain["port"])
+
+    warnings: list[UrlWarning] = []
+    if plain["v4"] or plain["v6"]:
+        address = _address(url, plain["v4"] or plain["v6"].lower())
+        place = _place_of_address(url, address)
+        warnings.append(_warning("ip_address", "It names its place by a number, not by a domain."))
+    else:
+        place = _place_of_name(host)
+        warnings += _name_warnings(url, host)
+    warnings += _place_warnings(url, scheme, place, rules)
+    if port is not None:
+        warnings.append(_warning("port", f"It uses the unusual port {port}."))
+
+    location = host if port is None else f"{host}:{port}"
+    return Target(
+        url=f"{scheme}://{location}{plain['rest']}",
+        scheme=scheme,
+        host=host,
+        port=port,
+        warnings=tuple(warnings),
+    )
+
+
+def registrable_domain(host: str) -> str:
+    """
+    Return the part of *host* that its owner registered, e.g. ``example.co.uk``.
+
+    The list of public suffixes is the one installed; nothing is fetched.
+    Hosts without a registrable part come back whole.
+    """
+    if host.startswith("[") or host.replace(".", "").isdigit():
+        return host
+    return _suffixes().privatesuffix(host) or host
+
+
+@cache
+def _suffixes() -> Any:
+    # Reading the list takes 0.2 s: only where somebody looks at a domain.
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()
+
+
+def _unsafe(url: str) -> UnsafeURLError:
+    scheme = _SCHEME.match(url)
+    if scheme is None:
+        return UnsafeURLError(url, "not_plain", "the URL does not start with https://")
+    if scheme[1].lower() not in _DEFAULT_PORTS:
+        return UnsafeURLError(url, "scheme", "the URL's scheme is not https")
+    return UnsafeURLError(url, "not_plain", "the URL does not name its host plainly")
+
+
+def _port(url: str, scheme: str, digits: str | None) -> int | None:
+    if not digits:
+        return None
+    port = int(digits)
+    if not 0 < port < 65_536:
+        raise UnsafeURLError(url, "port", "the URL's port does not exist")
+    return None if port == _DEFAULT_PORTS[scheme] else port
+
+
+def _address(url: str, text: str) -> _IPAddress:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        address = None
+    if address is None or str(address) != text:
+        raise UnsafeURLError(url, "not_plain", "the URL's address is not written in its usual form")
+    return address
+
+
+def _place_of_address(url: str, address: _IPAddress) -> str:
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if address in _NAT64:
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if inner is not None and not inner.is_global:
+            raise UnsafeURLError(url, "private", "the URL hides an address that is not public")
+    if address.is_loopback:
+        return "loopback"
+    if address.is_multicast or address.is_unspecified or address.is_link_local:
+        raise UnsafeURLError(url, "private", "the URL's address is not one that people visit")
+    return "public" if address.is_global else "private"
+
+
+def _place_of_name(host: str) -> str:
+    if host == "localhost" or host.endswith(".localhost"):
+        return "loopback"
+    if "." not in host or any(host == name or host.endswith(f".{name}") for name in _LOCAL_NAMES):
+        return "private"
+    return "public"
+
+
+def _place_warnings(url: str, scheme: str, place: str, rules: UrlRules) -> list[UrlWarning]:
+    if place == "loopback":
+        if not rules.allow_loopback:
+            raise UnsafeURLError(url, "loopback", "the URL leads to the user's own machine")
+        return [_warning("private", "It leads to a program on this computer.")]
+    if scheme == "http":
+        raise UnsafeURLError(url, "insecure", "the URL is not https")
+    if place == "private":
+        if not rules.allow_private:
+            raise UnsafeURLError(url, "private", "the URL leads into a private network")
+        return [_warning("private", "It leads into a private network.")]
+    return []
+
+
+def _name_warnings(url: str, host: str) -> list[UrlWarning]:
+    if len(host) > 253:
+        raise UnsafeURLError(url, "not_plain", "the URL's host is longer than a name can be")
+    warnings: list[UrlWarning] = []
+    if any(label.startswith(_PUNYCODE) for label in host.split(".")):
+        shown = printable(_unicode_form(url, host), multiline=False)
+        warnings.append(_warning("punycode", f"Its name is written in other letters: {shown}"))
+    if "_" in host:
+        warnings.append(_warning("underscore", "Its name has an underscore, which domains do not have."))
+    if len(host) > LONG_HOST:
+        warnings.append(_warning("long_host", "Its name is very long: look at its end."))
+    return warnings
+
+
+def _unicode_form(url: str, host: str) -> str:
+    import idna
+
+    try:
+        return ".".join(idna.ulabel(label) if label.startswith(_PUNYCODE) else label for label in host.split("."))
+    except (idna.IDNAError, UnicodeError):
+        raise UnsafeURLError(url, "not_plain", "the URL's host is not a valid international name") from None
+
+
+def _warning(code: str, message: str) -> UrlWarning:
+    return UrlWarning(code=code, message=message)

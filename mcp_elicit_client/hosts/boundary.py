@@ -1,0 +1,85 @@
+"""Between a host's library and a handler: nothing unanswered, nothing leaked."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_elicit_client.core.answers import Answer, check_answer
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.requests import Server, parse_request
+from mcp_elicit_client.core.urls import DEFAULT_URL_RULES, UrlRules
+from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.typing import Handler, Request
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """
+    How requests are read on their way to a handler.
+
+    Attributes:
+        limits: How much of a request is read and shown.
+        url_rules: Which hosts beyond public https may be visited.
+    """
+
+    limits: Limits = DEFAULT_LIMITS
+    url_rules: UrlRules = DEFAULT_URL_RULES
+
+
+DEFAULT_DOOR = Door()
+
+
+async def answer_params(
+    handler: Handler, params: object, *, server: Server, door: Door = DEFAULT_DOOR, **details: Any
+) -> Answer:
+    """
+    Answer the params of an elicitation.
+
+    Cancellation passes through.  Whatever else *handler* raises, or returns
+    in place of an answer, is logged and becomes a cancel.
+
+    Args:
+        handler: Who is asked.
+        params: As the host's library hands them over.
+        server: Who asks.
+        door: How the request is read.
+        details: ``protocol``, ``tool`` and ``request_id``, as far as known.
+
+    Raises:
+        RequestError: If nobody could answer.  Its text is fit for the server.
+    """
+    try:
+        request = parse_request(params, server=server, limits=door.limits, url_rules=door.url_rules, **details)
+        answer = as_answer(await handler(request))
+        return check_answer(request, answer)
+    except RequestError as error:
+        _logger.warning("a request of server %r cannot be answered: %s", server.name, error)
+        raise
+    except Exception:
+        # The one place where everything stops: what a handler raises is
+        # neither the server's business nor a reason to fail the host's call.
+        _logger.exception("a request of server %r could not be answered", server.name)
+        return Answer.cancel(by="error", reason="the handler failed")
+
+
+def as_answer(reply: object) -> Answer:
+    """
+    Read what a handler returned.
+
+    Raises:
+        TypeError: If it is neither an `Answer` nor a result of the SDK.
+    """
+    if isinstance(reply, Answer):
+        return reply
+    action = getattr(reply, "action", None)
+    content = getattr(reply, "content", None)
+    if action not in ("accept", "decline", "cancel") or not (content is None or isinstance(content, dict)):
+        raise TypeError(f"a handler must return an Answer or an ElicitResult, not {type(reply).__name__}")
+    return Answer(action=action, content=content, by="host")
+
+
+__all__ = ["DEFAULT_DOOR", "Door", "Request", "answer_params", "as_answer"]

@@ -1,0 +1,82 @@
+"""The official SDK: ``ClientSession`` and ``Client`` of mcp 1.x and 2.x."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from mcp_elicit_client.core.requests import Server
+from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.hosts.boundary import DEFAULT_DOOR, Door, answer_params
+from mcp_elicit_client.typing import Handler
+
+if TYPE_CHECKING:
+    from mcp.types import ElicitRequestParams, ElicitResult, ErrorData
+
+FIRST_WITHOUT_ERRORS = "2026-07-28"
+"""
+From this protocol revision on, an answer travels in ``inputResponses``, which
+have no place for an error: an error of ours would fail the host's whole call.
+"""
+
+_MAX_CLAIM = 200
+
+ElicitationCallback = Callable[[Any, "ElicitRequestParams"], Awaitable["ElicitResult | ErrorData"]]
+
+
+def elicitation_callback(handler: Handler, *, server: Server | str, door: Door = DEFAULT_DOOR) -> ElicitationCallback:
+    """
+    Make the ``elicitation_callback`` of a client session.
+
+    It serves mcp 1.x and 2.x, pushed requests and multi-round-trip ones.  It
+    never raises but when it is cancelled, tells the server nothing of what
+    failed, and always returns what the protocol allows.  A request that
+    nobody could answer is told so (``-32602``), or is a cancel where the
+    protocol revision has no place for errors.
+
+    Args:
+        handler: Who is asked.
+        server: What the host application calls the server: pass one callback
+            per server.
+        door: How requests are read.
+    """
+    known = Server(name=server) if isinstance(server, str) else server
+
+    async def callback(context: Any, params: ElicitRequestParams) -> ElicitResult | ErrorData:
+        from mcp.types import INVALID_PARAMS, ElicitResult, ErrorData
+
+        session = getattr(context, "session", None)
+        protocol = _text(getattr(session, "protocol_version", None))
+        try:
+            answer = await answer_params(
+                handler,
+                params,
+                server=_with_claim(known, session),
+                door=door,
+                protocol=protocol,
+                request_id=_request_id(context),
+            )
+        except RequestError as error:
+            if protocol is not None and protocol >= FIRST_WITHOUT_ERRORS:
+                return ElicitResult(action="cancel")
+            return ErrorData(code=INVALID_PARAMS, message=str(error))
+        return ElicitResult.model_validate(answer.to_wire())
+
+    return callback
+
+
+def _with_claim(server: Server, session: object) -> Server:
+    claimed = getattr(getattr(session, "server_info", None), "name", None)
+    if server.claimed_name is not None or not isinstance(claimed, str):
+        return server
+    return server.model_copy(update={"claimed_name": printable(claimed, limit=_MAX_CLAIM, multiline=False)})
+
+
+def _request_id(context: object) -> str | int | None:
+    request_id = getattr(context, "request_id", None)
+    return request_id if isinstance(request_id, (str, int)) else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,58 @@
+"""The vocabulary of handlers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from mcp_elicit_client.core.answers import Action, Answer, By, Source
+from mcp_elicit_client.core.requests import FormRequest, Request, UrlRequest
+
+if TYPE_CHECKING:
+    from mcp.types import ElicitResult
+
+__all__ = [
+    "Action",
+    "Answer",
+    "By",
+    "Content",
+    "FormRequest",
+    "Handler",
+    "Mode",
+    "Policy",
+    "Predicate",
+    "Request",
+    "Source",
+    "UrlRequest",
+]
+
+Mode: TypeAlias = Literal["form", "url"]
+"""How a server asks."""
+
+Content: TypeAlias = Mapping[str, Any]
+"""The values of an answer, by field name."""
+
+
+class Handler(Protocol):
+    """
+    Anything that answers a request: an ``async def``, or an object with an async ``__call__``.
+
+    A result of the SDK (``ElicitResult``) is taken for an `Answer` too, so
+    that the helpers `accept`, `decline` and `cancel` serve in handlers.
+    """
+
+    async def __call__(self, request: Any, /) -> Answer | ElicitResult:
+        """
+        Answer *request*, however long the user takes.
+
+        Whatever is returned that is no answer, and whatever is raised, is a
+        cancel: silence is never consent.
+        """
+        ...
+
+
+Policy: TypeAlias = Callable[[Handler], Handler]
+"""Takes a handler, returns one that asks it only if a rule allows."""
+
+Predicate: TypeAlias = Callable[[Request], bool]
+"""Whether a handler is for a request."""

@@ -1,0 +1,92 @@
+"""What the tests share: tables, the corpus, answers made from a form's fields."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_elicit_client import BooleanField, ChoiceField, Form, MultiChoiceField, NumberField, TextField
+
+ROOT = Path(__file__).parent.parent
+NOTHING_SKIPPED = os.environ.get("CI") == "true"
+"""Whether a missing tool is a failure: in CI, everything is there."""
+
+EXAMPLES_OF_FORMATS = {
+    "email": "ann@example.com",
+    "uri": "https://example.com/",
+    "date": "2026-11-20",
+    "date-time": "2026-11-20T14:30:00+01:00",
+}
+
+
+def table(name: str) -> Any:
+    """Read a table of ``fixtures/``."""
+    return json.loads((ROOT / "fixtures" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def cases(name: str) -> list[Any]:
+    """Read a table as test parameters, named after its rows."""
+    rows = table(name)
+    return [
+        pytest.param(row, id=str(row.get("name", f"{row.get('format')}-{row.get('note')}-{at}")))
+        for at, row in enumerate(rows["cases"] if isinstance(rows, dict) else rows)
+    ]
+
+
+def skip_or_fail(reason: str) -> None:
+    """Skip the test for want of *reason*; in CI, where everything is there, fail it."""
+    if NOTHING_SKIPPED:
+        pytest.fail(f"not to be skipped in CI: {reason}")
+    pytest.skip(reason)
+
+
+def corpus(name: str) -> list[dict[str, Any]]:
+    """Read a file of real requests, kept beside the project and not in it."""
+    folder = Path(os.environ.get("ELICIT_CORPUS", ROOT.parent / "shared" / "corpus"))
+    if not (folder / name).exists():
+        pytest.skip(f"there is no corpus at {folder}")
+    return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+
+
+def form_params(schema: object, message: str = "m") -> dict[str, Any]:
+    """Wrap a schema into the params of a request."""
+    return {"message": message, "requestedSchema": schema}
+
+
+def example_answer(form: Form) -> dict[str, Any]:
+    """Answer every field of *form* with something that fits."""
+    return {field.name: example_value(field) for field in form.fields}
+
+
+def example_value(field: TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField) -> Any:
+    """Make up a value that fits *field*."""
+    match field:
+        case ChoiceField():
+            return field.choices[0].value
+        case BooleanField():
+            return True
+        case NumberField():
+            return _number(field)
+        case MultiChoiceField(choices=()):
+            return [example_value(field.item or TextField(name="", title=""))] * max(1, field.min_items or 0)
+        case MultiChoiceField():
+            return [choice.value for choice in field.choices][: max(1, field.min_items or 0)]
+        case TextField():
+            example = EXAMPLES_OF_FORMATS.get(field.format or "", "")
+            example = example or "x" * max(field.min_length or 0, 1)
+            return example[: field.max_length] if field.max_length is not None else example
+
+
+def _number(field: NumberField) -> int | float:
+    candidates: list[int | float] = [1, 0]
+    step = field.multiple_of or 1
+    for bound in (field.minimum, field.maximum, field.exclusive_minimum, field.exclusive_maximum):
+        if bound is not None:
+            candidates += [bound, bound + step, bound - step, (bound // step) * step, (bound // step + 1) * step]
+    from mcp_elicit_client.core.validation import check_value
+
+    return next(each for each in candidates if not check_value(field, int(each) if field.integer else each))
