@@ -129,7 +129,7 @@ def parse_request(
     if isinstance(params, (FormRequest, UrlRequest)):
         return params
     wire = as_wire(params)
-    _measure(wire, limits)
+    check_size(wire, limits)
     problems: list[Problem] = []
     message = wire.get("message")
     if not isinstance(message, str):
@@ -195,7 +195,7 @@ def _elicitation_id(value: object) -> str | None:
     return value
 
 
-def _measure(wire: Mapping[str, Any], limits: Limits) -> None:
+def check_size(wire: Mapping[str, Any], limits: Limits) -> None:
     """Refuse what is too large or too deep, having looked at no more than is allowed."""
     left = limits.request
     waiting: list[tuple[object, int]] = [(wire, 1)]

@@ -229,6 +229,11 @@ def _limits_of(field: Field) -> dict[str, object]:
     return words
 
 
+def describe_type(field: Field) -> str:
+    """Say in a sentence what kind of value *field* takes."""
+    return MESSAGES["type"].format(kind=_kind_in_words(field))
+
+
 def _kind_in_words(field: Field | None) -> str:
     match field:
         case TextField():

@@ -1,0 +1,65 @@
+"""The demo: start the server, call its tools, answer what it asks, show what it got."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.demo.questions import QUESTIONS
+from mcp_elicit_client.handlers.headless import HeadlessHandler
+from mcp_elicit_client.hosts.connect import Command, Era, connect, speaks_rounds
+from mcp_elicit_client.registry import ElicitationRegistry
+from mcp_elicit_client.typing import Answer, FormRequest, Handler, Request
+
+SERVER = "restaurant"
+"""What the demo, as the host application, calls its server."""
+
+Write = Callable[[str], object]
+
+
+async def run_demo(handler: Handler | None, write: Write) -> None:
+    """
+    Ask every question in every era that the installed SDK knows.
+
+    Args:
+        handler: Who answers; None to accept what the server suggests, and
+            show the questions, where nobody is there to ask.
+        write: Shows a line.
+    """
+    registry = ElicitationRegistry()
+    registry.on_elicitation(handler or _aloud(HeadlessHandler(accept_defaults_from={SERVER}), write))
+    eras: tuple[Era, ...] = ("legacy", "auto") if speaks_rounds() else ("legacy",)
+    for era in eras:
+        with tempfile.TemporaryFile("w+") as errlog:
+            command = Command([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog)
+            async with connect(command, registry.callback(SERVER), era=era) as connection:
+                write(f"\n=== A server that speaks {connection.protocol} ===")
+                for tool in QUESTIONS:
+                    write(f"\nCalling its tool {tool} ...")
+                    result = await connection.call_tool(tool, {})
+                    write(f"The server got: {printable(_text(result))}")
+    if len(eras) == 1:
+        write("\nInstall mcp 2 to see the same over multi-round-trip calls (2026-07-28).")
+
+
+def _aloud(handler: Handler, write: Write) -> Handler:
+    async def asked(request: Request, /) -> Answer:
+        write(f'{request.server.name} asks: "{request.message}"')
+        if isinstance(request, FormRequest):
+            for field in request.form.fields:
+                write(f"  - {field.title} ({field.kind}{', required' if field.required else ''})")
+        else:
+            write(f"  - open {request.target.url} (domain {request.target.domain})")
+        answer = await handler(request)
+        assert isinstance(answer, Answer)
+        write(f"Nobody is here to ask, so the answer is: {answer.action} ({answer.reason})")
+        return answer
+
+    return asked
+
+
+def _text(result: dict[str, Any]) -> str:
+    return "\n".join(str(part.get("text", "")) for part in result.get("content", []))

@@ -1,0 +1,1 @@
+"""Ready-made handlers: each asks somebody, in its own way."""

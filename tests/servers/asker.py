@@ -1,0 +1,119 @@
+"""
+A server whose one tool asks what it is told to, and returns what it was answered.
+
+``ask`` takes the params of ``elicitation/create`` as ``params``.  Over
+standard input and output, or with ``--http`` on a free port of this machine,
+which it prints.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anyio
+import mcp.types
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+MCP_2 = not hasattr(mcp.types, "ServerResult") or hasattr(mcp, "Client")
+TOOL = {"name": "ask", "inputSchema": {"type": "object", "properties": {"params": {"type": "object"}}}}
+
+
+def told(got: dict[str, Any]) -> list[Any]:
+    return [mcp.types.TextContent(type="text", text=json.dumps(got))]
+
+
+async def push(session: Any, params: dict[str, Any], request_id: Any) -> dict[str, Any]:
+    try:
+        if params.get("mode") == "url":
+            answer = await session.elicit_url(params["message"], params["url"], params["elicitationId"], request_id)
+        else:
+            answer = await session.elicit_form(params["message"], params["requestedSchema"], request_id)
+    except Exception as error:
+        refused: Any = getattr(error, "error", None)
+        if refused is None:
+            raise
+        return {"error": refused.code, "message": refused.message}
+    return dict(answer.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+def build_for_mcp_1() -> Any:
+    server: Any = Server("asker")
+
+    async def call_tool(_name: str, arguments: dict[str, Any]) -> list[Any]:
+        context = server.request_context
+        return told(await push(context.session, arguments["params"], context.request_id))
+
+    async def list_tools() -> list[Any]:
+        return [mcp.types.Tool.model_validate(TOOL)]
+
+    server.list_tools()(list_tools)
+    server.call_tool(validate_input=False)(call_tool)
+    return server
+
+
+def build_for_mcp_2() -> Any:
+    types: Any = mcp.types
+    server_class: Any = Server
+
+    async def call_tool(context: Any, params: Any) -> Any:
+        question = params.arguments["params"]
+        if context.protocol_version < "2026-07-28":
+            return types.CallToolResult(content=told(await push(context.session, question, context.request_id)))
+        if not params.input_responses:
+            request = types.ElicitRequest.model_validate({"method": "elicitation/create", "params": question})
+            return types.InputRequiredResult(input_requests={"q": request}, request_state="opaque")
+        answer = params.input_responses["q"]
+        return types.CallToolResult(content=told(answer.model_dump(mode="json", by_alias=True, exclude_none=True)))
+
+    async def list_tools(_context: Any, _params: Any) -> Any:
+        return types.ListToolsResult(tools=[types.Tool.model_validate(TOOL)])
+
+    return server_class("asker", on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def build() -> Any:
+    return build_for_mcp_2() if MCP_2 else build_for_mcp_1()
+
+
+async def serve_stdio() -> None:
+    server = build()
+    async with stdio_server() as (reader, writer):
+        await server.run(reader, writer, server.create_initialization_options())
+
+
+def http_app() -> Any:
+    server = build()
+    if MCP_2:
+        return server.streamable_http_app()
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    manager = StreamableHTTPSessionManager(server)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with manager.run():
+            yield
+
+    return Starlette(routes=[Mount("/mcp", manager.handle_request)], lifespan=lifespan)
+
+
+def serve_http() -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)
+    uvicorn.Server(uvicorn.Config(http_app(), log_level="error")).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    if "--http" in sys.argv:
+        serve_http()
+    else:
+        anyio.run(serve_stdio)

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from mcp_elicit_client import Answer, ElicitationRegistry, RegistrationError, decline, parse_request
+from mcp_elicit_client.typing import Request
+from tests.support import form_params
+
+pytestmark = pytest.mark.anyio
+
+FORM = parse_request(form_params({}), server="mail")
+URL = parse_request({"mode": "url", "message": "m", "url": "https://example.com/"}, server="mail")
+
+
+def saying(reason: str) -> Any:
+    async def handler(_request: Request) -> Answer:
+        return Answer.decline(by="user", reason=reason)
+
+    return handler
+
+
+def yes(_request: Request) -> bool:
+    return True
+
+
+def no(_request: Request) -> bool:
+    return False
+
+
+PLACES: dict[str, dict[str, Any]] = {
+    "any": {},
+    "mode": {"mode": "form"},
+    "when": {"when": yes},
+    "when+mode": {"when": yes, "mode": "form"},
+    "server": {"server": "mail"},
+    "server+mode": {"server": "mail", "mode": "form"},
+    "server+when": {"server": "mail", "when": yes},
+    "server+when+mode": {"server": "mail", "when": yes, "mode": "form"},
+}
+
+
+@pytest.mark.parametrize("count", range(1, len(PLACES) + 1))
+@pytest.mark.parametrize("backwards", [False, True])
+async def test_the_most_specific_handler_answers_in_whatever_order_they_came(count: int, backwards: bool) -> None:
+    registry = ElicitationRegistry()
+    names = list(PLACES)[:count]
+    for name in reversed(names) if backwards else names:
+        registry.on_elicitation(saying(name)) if name == "any" else registry.on_elicitation(**PLACES[name])(
+            saying(name)
+        )
+
+    answer = await registry(FORM)
+
+    assert answer.reason == names[-1]
+
+
+@pytest.mark.parametrize("place", [{"mode": "url"}, {"server": "other"}, {"when": no}])
+async def test_a_handler_for_something_else_is_not_asked(place: dict[str, Any]) -> None:
+    registry = ElicitationRegistry()
+    registry.on_elicitation(**place)(saying("wrong"))
+
+    answer = await registry(FORM)
+
+    assert (answer.action, answer.by) == ("cancel", "nobody")
+
+
+async def test_the_predicate_that_was_registered_first_is_asked_first() -> None:
+    registry = ElicitationRegistry()
+    registry.on_elicitation(when=lambda _request: True)(saying("first"))
+    registry.on_elicitation(when=lambda _request: True)(saying("second"))
+
+    assert (await registry(FORM)).reason == "first"
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_a_second_handler_for_the_same_place_is_refused(place: dict[str, Any]) -> None:
+    registry = ElicitationRegistry()
+    registry.on_elicitation(**place)(saying("first"))
+
+    with pytest.raises(RegistrationError, match="already is a handler"):
+        registry.on_elicitation(**place)(saying("second"))
+
+
+def test_an_unknown_mode_is_refused_when_it_is_registered() -> None:
+    with pytest.raises(ValueError, match='"form" or "url"'):
+        ElicitationRegistry().on_elicitation(mode="forms")  # type: ignore[call-overload]
+
+
+async def test_a_decorated_handler_can_still_be_called() -> None:
+    registry = ElicitationRegistry()
+
+    @registry.on_elicitation
+    async def bare(_request: Request) -> Answer:
+        return Answer.decline(by="user")
+
+    @registry.on_elicitation(mode="url")
+    async def visit(_request: Request) -> Any:
+        return decline()
+
+    assert (await bare(FORM)).action == (await visit(URL)).action == "decline"
+    assert (await registry(URL)).by == "host"
+
+
+async def test_without_a_handler_nobody_was_asked_and_it_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        answer = await ElicitationRegistry()(URL)
+
+    assert (answer.action, answer.by) == ("cancel", "nobody")
+    assert "no handler for a url request of server 'mail'" in caplog.text
+
+
+def test_a_registry_knows_its_modes_and_places() -> None:
+    registry = ElicitationRegistry()
+    assert (registry.modes, len(registry), list(registry)) == (frozenset(), 0, [])
+
+    registry.on_elicitation(mode="form", server="mail")(saying("x"))
+    assert registry.modes == {"form"}
+
+    registry.on_elicitation(saying("y"))
+    assert registry.modes == {"form", "url"}
+    assert [place.server for place in registry] == ["mail", None]
+    assert repr(registry) == "<ElicitationRegistry with 2 handlers>"
+
+
+async def test_a_registry_is_a_handler_of_another() -> None:
+    inner, outer = ElicitationRegistry(), ElicitationRegistry()
+    inner.on_elicitation(saying("inner"))
+    outer.on_elicitation(inner)
+
+    assert (await outer(FORM)).reason == "inner"
