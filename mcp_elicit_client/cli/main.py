@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.cli.call import CallFailedError, Job, call
+from mcp_elicit_client.cli.call import CallFailedError, Job, call, explain
 from mcp_elicit_client.core.answers import check_answer
 from mcp_elicit_client.core.requests import parse_request
 from mcp_elicit_client.core.revisions import REVISIONS, lint
@@ -142,7 +142,10 @@ def _rules(options: argparse.Namespace) -> UrlRules:
 def _demo(options: argparse.Namespace, command: Sequence[str]) -> int:
     _no_command(command)
     ask = not options.auto and sys.stdin.isatty() and sys.stdout.isatty()
-    anyio.run(run_demo, TerminalHandler() if ask else None, functools.partial(print, flush=True))
+    try:
+        anyio.run(run_demo, TerminalHandler() if ask else None, functools.partial(print, flush=True))
+    except Exception as error:  # noqa: BLE001 -- whatever the SDK raises, in words
+        raise CallFailedError(explain(error)) from None
     return 0
 
 

@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_elicit_client.cli import main
+from mcp_elicit_client.core.revisions import REVISIONS, lint
+from mcp_elicit_client.demo.questions import QUESTIONS
+from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.hosts.connect import speaks_rounds
+from tests.support import corpus, form_params
+
+GOOD = form_params({"type": "object", "properties": {"name": {"type": "string"}}})
+ODD = form_params({"type": "object", "properties": {"a": {"type": "object"}, "b": {"anyOf": [{"type": "null"}, {}]}}})
+IMPOSSIBLE = form_params({"type": "object", "properties": {"a": {"type": "object"}}, "required": ["a"]})
+DEMO = ["--", sys.executable, "-m", "mcp_elicit_client.demo.server"]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
+    def run(*words: str, file: object = None) -> tuple[int, str, str]:
+        if file is not None:
+            path = tmp_path / "request.json"
+            path.write_bytes(file if isinstance(file, bytes) else json.dumps(file).encode())
+            words = (*words, str(path))
+        try:
+            status = main(words)
+        except SystemExit as end:
+            status = int(end.code or 0)
+        shown = capsys.readouterr()
+        assert "Traceback" not in shown.err + shown.out
+        return status, shown.out, shown.err
+
+    return run
+
+
+def test_help_names_the_commands_and_the_exit_status(run: Any) -> None:
+    status, out, _ = run("--help")
+
+    assert status == 0
+    assert all(word in out for word in ("demo", "call", "show", "lint", "exit status"))
+
+
+@pytest.mark.parametrize("command", ["demo", "call", "show", "lint"])
+def test_every_command_has_help(run: Any, command: str) -> None:
+    status, out, _ = run(command, "--help")
+
+    assert status == 0
+    assert out.startswith("usage: mcp-elicit")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "required"),
+        (["call", "x"], "call needs either --url URL or -- COMMAND"),
+        (["call", "x", "--url", "http://x", "--", "y"], "call needs either --url URL or -- COMMAND"),
+        (["call", "x", "--args", "{", "--", "y"], "--args is not JSON"),
+        (["call", "x", "--args", "[]", "--", "y"], "--args must be a JSON object"),
+        (["demo", "--", "x"], "only call takes -- COMMAND"),
+        (["show", "/does/not/exist"], "cannot read /does/not/exist: No such file"),
+        (["lint", "x", "--revision", "2020-01-01"], "invalid choice"),
+    ],
+)
+def test_a_command_line_that_makes_no_sense_is_told_why(run: Any, words: list[str], message: str) -> None:
+    status, _, err = run(*words)
+
+    assert status == 2
+    assert message in err
+
+
+@pytest.mark.parametrize("data", [b"{", b"\xff\xfe", b"[" * 100_000])
+def test_a_file_that_is_no_json_is_told_so(run: Any, data: bytes) -> None:
+    status, _, err = run("show", file=data)
+
+    assert status == 2
+    assert "is not JSON" in err
+
+
+@pytest.mark.parametrize("file", [GOOD, {"method": "elicitation/create", "params": GOOD}])
+def test_show_prints_the_result_where_nobody_is_there(run: Any, file: object) -> None:
+    status, out, err = run("show", "--headless", file=file)
+
+    assert (status, json.loads(out)) == (0, {"action": "cancel"})
+    assert "there is no user to ask" in err
+
+
+def test_show_tells_what_was_wrong_with_the_request(run: Any) -> None:
+    _, _, err = run("show", "--headless", file=ODD)
+
+    assert "note: a: it asks for something that no answer can carry" in err
+
+
+def test_show_without_a_terminal_cancels(run: Any) -> None:
+    status, out, err = run("show", file=GOOD)
+
+    assert (status, json.loads(out)) == (0, {"action": "cancel"})
+    assert "there is no terminal to ask at" in err
+
+
+def test_show_refuses_what_nobody_could_answer(run: Any) -> None:
+    status, out, err = run("show", file=IMPOSSIBLE)
+
+    assert (status, out) == (1, "")
+    assert err == 'mcp-elicit: the required field "a" asks for something that no answer can carry\n'
+
+
+def test_lint_says_what_each_revision_says(run: Any) -> None:
+    status, out, _ = run("lint", file=QUESTIONS["pay_deposit"])
+
+    assert status == 0
+    assert out == (
+        "2025-06-18: not allowed\n  error: /mode: must be one of: form\n"
+        "2025-11-25: allowed\n"
+        "2026-07-28: allowed\n"
+        "  note: /elicitationId: this revision has no elicitationId; the key is ignored\n"
+        "Here: can be answered.\n"
+    )
+
+
+def test_lint_of_one_revision_as_json(run: Any) -> None:
+    status, out, _ = run("lint", "--json", "--revision", "2025-06-18", file=QUESTIONS["pay_deposit"])
+
+    assert status == 1
+    assert [(each["severity"], each["path"]) for each in json.loads(out)] == [("error", "/mode")]
+
+
+def test_lint_says_why_a_request_cannot_be_answered(run: Any) -> None:
+    status, out, _ = run("lint", file=IMPOSSIBLE)
+
+    assert status == 1
+    assert "Here: refused, since the required field" in out
+
+
+def test_lint_says_what_is_survived(run: Any) -> None:
+    _, out, _ = run("lint", file=ODD)
+
+    assert "  left_out: a: it asks for something that no answer can carry\n" in out
+
+
+FIELDS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    ({"type": "string"}, ()),
+    ({"type": "string", "default": 1}, ("2025-11-25", "2026-07-28")),
+    ({"type": "string", "format": "uuid"}, REVISIONS),
+    ({"type": "string", "minLength": "1"}, REVISIONS),
+    ({"type": "string", "title": 5}, REVISIONS),
+    ({"type": "integer", "minimum": True}, REVISIONS),
+    ({"type": "boolean", "default": "no"}, REVISIONS),
+    ({"type": "array", "items": {"type": "string", "enum": ["a"]}}, ("2025-06-18",)),
+    ({"type": "array", "items": {"anyOf": [{"const": "a", "title": "A"}]}}, ("2025-06-18",)),
+    ({"type": "array", "items": {"enum": ["a"]}}, REVISIONS),
+    ({"type": "array", "items": {"type": "string", "enum": ["a"]}, "default": "a"}, REVISIONS),
+    ({"type": ["string", "null"]}, REVISIONS),
+    ({}, REVISIONS),
+]
+
+
+@pytest.mark.parametrize(("field", "refusing"), FIELDS)
+def test_a_field_is_allowed_or_not_by_each_revision(field: dict[str, Any], refusing: tuple[str, ...]) -> None:
+    findings = lint(form_params({"type": "object", "properties": {"f": field}}))
+
+    assert tuple(dict.fromkeys(each.revision for each in findings if each.severity == "error")) == refusing
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"message": "m"},
+        form_params([]),
+        form_params({"type": "object"}),
+        form_params({"type": "object", "properties": {"f": 5}}),
+        form_params({"type": "object", "properties": {}, "required": "f"}),
+        {"mode": "x", "message": "m"},
+        {"mode": "url", "message": "m"},
+    ],
+)
+def test_a_malformed_request_is_allowed_by_no_revision(params: dict[str, Any]) -> None:
+    assert {each.revision for each in lint(params) if each.severity == "error"} == set(REVISIONS)
+
+
+def test_what_is_no_request_cannot_be_linted() -> None:
+    with pytest.raises(RequestError):
+        lint([])
+
+
+def test_lint_agrees_with_the_schemas_of_the_revisions_on_the_corpus() -> None:
+    compared = 0
+    for row in corpus("requests.jsonl"):
+        if not isinstance(row["params"], dict):
+            continue
+        refusing = {each.revision for each in lint(row["params"]) if each.severity == "error"}
+        for revision in REVISIONS:
+            compared += 1
+            assert row[f"schema_{revision.replace('-', '_')}"] == (revision not in refusing), row["id"]
+
+    assert compared > 900
+
+
+def test_the_demo_asks_everything_in_every_era(run: Any) -> None:
+    status, out, _ = run("demo", "--auto")
+
+    assert status == 0
+    assert out.count("Calling its tool") == (6 if speaks_rounds() else 3)
+    assert out.count('"guests": 2') == (2 if speaks_rounds() else 1)
+    assert ("speaks 2026-07-28" in out) is speaks_rounds()
+
+
+def test_call_lists_the_tools(run: Any) -> None:
+    status, out, _ = run("call", *DEMO)
+
+    assert status == 0
+    assert out.startswith("book_table\n  | Welcome!")
+
+
+@pytest.mark.parametrize("legacy", [[], ["--legacy"]])
+def test_call_prints_what_the_tool_returns(run: Any, legacy: list[str]) -> None:
+    status, out, _ = run("call", "confirm_booking", "--headless", *legacy, *DEMO)
+
+    assert status == 0
+    assert json.loads(out)["action"] == "cancel"
+
+
+def test_call_prints_the_result_as_on_the_wire(run: Any) -> None:
+    status, out, _ = run("call", "confirm_booking", "--headless", "--json", *DEMO)
+
+    assert status == 0
+    assert json.loads(out)["content"][0]["type"] == "text"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["/does/not/exist"],
+        [sys.executable, "-c", ""],
+        [sys.executable, "-c", "import sys; sys.exit('no \\x1b[2J config')"],
+    ],
+)
+def test_a_server_that_cannot_be_reached_is_told_in_words(run: Any, command: list[str]) -> None:
+    status, _, err = run("call", "x", "--", *command)
+
+    assert status == 1
+    assert err.startswith("mcp-elicit: the server failed: ")
+    assert "\x1b" not in err
+    assert ("| no \\u{1b}[2J config" in err) is ("config" in command[-1])
+
+
+def test_an_unknown_tool_fails(run: Any) -> None:
+    status, out, err = run("call", "nonsense", *DEMO)
+
+    assert status == 1
+    assert out + err

@@ -1,0 +1,192 @@
+"""The whole way: a person at a terminal, the command, a real server of others."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+from tests.support import npm_environment, npm_tool
+
+COMMAND = [sys.executable, "-m", "mcp_elicit_client.cli"]
+FORM = "trigger-elicitation-request"
+
+
+@contextmanager
+def terminal(*words: str, environment: dict[str, str] | None = None) -> Iterator[Any]:
+    child = pexpect.spawn(
+        COMMAND[0],
+        [*COMMAND[1:], *words],
+        env={**(environment or dict(os.environ)), "TERM": "dumb", "NO_COLOR": "1"},
+        encoding="utf-8",
+        timeout=30,
+        dimensions=(50, 100),
+    )
+    child.delaybeforesend = None
+    try:
+        yield child
+    finally:
+        child.close(force=True)
+
+
+def say(child: Any, prompt: str, line: str) -> str:
+    """Wait for *prompt*, type *line*; return what was shown until then."""
+    child.expect_exact(prompt)
+    shown: str = child.before
+    child.sendline(line)
+    return shown
+
+
+def everything() -> list[str]:
+    return ["--", npm_tool("mcp-server-everything"), "stdio"]
+
+
+@pytest.mark.parametrize("era", [[], ["--legacy"]])
+def test_all_thirteen_fields_of_a_real_server_are_answered(era: list[str]) -> None:
+    typed = [
+        "Ada Lovelace",
+        "yes",
+        "A mouse took a stroll",
+        "ada@example.com",
+        "https://example.com/ada",
+        "1815-12-10",
+        "7",
+        "2.5",
+        "Joey",
+        "1, Bass",
+        "3",
+        "Tuna, Trout",
+        "dogs",
+    ]
+    with terminal("call", *era, *everything(), environment=npm_environment()) as child:
+        say(child, "(Enter to leave): ", FORM)
+        for line in typed:
+            say(child, "\r\n> ", line)
+        review = say(child, "cancel: ", "send")
+        shown = say(child, "(Enter to leave): ", "")
+        child.expect(pexpect.EOF)
+        child.wait()
+
+    assert "13) Legacy Titled Single Select Enum: Dogs" in review
+    assert echoed(shown) == {
+        "name": "Ada Lovelace",
+        "check": True,
+        "firstLine": "A mouse took a stroll",
+        "email": "ada@example.com",
+        "homepage": "https://example.com/ada",
+        "birthdate": "1815-12-10",
+        "integer": 7,
+        "number": 2.5,
+        "untitledSingleSelectEnum": "Joey",
+        "untitledMultipleSelectEnum": ["Guitar", "Bass"],
+        "titledSingleSelectEnum": "hero-3",
+        "titledMultipleSelectEnum": ["fish-1", "fish-3"],
+        "legacyTitledEnum": "pet-2",
+    }
+    assert child.exitstatus == 0
+
+
+def echoed(shown: str) -> Any:
+    """Read the content that the server says it got."""
+    raw = shown[shown.index("Raw result: ") + len("Raw result: ") :]
+    return json.JSONDecoder().raw_decode(raw.replace("\r\n", "\n"))[0]["content"]
+
+
+def test_a_url_of_a_real_server_is_shown_and_opened_after_consent(tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf "%s\\n" "$#" "$1" >> {opened}\n')
+    browser.chmod(0o755)
+    url = "https://login.example.com/authorize?state=abc&scope=a+b"
+    arguments = json.dumps({"url": url, "message": "Please sign in"})
+    environment = {**npm_environment(), "BROWSER": str(browser)}
+    with terminal("call", "--legacy", "--name", "everything", *everything(), environment=environment) as child:
+        say(child, "(Enter to leave): ", f"trigger-url-elicitation {arguments}")
+        asked = say(child, "cancel: ", "open")
+        shown = say(child, "(Enter to leave): ", "")
+        child.expect(pexpect.EOF)
+
+    assert url in asked
+    assert asked.rstrip().endswith("everything asks you to open a page at example.com.\r\nopen / show / decline /")
+    assert opened.read_text().splitlines() == ["1", url]
+    assert "accept" in shown
+
+
+def test_a_url_is_not_opened_without_consent(tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f"#!/bin/sh\ntouch {opened}\n")
+    browser.chmod(0o755)
+    with terminal("call", "pay_deposit", *demo(), environment={**os.environ, "BROWSER": str(browser)}) as child:
+        say(child, "cancel: ", "y")
+        say(child, "cancel: ", "decline")
+        child.expect(pexpect.EOF)
+        shown = child.before
+
+    assert '"action": "decline"' in shown
+    assert not opened.exists()
+
+
+def demo() -> list[str]:
+    return ["--", sys.executable, "-m", "mcp_elicit_client.demo.server"]
+
+
+def test_the_demo_in_a_terminal_asks_the_person() -> None:
+    with terminal("demo") as child:
+        for _ in range(13):
+            say(child, "\r\n> ", "")
+        say(child, "cancel: ", "send")
+        child.expect_exact('"guests": 2')
+        say(child, "cancel: ", "decline")
+        child.expect_exact('{"action": "decline"}')
+        child.expect_exact("cancel: ")
+        child.sendintr()
+        child.expect_exact('{"action": "cancel"}')
+
+
+def test_show_asks_at_the_terminal_and_prints_the_result(tmp_path: Path) -> None:
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps({"message": "m", "requestedSchema": {"properties": {"n": {"type": "integer"}}}}))
+    with terminal("show", str(file)) as child:
+        say(child, "\r\n> ", "12abc")
+        child.expect_exact("Must be a whole number.")
+        say(child, "\r\n> ", "12")
+        say(child, "cancel: ", "send")
+        child.expect(pexpect.EOF)
+        shown = child.before
+
+    assert json.loads(re.findall(r"\{.*\}", shown)[-1]) == {"action": "accept", "content": {"n": 12}}
+
+
+def test_a_wrong_tool_or_wrong_arguments_are_told_and_asked_for_again() -> None:
+    with terminal("call", *demo()) as child:
+        say(child, "(Enter to leave): ", "nonsense")
+        child.expect_exact("There is no such tool.")
+        say(child, "(Enter to leave): ", "book_table {")
+        child.expect_exact("The arguments are not JSON.")
+        say(child, "(Enter to leave): ", "book_table []")
+        child.expect_exact("The arguments must be a JSON object.")
+        say(child, "(Enter to leave): ", "")
+        child.expect(pexpect.EOF)
+        child.wait()
+
+    assert child.exitstatus == 0
+
+
+def test_an_interrupt_between_questions_ends_the_command_without_a_traceback() -> None:
+    with terminal("call", *demo()) as child:
+        child.expect_exact("(Enter to leave): ")
+        child.sendintr()
+        child.expect(pexpect.EOF)
+
+        assert "Traceback" not in child.before
+        child.wait()
+    assert child.exitstatus == 0
