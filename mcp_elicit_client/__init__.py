@@ -7,13 +7,14 @@ A handler is one async function from a request to an answer.
 from mcp_elicit_client.core.answers import Answer, accept, accept_with_defaults, cancel, decline, reject
 from mcp_elicit_client.core.choices import Choice, normalize_enum
 from mcp_elicit_client.core.defaults import apply_defaults, get_defaults, validate
+from mcp_elicit_client.core.errors import FieldError
 from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Form, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.problems import Problem
 from mcp_elicit_client.core.requests import FormRequest, Server, UrlRequest, parse_request
 from mcp_elicit_client.core.text import printable
 from mcp_elicit_client.core.urls import Target, UrlRules, inspect_url
-from mcp_elicit_client.core.validation import FieldError, Validation
+from mcp_elicit_client.core.validation import Validation
 from mcp_elicit_client.exceptions import AnswerError, ElicitationError, RegistrationError, RequestError, UnsafeURLError
 from mcp_elicit_client.registry import ElicitationRegistry
 

@@ -12,10 +12,14 @@ What can go wrong, and whose doing it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.core.validation import FieldError
+    from mcp_elicit_client.core.errors import FieldError
+
+
+UrlRefusal: TypeAlias = Literal["insecure", "loopback", "not_plain", "port", "private", "scheme", "too_long"]
+"""The code of an `UnsafeURLError`."""
 
 
 class ElicitationError(Exception):
@@ -46,10 +50,10 @@ class UnsafeURLError(RequestError):
 
     Attributes:
         url: The URL as the server sent it.  Not fit to be shown raw.
-        code: Why, as one stable word (see ``docs/reference.md``).
+        code: Why, as one stable word; ``docs/reference.md`` says what each means.
     """
 
-    def __init__(self, url: str, code: str, reason: str) -> None:
+    def __init__(self, url: str, code: UrlRefusal, reason: str) -> None:
         super().__init__(reason)
         self.url = url
         self.code = code

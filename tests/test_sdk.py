@@ -72,6 +72,16 @@ def answering(reply: Any) -> ElicitationRegistry:
     return registry
 
 
+def watching(seen: list[Request]) -> ElicitationRegistry:
+    """A registry whose handler declines, having put the request into *seen*."""
+
+    def decline_it(request: Request) -> Any:
+        seen.append(request)
+        return decline()
+
+    return answering(decline_it)
+
+
 def reply_to(request: Request, reply: Any) -> Any:
     if isinstance(reply, Exception):
         raise reply
@@ -140,7 +150,7 @@ async def test_what_nobody_could_answer_is_an_error_where_the_protocol_has_a_pla
 
 async def test_the_handler_learns_who_asks_and_in_which_revision(era: Era) -> None:
     seen: list[Request] = []
-    async with asker(answering(lambda request: seen.append(request) or decline()), era) as connection:
+    async with asker(watching(seen), era) as connection:
         await ask(connection, FORM)
         await ask(connection, URL)
 
@@ -245,7 +255,7 @@ async def test_what_a_server_claims_to_be_is_cut_and_made_safe() -> None:
         session = Session
         request_id = 1
 
-    await answering(lambda request: seen.append(request) or decline()).callback("mail")(Context(), params_of(FORM))
+    await watching(seen).callback("mail")(Context(), params_of(FORM))
 
     claimed = seen[0].server.claimed_name or ""
     assert claimed.startswith("\\u{1b}[2Jxxx")

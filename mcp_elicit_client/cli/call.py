@@ -74,7 +74,7 @@ async def call(job: Job, handler: Handler, url_rules: UrlRules) -> int:
                 if job.tool is None:
                     return await _choose(connection, as_json=job.as_json)
                 return await _call(connection, job.tool, job.arguments, as_json=job.as_json)
-        except Exception as error:  # whatever the SDK raises, in words
+        except Exception as error:  # noqa: BLE001 -- whatever the SDK raises, in words
             if any(isinstance(each, BrokenPipeError) for each in _leaves(error)):
                 raise BrokenPipeError from None
             raise CallFailedError(explain(error, errlog)) from None

@@ -21,12 +21,13 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.problems import ProblemCode
 from mcp_elicit_client.core.text import is_unicode, printable
 
 Scalar: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat
 """One value of an answer that is not a list."""
 
-Note: TypeAlias = Callable[[str, str], None]
+Note: TypeAlias = Callable[[ProblemCode, str], None]
 """Where a parser says what was wrong but survivable: ``note(code, message)``."""
 
 

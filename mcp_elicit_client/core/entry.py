@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from mcp_elicit_client.core.errors import ErrorCode, FieldError, describe_type
 from mcp_elicit_client.core.forms import (
     BooleanField,
     ChoiceField,
@@ -15,7 +16,7 @@ from mcp_elicit_client.core.forms import (
     TextField,
 )
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.validation import FieldError, check_content, describe_type, sendable
+from mcp_elicit_client.core.validation import check_content, sendable
 from mcp_elicit_client.exceptions import AnswerError
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
@@ -123,5 +124,5 @@ def _read_list(field: MultiChoiceField, text: str) -> list[Any]:
     return list(dict.fromkeys(values))
 
 
-def _refuse(field: Field, code: str, message: str) -> AnswerError:
+def _refuse(field: Field, code: ErrorCode, message: str) -> AnswerError:
     return AnswerError(message, (FieldError(field=field.name, code=code, message=message),))

@@ -56,7 +56,7 @@ class Bounds:
         }
 
 
-def number_limits(schema: Mapping[str, Any], integer: bool, limits: Limits, note: Note) -> Bounds:
+def number_limits(schema: Mapping[str, Any], limits: Limits, note: Note, *, integer: bool) -> Bounds:
     """
     Read the limits of a number from *schema*.
 

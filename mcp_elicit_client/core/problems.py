@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from pydantic import BaseModel, ConfigDict
+
+ProblemCode: TypeAlias = Literal[
+    "cut",
+    "default_dropped",
+    "left_out",
+    "limit_ignored",
+    "not_asked_for",
+    "options_dropped",
+    "pattern_not_checked",
+    "required_ignored",
+    "rule_not_checked",
+    "schema_missing",
+    "titles_ignored",
+    "type_guessed",
+    "undescribed",
+    "union",
+]
+"""The code of a `Problem`."""
 
 
 class Problem(BaseModel):
@@ -10,7 +30,7 @@ class Problem(BaseModel):
     Something wrong that did not stand in the way.
 
     Attributes:
-        code: One stable word (listed in ``docs/reference.md``).
+        code: One stable word; ``docs/reference.md`` says what each means.
         message: A sentence for developers, safe to show.
         field: The name of the field it is about, as the server spells it;
             None if it is about none.
@@ -18,6 +38,6 @@ class Problem(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    code: str
+    code: ProblemCode
     message: str
     field: str | None = None

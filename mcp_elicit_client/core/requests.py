@@ -95,7 +95,7 @@ Request: TypeAlias = FormRequest | UrlRequest
 AnyRequest: TypeAlias = Annotated[Request, Setting(discriminator="mode")]
 
 
-def parse_request(
+def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
     params: object,
     *,
     server: Server | str = UNNAMED,

@@ -141,6 +141,13 @@ def _field(at: str, field: object, rules: _Rules, error: _Report, note: _Report)
     for key in ("title", "description"):
         if key in field and not isinstance(field[key], str):
             yield error(f"{at}/{key}", "must be a text")
+    yield from _kind(at, field, rules, error)
+    for key in field:
+        if key not in _ANNOTATIONS and key not in _MEANT:
+            yield note(f"{at}/{_shown(key)}", "is no keyword of this revision; a client may ignore it")
+
+
+def _kind(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> Iterator[Finding]:
     match field.get("type"):
         case "string":
             yield from _string(at, field, rules, error)
@@ -152,14 +159,9 @@ def _field(at: str, field: object, rules: _Rules, error: _Report, note: _Report)
                 yield error(f"{at}/default", "must be true or false")
         case "array" if rules.new_enums:
             yield from _several(at, field, error)
-        case "array":
-            yield error(f"{at}/type", "this revision has no lists")
         case _:
             known = "string, number, integer, boolean" + (", array" if rules.new_enums else "")
             yield error(f"{at}/type", f"must be one of: {known}")
-    for key in field:
-        if key not in _ANNOTATIONS and key not in _MEANT:
-            yield note(f"{at}/{_shown(key)}", "is no keyword of this revision; a client may ignore it")
 
 
 def _string(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> Iterator[Finding]:

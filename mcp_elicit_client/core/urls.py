@@ -12,7 +12,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
@@ -70,19 +70,22 @@ class UrlRules:
 DEFAULT_URL_RULES = UrlRules()
 
 
+UrlWarningCode: TypeAlias = Literal["ip_address", "long_host", "port", "private", "punycode", "underscore"]
+"""The code of a `UrlWarning`."""
+
+
 class UrlWarning(BaseModel):
     """
     Something about a URL that a person should know before it is opened.
 
     Attributes:
-        code: One stable word: ``punycode``, ``port``, ``ip_address``,
-            ``long_host``, ``underscore``, ``insecure``, ``private``.
+        code: One stable word; ``docs/reference.md`` says what each means.
         message: A sentence for people, safe to show.
     """
 
     model_config = ConfigDict(frozen=True)
 
-    code: str
+    code: UrlWarningCode
     message: str
 
 
@@ -266,5 +269,5 @@ def _unicode_form(url: str, host: str) -> str:
         raise UnsafeURLError(url, "not_plain", "the URL's host is not a valid international name") from None
 
 
-def _warning(code: str, message: str) -> UrlWarning:
+def _warning(code: UrlWarningCode, message: str) -> UrlWarning:
     return UrlWarning(code=code, message=message)

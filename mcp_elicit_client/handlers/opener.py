@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import anyio
 
@@ -49,7 +50,7 @@ def openers() -> Iterator[list[str]]:
     """
     for entry in os.environ.get("BROWSER", "").split(os.pathsep):
         program = shutil.which(entry) if entry and not set(entry) & set("%$&|;<>`'\"() \t\n") else None
-        if program and os.path.basename(program).partition(".")[0].lower() not in _SHELLS:
+        if program and Path(program).stem.lower() not in _SHELLS:
             yield [program]
     if sys.platform == "darwin":
         yield ["/usr/bin/open"]
@@ -72,7 +73,7 @@ async def _run(argv: list[str]) -> bool:
         return False
     try:
         with anyio.move_on_after(_PATIENCE):
-            while process.poll() is None:
+            while process.poll() is None:  # noqa: ASYNC110 -- an exit code has no event on every loop
                 await anyio.sleep(0.02)
     finally:
         if process.returncode is None:

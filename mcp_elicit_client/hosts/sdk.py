@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_elicit_client.core.requests import Server
 from mcp_elicit_client.core.text import printable
@@ -22,7 +21,13 @@ have no place for an error: an error of ours would fail the host's whole call.
 
 _MAX_CLAIM = 200
 
-ElicitationCallback = Callable[[Any, "ElicitRequestParams"], Awaitable["ElicitResult | ErrorData"]]
+
+class ElicitationCallback(Protocol):
+    """What ``ClientSession`` and ``Client`` take as ``elicitation_callback``, in both majors."""
+
+    async def __call__(self, context: Any, params: ElicitRequestParams) -> ElicitResult | ErrorData:
+        """Answer *params*."""
+        ...
 
 
 def elicitation_callback(handler: Handler, *, server: Server | str, door: Door = DEFAULT_DOOR) -> ElicitationCallback:

@@ -142,7 +142,7 @@ class _Turns:
         with self._lock:
             self._waiting.append(ticket)
         try:
-            while self._waiting[0] is not ticket:
+            while self._waiting[0] is not ticket:  # noqa: ASYNC110 -- no event spans event loops
                 await anyio.sleep(_TURN)
             yield
         finally:

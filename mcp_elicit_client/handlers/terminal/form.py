@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field as dataclass_field
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any
 
 from mcp_elicit_client.core.entry import is_numbered, parse_text
@@ -69,45 +70,62 @@ async def _ask_field(console: Console, request: FormRequest, draft: _Draft, at: 
     hidden = isinstance(field, TextField) and field.format == "password"
     while True:
         typed = await console.ask("> ", fresh=at == 0, hidden=hidden)
-        match typed if typed in _COMMANDS else "":
-            case "/decline":
-                return Answer.decline(by="user")
-            case "/cancel":
-                return Answer.cancel(by="user")
-            case "/back":
-                return -1
-            case "/help":
-                console.write(_HELP)
-                continue
-            case "/options":
-                _show_options(console, field, at_most=None)
-                continue
-            case "/skip" if not field.required:
-                draft.drop(field)
-                return 1
-            case "/skip":
-                console.write("This field is required: the server takes no answer without it.")
-                continue
-            case "/empty":
-                typed = ""
-            case _ if not typed.strip():
-                if field.default is not None:
-                    draft.set(field, field.default, "default")
-                    return 1
-                if not field.required:
-                    draft.drop(field)
-                    return 1
-                console.write(_required_hint(field))
-                continue
-            case _ if typed.startswith("//") and f"/{typed.lstrip('/')}" in _COMMANDS:
-                typed = typed[1:]
-        try:
-            draft.set(field, parse_text(field, typed), "user")
-        except AnswerError as error:
-            for each in error.errors:
-                console.write(f"  {each.message}")
+        if typed in _COMMANDS and typed != "/empty":
+            step = _command(console, field, draft, typed)
+        elif not typed.strip():
+            step = _enter(console, field, draft)
         else:
+            step = _value(console, field, draft, typed)
+        if step is not None:
+            return step
+
+
+def _command(console: Console, field: Field, draft: _Draft, command: str) -> Answer | int | None:
+    """Obey a command; None to ask again."""
+    match command:
+        case "/decline":
+            return Answer.decline(by="user")
+        case "/cancel":
+            return Answer.cancel(by="user")
+        case "/back":
+            return -1
+        case "/skip" if not field.required:
+            draft.drop(field)
             return 1
+        case "/skip":
+            say(console, "This field is required: the server takes no answer without it.")
+        case "/options":
+            _show_options(console, field, at_most=None)
+        case _:
+            console.write(_HELP)
+    return None
+
+
+def _enter(console: Console, field: Field, draft: _Draft) -> int | None:
+    """Take the suggestion, or leave the field out; None to ask again."""
+    if field.default is not None:
+        draft.set(field, field.default, "default")
+        return 1
+    if not field.required:
+        draft.drop(field)
+        return 1
+    say(console, _required_hint(field))
+    return None
+
+
+def _value(console: Console, field: Field, draft: _Draft, typed: str) -> int | None:
+    """Take what was typed; None to ask again."""
+    if typed == "/empty":
+        typed = ""
+    elif typed.startswith("//") and f"/{typed.lstrip('/')}" in _COMMANDS:
+        typed = typed[1:]
+    try:
+        draft.set(field, parse_text(field, typed), "user")
+    except AnswerError as error:
+        for each in error.errors:
+            say(console, f"  {each.message}")
+        return None
+    return 1
 
 
 def _required_hint(field: Field) -> str:

@@ -1,0 +1,146 @@
+"""What is wrong with an answer, in words for the person who gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from mcp_elicit_client.core.forms import Field, MultiChoiceField, NumberField, TextField
+
+ErrorCode: TypeAlias = Literal[
+    "required",
+    "null",
+    "type",
+    "choice",
+    "min_length",
+    "max_length",
+    "format",
+    "minimum",
+    "maximum",
+    "exclusive_minimum",
+    "exclusive_maximum",
+    "multiple_of",
+    "min_items",
+    "max_items",
+    "duplicate",
+    "not_finite",
+    "unsafe_integer",
+    "not_unicode",
+    "unknown_field",
+    "left_out",
+    "too_large",
+]
+"""The code of a `FieldError`."""
+
+
+class FieldError(BaseModel):
+    """
+    What is wrong with one field of an answer.
+
+    Attributes:
+        field: The field's name, as the server spells it; empty if it is about
+            the answer as a whole.
+        code: One stable word; ``docs/reference.md`` says what each means.
+        message: A sentence for the person who answers.  It does not hold the
+            value, and is safe to show.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    field: str
+    code: ErrorCode
+    message: str
+
+
+def describe(field: Field | None, name: str, keyword: str, *, within: bool) -> FieldError:
+    """Put an error of the validator into words; *within*: it is about one value of a list."""
+    code = _CODES[keyword]
+    if code == "type":
+        return field_error(name, code, kind="a text" if within else _kind_in_words(field))
+    if within and isinstance(field, MultiChoiceField) and field.item is not None:
+        field = field.item
+    return field_error(name, code, **({} if field is None else _limits_of(field)))
+
+
+_CODES: Mapping[str, ErrorCode] = {
+    "required": "required",
+    "additionalProperties": "unknown_field",
+    "type": "type",
+    "enum": "choice",
+    "minLength": "min_length",
+    "maxLength": "max_length",
+    "format": "format",
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "exclusiveMinimum": "exclusive_minimum",
+    "exclusiveMaximum": "exclusive_maximum",
+    "multipleOf": "multiple_of",
+    "minItems": "min_items",
+    "maxItems": "max_items",
+    "uniqueItems": "duplicate",
+}
+
+MESSAGES: Mapping[ErrorCode, str] = {
+    "required": "An answer is required.",
+    "null": "An answer is required; leave the field out instead of sending nothing.",
+    "type": "Must be {kind}.",
+    "choice": "Must be one of the options.",
+    "min_length": "Must have at least {min_length} characters.",
+    "max_length": "Must have at most {max_length} characters.",
+    "format": "Must be {format}.",
+    "minimum": "Must be {minimum} or more.",
+    "maximum": "Must be {maximum} or less.",
+    "exclusive_minimum": "Must be more than {exclusive_minimum}.",
+    "exclusive_maximum": "Must be less than {exclusive_maximum}.",
+    "multiple_of": "Must be a multiple of {multiple_of}.",
+    "min_items": "Must have at least {min_items} values.",
+    "max_items": "Must have at most {max_items} values.",
+    "duplicate": "Must not have the same value twice.",
+    "not_finite": "Must be a finite number.",
+    "unsafe_integer": "Must be smaller: servers cannot read a whole number that large exactly.",
+    "not_unicode": "Must be valid Unicode text.",
+    "unknown_field": "Was not asked for.",
+    "left_out": "Cannot be answered here.",
+    "too_large": "All in all too long.",
+}
+"""The sentence of each error code; what is in braces is filled in from the field."""
+
+FORMATS_IN_WORDS: Mapping[str, str] = {
+    "email": "an e-mail address, such as name@example.com",
+    "uri": "an address with its scheme, such as https://example.com/",
+    "date": "a date such as 2026-11-20",
+    "date-time": "a date and time with its zone, such as 2026-11-20T14:30:00+01:00 or ...Z",
+}
+"""What to call each format that is checked."""
+
+
+def field_error(name: str, code: ErrorCode, /, **words: object) -> FieldError:
+    return FieldError(field=name, code=code, message=MESSAGES[code].format_map(words))
+
+
+def _limits_of(field: Field) -> dict[str, object]:
+    words = field.model_dump(exclude={"choices", "item", "default"})
+    if isinstance(field, TextField) and field.format is not None:
+        words["format"] = FORMATS_IN_WORDS.get(field.format, field.format)
+    return words
+
+
+def describe_type(field: Field) -> str:
+    """Say in a sentence what kind of value *field* takes."""
+    return MESSAGES["type"].format(kind=_kind_in_words(field))
+
+
+def _kind_in_words(field: Field | None) -> str:
+    match field:
+        case TextField():
+            return "a text"
+        case NumberField(integer=True):
+            return "a whole number"
+        case NumberField():
+            return "a number"
+        case MultiChoiceField():
+            return "a list"
+        case _:
+            return "yes or no"

@@ -1,0 +1,181 @@
+"""From one property of a schema to a field that a person can answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from typing import Any
+
+from mcp_elicit_client.core.choices import Choice, Note, parse_choices, spells_choices
+from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.limits import Limits
+from mcp_elicit_client.core.numbers import count, number_limits
+from mcp_elicit_client.core.problems import Problem, ProblemCode
+from mcp_elicit_client.core.text import is_unicode, printable
+from mcp_elicit_client.core.wrappers import UnanswerableError, open_wrappers
+
+_RULES_NOT_CHECKED = ("allOf", "anyOf", "oneOf", "not", "if", "contains")
+_MAX_FORMAT = 64
+
+
+@dataclass
+class Parser:
+    """One pass over one schema."""
+
+    root: Mapping[str, Any]
+    limits: Limits
+    problems: list[Problem] = dataclass_field(default_factory=list)
+
+    def note(self, code: ProblemCode, message: str, field: str | None = None) -> None:
+        if field is not None and not is_unicode(field):
+            field = printable(field, limit=self.limits.name, multiline=False)
+        self.problems.append(Problem(code=code, message=message, field=field))
+
+    def shown(self, text: object, limit: int, what: str, field: str, *, multiline: bool = False) -> str:
+        if not isinstance(text, str):
+            return ""
+        if len(text) > limit:
+            self.note("cut", f"its {what} was longer than {limit} characters", field)
+        return printable(text.strip(), limit=limit, multiline=multiline)
+
+
+def parse_field(name: str, schema: object, parser: Parser, *, required: bool) -> tuple[Field, object]:
+    """Read one property; its default comes back unchecked."""
+
+    def note(code: ProblemCode, message: str) -> None:
+        parser.note(code, message, name)
+
+    if schema is True:
+        schema = {}
+    if not isinstance(schema, Mapping):
+        raise UnanswerableError("allows no answer")
+    schema = open_wrappers(schema, parser.root, parser.limits, note)
+    limits = parser.limits
+    common: dict[str, Any] = {
+        "name": name,
+        "title": parser.shown(schema.get("title"), limits.title, "title", name)
+        or printable(name, limit=limits.title, multiline=False).strip()
+        or "(no name)",
+        "description": parser.shown(schema.get("description"), limits.description, "description", name, multiline=True),
+        "required": required,
+    }
+    return _field_of_kind(schema, common, limits, note), schema.get("default")
+
+
+def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Limits, note: Note) -> Field:
+    kind = schema.get("type")
+    if kind != "array" and spells_choices(schema):
+        choices = _choices(schema, limits, note)
+        return ChoiceField(**common, choices=choices)
+    if kind is None:
+        kind = _guess_type(schema)
+        note("type_guessed", f"it has no type; {kind} is asked for")
+    for rule in _RULES_NOT_CHECKED:
+        if rule in schema:
+            note("rule_not_checked", f"its {rule} is not checked here")
+    match kind:
+        case "string":
+            return TextField(**common, **_text_limits(schema, limits, note))
+        case "number" | "integer":
+            return NumberField(**common, **_number_limits(schema, limits, note, integer=kind == "integer"))
+        case "boolean":
+            return BooleanField(**common)
+        case "array":
+            return _list_field(schema, common, limits, note)
+        case _:
+            raise UnanswerableError("asks for something that no answer can carry")
+
+
+def _guess_type(schema: Mapping[str, Any]) -> str:
+    def has(*keywords: str) -> bool:
+        return any(keyword in schema for keyword in keywords)
+
+    if has("properties", "additionalProperties", "patternProperties"):
+        return "object"
+    if has("items", "minItems", "maxItems", "uniqueItems"):
+        return "array"
+    if has("minLength", "maxLength", "pattern", "format"):
+        return "string"
+    if has("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
+        return "number"
+    match schema.get("default"):
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case list():
+            return "array"
+        case _:
+            return "string"
+
+
+def _choices(schema: Mapping[str, Any], limits: Limits, note: Note) -> tuple[Choice, ...]:
+    listed = max(
+        (len(schema[keyword]) for keyword in ("enum", "oneOf", "anyOf") if isinstance(schema.get(keyword), list)),
+        default=1,
+    )
+    if listed > limits.options:
+        raise UnanswerableError(f"has {listed} options; at most {limits.options} can be shown")
+    choices = parse_choices(schema, limits, note)
+    if not choices:
+        raise UnanswerableError("has no option that an answer can carry")
+    return choices
+
+
+def _text_limits(schema: Mapping[str, Any], limits: Limits, note: Note) -> dict[str, Any]:
+    least, most = count(schema, "minLength", note), count(schema, "maxLength", note)
+    if least is not None and ((most is not None and least > most) or least > limits.answer):
+        raise UnanswerableError("asks for a longer text than can be sent")
+    pattern = schema.get("pattern")
+    if pattern is not None and (not isinstance(pattern, str) or len(pattern) > limits.pattern):
+        note("limit_ignored", f"its pattern is not a text of at most {limits.pattern} characters")
+        pattern = None
+    format_ = schema.get("format")
+    if format_ is not None and (not isinstance(format_, str) or len(format_) > _MAX_FORMAT):
+        note("limit_ignored", "its format is not a word")
+        format_ = None
+    return {
+        "min_length": least,
+        "max_length": most,
+        "pattern": pattern,
+        "format": printable(format_, multiline=False) if format_ else None,
+    }
+
+
+def _number_limits(schema: Mapping[str, Any], limits: Limits, note: Note, *, integer: bool) -> dict[str, Any]:
+    bounds = number_limits(schema, limits, note, integer=integer)
+    if bounds.is_empty():
+        raise UnanswerableError("asks for a number that does not exist or cannot be sent exactly")
+    return {"integer": integer, **bounds.as_limits()}
+
+
+def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Limits, note: Note) -> Field:
+    least, most = count(schema, "minItems", note), count(schema, "maxItems", note)
+    unique = schema.get("uniqueItems") is True
+    items = schema.get("items", True)
+    if "prefixItems" in schema or isinstance(items, list):
+        raise UnanswerableError("asks for a list whose places differ")
+    if items is False:
+        raise UnanswerableError("asks for a list that can only be empty")
+    if isinstance(items, Mapping) and "enumNames" in schema and "enumNames" not in items:
+        items = {**items, "enumNames": schema["enumNames"]}
+    choices, item = _items({} if items is True else items, limits, note)
+    possible = len(choices) if choices and unique else None
+    if least is not None and any(bound is not None and least > bound for bound in (most, possible)):
+        raise UnanswerableError("asks for more values than it allows")
+    return MultiChoiceField(**common, choices=choices, item=item, min_items=least, max_items=most, unique=unique)
+
+
+def _items(items: object, limits: Limits, note: Note) -> tuple[tuple[Choice, ...], TextField | None]:
+    """Read what a list is of: options, or texts of one kind."""
+    if not isinstance(items, Mapping):
+        raise UnanswerableError("asks for a list that no answer can carry")
+    if spells_choices(items):
+        choices = _choices(items, limits, note)
+        if not all(isinstance(choice.value, str) for choice in choices):
+            raise UnanswerableError("asks for a list of options that are not texts")
+        return choices, None
+    if items.get("type", _guess_type(items)) != "string":
+        raise UnanswerableError("asks for a list of something else than texts")
+    return (), TextField(name="", title="", **_text_limits(items, limits, note))

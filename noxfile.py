@@ -1,0 +1,43 @@
+"""
+Everything that must hold before a change lands; ``nox`` runs it all.
+
+``nox -s check`` for the quick part, ``nox -s "tests(mcp='2.3')"`` for one SDK.
+"""
+
+from __future__ import annotations
+
+import nox
+
+nox.options.sessions = ["check", "tests", "coverage"]
+nox.options.reuse_existing_virtualenvs = True
+nox.options.stop_on_first_error = True
+
+MCP = ["2.3", "1.30", "1.24"]
+"""The newest of each major, and the oldest that we promise to work with."""
+
+
+@nox.session
+def check(session: nox.Session) -> None:
+    """Format, lint, layers."""
+    session.install("-q", "-e", ".[dev]")
+    session.run("ruff", "format", "--check", ".")
+    session.run("ruff", "check", ".")
+    session.run("lint-imports")
+
+
+@nox.session
+@nox.parametrize("mcp", MCP)
+def tests(session: nox.Session, mcp: str) -> None:
+    """Types and tests with one version of the SDK."""
+    session.install("-q", "-e", ".[dev]", f"mcp=={mcp}.*")
+    session.run("python", "-c", "from importlib.metadata import version; print('mcp', version('mcp'))")
+    session.run("mypy")
+    session.run("coverage", "run", "-m", "pytest", "-q", *session.posargs)
+
+
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """What all the tests together have covered."""
+    session.install("-q", "coverage[toml]>=7.10")
+    session.run("coverage", "combine")
+    session.run("coverage", "report")

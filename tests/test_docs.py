@@ -1,0 +1,97 @@
+"""What the documentation claims is so; its blocks themselves run where pytest finds them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import subprocess
+import sys
+from typing import Any, get_args
+
+import pytest
+
+import mcp_elicit_client
+from mcp_elicit_client import Limits
+from mcp_elicit_client.core.errors import MESSAGES, ErrorCode
+from mcp_elicit_client.core.problems import ProblemCode
+from mcp_elicit_client.core.urls import UrlWarningCode
+from mcp_elicit_client.exceptions import UrlRefusal
+from tests.support import ROOT
+
+REFERENCE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+TABLES: list[tuple[str, Any]] = [
+    ("## What an answer can have wrong", ErrorCode),
+    ("## What a request can have wrong", ProblemCode),
+    ("## Why a URL is refused", UrlRefusal),
+    ("And what is warned about", UrlWarningCode),
+]
+
+
+@pytest.mark.parametrize(("heading", "codes"), TABLES)
+def test_every_code_is_documented_and_no_other(heading: str, codes: Any) -> None:
+    part = REFERENCE.split(heading, 1)[1].split("\n## ", 1)[0].split("And what is warned", 1)[0]
+
+    assert sorted(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE)) == sorted(get_args(codes))
+
+
+def test_every_error_code_has_its_sentence() -> None:
+    assert set(MESSAGES) == set(get_args(ErrorCode))
+
+
+def test_every_limit_is_documented_with_its_default() -> None:
+    part = REFERENCE.split("\n## Limits", 1)[1].split("\n## ", 1)[0]
+    documented = {name: int(default) for name, default in re.findall(r"^\| `(\w+)` \| (\d+) \|", part, re.MULTILINE)}
+
+    assert documented == dataclasses.asdict(Limits())
+
+
+def test_every_exported_name_is_documented_and_exists() -> None:
+    part = REFERENCE.split("\n## Names", 1)[1].split("\n## ", 1)[0]
+    documented = re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in part.splitlines() if "|" in line))
+
+    assert sorted(documented) == mcp_elicit_client.__all__ == sorted(mcp_elicit_client.__all__)
+    assert all(hasattr(mcp_elicit_client, name) for name in documented)
+
+
+def test_the_quickstart_shows_the_example_as_it_is() -> None:
+    example = (ROOT / "examples" / "host.py").read_text(encoding="utf-8").split('"""\n\n', 1)[1]
+
+    assert example in (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
+
+
+def test_the_example_runs() -> None:
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "host.py")], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert '"guests": 2' in run.stdout
+
+
+def test_ci_calls_exactly_the_test_command_of_the_readme() -> None:
+    demo, tests = re.findall(r"```sh\n(.+)\n```", README)
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+    assert tests in script.splitlines()
+    assert demo in script.splitlines()
+
+
+def test_the_version_of_the_package_is_that_of_the_changelog_or_unreleased() -> None:
+    from importlib.metadata import version
+
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+    assert f"## {version('mcp-elicit-client')}" in changelog or "## Unreleased" in changelog
+
+
+def test_importing_the_package_loads_no_user_interface_and_no_network() -> None:
+    code = (
+        "import sys, mcp.types; before = set(sys.modules); import mcp_elicit_client;"
+        "print(*sorted(name for name in set(sys.modules) - before if not name.startswith('mcp_elicit_client')))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+
+    loaded = {name.partition(".")[0] for name in run.stdout.split()}
+    assert not loaded & {"httpx", "anyio", "jsonschema", "publicsuffixlist", "idna", "regress", "limits", "termios"}
