@@ -21,8 +21,7 @@ class ScriptedConsole:
     def write(self, text: str) -> None:
         self.shown += f"{text}\n"
 
-    async def ask(self, prompt: str, *, fresh: bool = False, hidden: bool = False) -> str:
-        del fresh
+    async def ask(self, prompt: str, *, hidden: bool = False) -> str:
         self.shown += prompt
         self.hidden.append(hidden)
         if not self.lines:

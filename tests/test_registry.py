@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from mcp_elicit_client import Answer, ElicitationRegistry, RegistrationError, decline, parse_request
+from mcp_elicit_client import Answer, ElicitationRegistry, RegistrationError, Server, decline, parse_request
+from mcp_elicit_client.hosts.boundary import answer_params
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 
@@ -123,6 +124,16 @@ def test_a_registry_knows_its_modes_and_places() -> None:
     assert registry.modes == {"form", "url"}
     assert [place.server for place in registry] == ["mail", None]
     assert repr(registry) == "<ElicitationRegistry with 2 handlers>"
+
+
+async def test_a_predicate_that_fails_cancels() -> None:
+    registry = ElicitationRegistry()
+    registry.on_elicitation(saying("any"))
+    registry.on_elicitation(when=lambda request: bool(1 / len(request.message[:0])))(saying("when"))
+
+    answer = await answer_params(registry, form_params({}), server=Server(name="mail"))
+
+    assert (answer.action, answer.by) == ("cancel", "error")
 
 
 async def test_a_registry_is_a_handler_of_another() -> None:

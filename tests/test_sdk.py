@@ -200,6 +200,15 @@ async def test_what_a_handler_raises_is_logged_and_not_told(caplog: pytest.LogCa
     assert "secret" in caplog.text
 
 
+@pytest.mark.parametrize("value", ["typed 4711", {"typed": "4711"}, ["typed 4711", None]])
+async def test_no_value_of_an_answer_reaches_the_log(value: Any, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        await answering(lambda _: Answer.accept({"age": value}, by="user")).callback("mail")(None, params_of(FORM))
+
+    assert "server 'mail'" in caplog.text
+    assert "4711" not in caplog.text
+
+
 async def test_cancellation_passes_through() -> None:
     registry = ElicitationRegistry()
     ended: list[str] = []

@@ -121,7 +121,7 @@ async def _choose(connection: Connection, *, as_json: bool) -> int:
 
 async def _ask_tool(console: Console) -> str | None:
     try:
-        return (await console.ask("\nTool to call, and its arguments as JSON (Enter to leave): ", fresh=True)).strip()
+        return (await console.ask("\nTool to call, and its arguments as JSON (Enter to leave): ")).strip()
     except (EndOfInputError, InterruptedByUserError):
         return None
 

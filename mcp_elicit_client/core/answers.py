@@ -48,7 +48,7 @@ class Answer(BaseModel):
         notes: What was changed before the answer was sent.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     action: Action
     content: dict[str, Value] | None = None

@@ -54,8 +54,7 @@ async def answer_params(
     """
     try:
         request = parse_request(params, server=server, limits=door.limits, url_rules=door.url_rules, **details)
-        answer = as_answer(await handler(request))
-        return check_answer(request, answer)
+        answer = check_answer(request, as_answer(await handler(request)))
     except RequestError as error:
         _logger.warning("a request of server %r cannot be answered: %s", server.name, error)
         raise
@@ -64,6 +63,9 @@ async def answer_params(
         # neither the server's business nor a reason to fail the host's call.
         _logger.exception("a request of server %r could not be answered", server.name)
         return Answer.cancel(by="error", reason="the handler failed")
+    if answer.by == "error":
+        _logger.warning("no answer for server %r: %s", server.name, answer.reason)
+    return answer
 
 
 def as_answer(reply: object) -> Answer:

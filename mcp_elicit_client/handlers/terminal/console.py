@@ -49,13 +49,15 @@ class Console(Protocol):
         """Show *text*, and a line break."""
         ...
 
-    async def ask(self, prompt: str, *, fresh: bool = False, hidden: bool = False) -> str:
+    async def ask(self, prompt: str, *, hidden: bool = False) -> str:
         """
         Show *prompt* and wait for a line.
 
+        What was typed before the prompt was shown counts for nothing: it was
+        meant for something else.
+
         Args:
             prompt: Shown without a line break.
-            fresh: Forget what was typed before the prompt was shown.
             hidden: Do not show what is typed.
 
         Raises:
@@ -72,7 +74,6 @@ class Tty:
         self._reader = reader
         self._writer = writer
         self._encoding = encoding
-        self._typed = b""
         self._mode = termios.tcgetattr(reader)
 
     @property
@@ -82,35 +83,33 @@ class Tty:
     def write(self, text: str) -> None:
         self._put(f"{text}\n")
 
-    async def ask(self, prompt: str, *, fresh: bool = False, hidden: bool = False) -> str:
-        if fresh:
-            self._typed = b""
-            termios.tcflush(self._reader, termios.TCIFLUSH)
+    async def ask(self, prompt: str, *, hidden: bool = False) -> str:
         self._set_mode(echo=not hidden)
+        termios.tcflush(self._reader, termios.TCIFLUSH)
         self._put(prompt)
-        while b"\n" not in self._typed:
+        typed = b""
+        while b"\n" not in typed:
             await anyio.wait_readable(self._reader)
-            self._read()
-        line, _, self._typed = self._typed.partition(b"\n")
+            typed += self._read()
         if hidden:
             self._put("\n")
-        return line.decode(self._encoding, "replace")
+        return typed.partition(b"\n")[0].decode(self._encoding, "replace")
 
     def restore(self) -> None:
         """Leave the terminal as it was found."""
         termios.tcsetattr(self._reader, termios.TCSANOW, self._mode)
 
-    def _read(self) -> None:
+    def _read(self) -> bytes:
         try:
             typed = os.read(self._reader, 65_536)
         except OSError:  # the terminal is gone
             raise EndOfInputError from None
         if not typed:
             raise EndOfInputError
-        self._typed += typed
         if _INTERRUPT in typed:
             self._put("\n")
             raise InterruptedByUserError
+        return typed
 
     def _set_mode(self, *, echo: bool) -> None:
         # Whole lines, edited by the terminal itself.  Ctrl-C ends the line in

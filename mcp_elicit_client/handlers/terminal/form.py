@@ -69,7 +69,7 @@ async def _ask_field(console: Console, request: FormRequest, draft: _Draft, at: 
     _show_field(console, field, f"Field {at + 1} of {len(fields)}")
     hidden = isinstance(field, TextField) and field.format == "password"
     while True:
-        typed = await console.ask("> ", fresh=at == 0, hidden=hidden)
+        typed = await console.ask("> ", hidden=hidden)
         if typed in _COMMANDS and typed != "/empty":
             step = _command(console, field, draft, typed)
         elif not typed.strip():

@@ -66,7 +66,7 @@ async def decide(console: Console, choices: Sequence[str], *, about: str = "") -
     """
     words = {choice.split()[0] for choice in choices}
     while True:
-        typed = (await console.ask(f"{about}{' / '.join(choices)}: ", fresh=True)).strip().casefold()
+        typed = (await console.ask(f"{about}{' / '.join(choices)}: ")).strip().casefold()
         typed = typed.removeprefix("/")
         if typed.split()[:1] and typed.split()[0] in words:
             return typed
