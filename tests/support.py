@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mcp_elicit_client import BooleanField, ChoiceField, Form, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.hosts.connect import speaks_rounds
 
 ROOT = Path(__file__).parent.parent
 NOTHING_SKIPPED = os.environ.get("CI") == "true"
 """Whether a missing tool is a failure: in CI, everything is there."""
+
+ASKER = [sys.executable, "-m", "tests.servers.asker"]
+"""The server that asks what it is told to."""
 
 EXAMPLES_OF_FORMATS = {
     "email": "ann@example.com",
@@ -104,3 +112,14 @@ def _number(field: NumberField) -> int | float:
     from mcp_elicit_client.core.validation import check_value
 
     return next(each for each in candidates if not check_value(field, int(each) if field.integer else each))
+
+
+@contextmanager
+def http_server() -> Iterator[str]:
+    """Start the server of ``tests/servers/asker.py`` over HTTP; yield its URL."""
+    with subprocess.Popen([*ASKER, "--http"], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp{'' if speaks_rounds() else '/'}"
+        finally:
+            process.terminate()

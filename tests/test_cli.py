@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+import io
 import json
+import logging
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
-from mcp_elicit_client.cli import main
+from mcp_elicit_client.cli.main import _PrintableFormatter, main
 from mcp_elicit_client.core.revisions import REVISIONS, lint
 from mcp_elicit_client.demo.questions import QUESTIONS
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.hosts.connect import speaks_rounds
-from tests.support import corpus, form_params
+from tests.support import corpus, form_params, http_server
 
 GOOD = form_params({"type": "object", "properties": {"name": {"type": "string"}}})
 ODD = form_params({"type": "object", "properties": {"a": {"type": "object"}, "b": {"anyOf": [{"type": "null"}, {}]}}})
@@ -87,6 +91,21 @@ def test_show_prints_the_result_where_nobody_is_there(run: Any, file: object) ->
 
     assert (status, json.loads(out)) == (0, {"action": "cancel"})
     assert "there is no user to ask" in err
+
+
+def test_a_request_is_read_from_standard_input(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(GOOD).encode())))
+
+    status, out, _ = run("show", "--headless", "-")
+
+    assert (status, json.loads(out)) == (0, {"action": "cancel"})
+
+
+def test_a_file_without_end_is_not_read_to_its_end(run: Any) -> None:
+    status, _, err = run("show", "/dev/zero")
+
+    assert status == 2
+    assert "larger than" in err
 
 
 def test_show_tells_what_was_wrong_with_the_request(run: Any) -> None:
@@ -254,3 +273,38 @@ def test_an_unknown_tool_fails(run: Any) -> None:
 
     assert status == 1
     assert out + err
+
+
+def test_call_over_http(run: Any) -> None:
+    with http_server() as url:
+        status, out, _ = run("call", "ask", "--url", url, "--headless", "--args", json.dumps({"params": GOOD}))
+
+    assert status == 0
+    assert json.loads(out)["action"] == "cancel"
+
+
+def test_an_interrupt_ends_the_command(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(anyio, "run", interrupted)
+
+    assert run("show", file=GOOD)[0] == 130
+
+
+def test_a_reader_that_goes_away_ends_the_command_in_silence() -> None:
+    command = [sys.executable, "-m", "mcp_elicit_client.cli", "call", *DEMO]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        err = process.stderr.read()
+
+    assert process.returncode == 1
+    assert err == b""
+
+
+def test_log_lines_reach_the_terminal_clean() -> None:
+    record = logging.LogRecord("x", logging.ERROR, "x", 1, "server says %s", ("\x1b[2J",), None)
+
+    assert _PrintableFormatter("%(message)s").format(record) == "server says \\u{1b}[2J"

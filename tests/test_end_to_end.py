@@ -120,6 +120,16 @@ def test_a_url_of_a_real_server_is_shown_and_opened_after_consent(tmp_path: Path
     assert "accept" in shown
 
 
+def test_a_tool_that_fails_is_told_and_the_next_can_be_called() -> None:
+    arguments = json.dumps({"url": "https://example.com/", "message": "m", "errorPath": True})
+    with terminal("call", "--legacy", *everything(), environment=npm_environment()) as child:
+        say(child, "(Enter to leave): ", f"trigger-url-elicitation {arguments}")
+        shown = say(child, "(Enter to leave): ", 'echo {"message": "still here"}')
+        child.expect_exact("Echo: still here")
+
+    assert "(error -32042)" in shown
+
+
 def test_a_url_is_not_opened_without_consent(tmp_path: Path) -> None:
     opened = tmp_path / "opened"
     browser = tmp_path / "browser"

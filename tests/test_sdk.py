@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
-import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
@@ -19,11 +17,10 @@ from mcp_elicit_client import Answer, ElicitationRegistry, accept, accept_with_d
 from mcp_elicit_client.hosts.connect import Command, Connection, Era, connect, speaks_rounds
 from mcp_elicit_client.hosts.sdk import elicitation_callback
 from mcp_elicit_client.typing import Request
-from tests.support import ROOT, form_params
+from tests.support import ASKER, ROOT, form_params, http_server
 
 pytestmark = pytest.mark.anyio
 
-ASKER = [sys.executable, "-m", "tests.servers.asker"]
 ERAS: list[Era] = ["legacy", "auto"] if speaks_rounds() else ["legacy"]
 FORM = {
     "mode": "form",
@@ -161,16 +158,6 @@ async def test_the_handler_learns_who_asks_and_in_which_revision(era: Era) -> No
         assert {request.server.claimed_name for request in seen} == {"asker"}
         assert {request.protocol for request in seen} == {connection.protocol}
         assert connection.protocol == ("2025-11-25" if era == "legacy" else "2026-07-28")
-
-
-@contextmanager
-def http_server() -> Iterator[str]:
-    with subprocess.Popen([*ASKER, "--http"], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp{'' if speaks_rounds() else '/'}"
-        finally:
-            process.terminate()
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])

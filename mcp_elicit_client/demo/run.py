@@ -55,7 +55,7 @@ def _aloud(handler: Handler, write: Write) -> Handler:
             write(f"  - open {request.target.url} (domain {request.target.domain})")
         answer = await handler(request)
         assert isinstance(answer, Answer)
-        write(f"Nobody is here to ask, so the answer is: {answer.action} ({answer.reason})")
+        write(f"The headless handler answers: {answer.action} ({answer.reason})")
         return answer
 
     return asked
