@@ -28,7 +28,25 @@ EXAMPLES_OF_FORMATS = {
     "uri": "https://example.com/",
     "date": "2026-11-20",
     "date-time": "2026-11-20T14:30:00+01:00",
+    "time": "14:30:00Z",
+    "duration": "P1D",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "hostname": "www.example.com",
 }
+EXAMPLES = [
+    *EXAMPLES_OF_FORMATS.values(),
+    "2026-11-20T14:30:00Z",
+    "14:30",
+    "12345",
+    "AB",
+    "abc",
+    "A1",
+    "QUJD",
+    "+15550100",
+]
+"""Texts among which most patterns of the corpus find a match."""
 
 
 def table(name: str) -> Any:
@@ -98,9 +116,16 @@ def example_value(field: TextField | NumberField | BooleanField | ChoiceField | 
         case MultiChoiceField():
             return [choice.value for choice in field.choices][: max(1, field.min_items or 0)]
         case TextField():
-            example = EXAMPLES_OF_FORMATS.get(field.format or "", "")
-            example = example or "x" * max(field.min_length or 0, 1)
-            return example[: field.max_length] if field.max_length is not None else example
+            return _text(field)
+
+
+def _text(field: TextField) -> str:
+    from mcp_elicit_client.core.matching import check_value
+
+    plain = "x" * max(field.min_length or 0, 1)
+    plain = plain[: field.max_length] if field.max_length is not None else plain
+    first = EXAMPLES_OF_FORMATS.get(field.format or "", plain)
+    return next(each for each in (first, *EXAMPLES) if not check_value(field, each))
 
 
 def _number(field: NumberField) -> int | float:
@@ -109,7 +134,7 @@ def _number(field: NumberField) -> int | float:
     for bound in (field.minimum, field.maximum, field.exclusive_minimum, field.exclusive_maximum):
         if bound is not None:
             candidates += [bound, bound + step, bound - step, (bound // step) * step, (bound // step + 1) * step]
-    from mcp_elicit_client.core.validation import check_value
+    from mcp_elicit_client.core.matching import check_value
 
     return next(each for each in candidates if not check_value(field, int(each) if field.integer else each))
 

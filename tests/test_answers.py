@@ -83,15 +83,6 @@ def test_an_answer_need_not_be_a_dict() -> None:
     assert validate(form_params({"properties": {"a": {"type": "string"}}}), MappingProxyType({"a": "x"}))
 
 
-def test_a_pattern_is_not_passed_in_silence() -> None:
-    params = form_params({"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}, "b": {"type": "string"}}})
-
-    validation = validate(params, {"a": "a" * 40 + "!", "b": "x"})
-
-    assert validation.valid
-    assert [(problem.code, problem.field) for problem in validation.unchecked] == [("pattern_not_checked", "a")]
-
-
 def test_a_url_request_has_nothing_to_validate() -> None:
     with pytest.raises(RequestError, match="no form"):
         validate(URL, {})
@@ -190,6 +181,20 @@ def test_an_accept_of_a_form_without_content_is_empty() -> None:
     answer = check_answer(form({"properties": {}}), Answer.accept(by="user"))
 
     assert answer.to_wire() == {"action": "accept", "content": {}}
+
+
+def test_null_counts_as_left_out_where_the_server_takes_it_and_a_missing_answer_too() -> None:
+    request = form({"properties": {"a": {"type": ["string", "null"], "pattern": "^x"}, "b": {"type": "string"}}})
+
+    assert validate(request, {"a": None})
+    assert check_answer(request, Answer.accept({"a": None, "b": "x"}, by="user")).content == {"b": "x"}
+    assert [error.code for error in validate(request, {"b": None}).errors] == ["null"]
+
+
+def test_null_is_not_sent_for_a_required_field_even_if_the_server_takes_it() -> None:
+    request = form({"properties": {"a": {"type": ["string", "null"]}}, "required": ["a"]})
+
+    assert [error.code for error in validate(request, {"a": None}).errors] == ["null"]
 
 
 def test_what_was_not_asked_for_is_not_sent() -> None:

@@ -55,6 +55,13 @@ def form(params: object, **options: Any) -> FormRequest:
     return request
 
 
+def part_of(actual: Any, expected: Any) -> Any:
+    """As much of *actual* as *expected* says something about."""
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        return {key: part_of(actual[key], expected[key]) for key in expected}
+    return actual
+
+
 @pytest.mark.parametrize("case", cases("forms"))
 def test_a_schema_becomes_the_form_that_a_person_can_answer(case: Any) -> None:
     request = form(form_params(case["schema"]))
@@ -62,7 +69,7 @@ def test_a_schema_becomes_the_form_that_a_person_can_answer(case: Any) -> None:
 
     assert [field["name"] for field in case["fields"]] == [field["name"] for field in parsed["fields"]]
     for expected, actual in zip(case["fields"], parsed["fields"], strict=True):
-        assert expected == {key: actual[key] for key in expected}
+        assert expected == part_of(actual, expected)
     assert case.get("left_out", []) == list(request.form.left_out)
     assert case.get("problems", []) == [problem.code for problem in request.problems]
     assert case.get("closed", False) == request.form.closed

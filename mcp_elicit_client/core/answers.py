@@ -11,9 +11,10 @@ from pydantic import Field as Setting
 from mcp_elicit_client.core.choices import scalar_key
 from mcp_elicit_client.core.defaults import default_content
 from mcp_elicit_client.core.forms import Form, Value
+from mcp_elicit_client.core.matching import check
 from mcp_elicit_client.core.problems import Problem
 from mcp_elicit_client.core.requests import FormRequest, Request, parse_request
-from mcp_elicit_client.core.validation import check_content, sendable
+from mcp_elicit_client.core.validation import check_content, sendable, without_nulls
 from mcp_elicit_client.exceptions import AnswerError
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     action: Action
-    content: dict[str, Value] | None = None
+    content: dict[str, Value | None] | None = None
     by: By
     reason: str = ""
     sources: dict[str, Source] = Setting(default_factory=dict)
@@ -98,19 +99,20 @@ def check_answer(request: Request, answer: Answer) -> Answer:
 
     An accept whose content does not fit the form becomes a cancel; keys that
     the form did not ask for are left out and noted; content that does not
-    belong to the answer is taken off.
+    belong to the answer is taken off.  It may wait for patterns: see
+    `core.matching`.
     """
     if answer.action != "accept" or not isinstance(request, FormRequest):
         return answer.model_copy(update={"content": None, "sources": {}})
-    content = answer.content or {}
     form = request.form
+    content = without_nulls(form, answer.content or {})
     asked = {name: value for name, value in content.items() if name in form.by_name}
     notes = tuple(
         Problem(code="not_asked_for", message="it was not asked for, and is not sent", field=name)
         for name in content
         if name not in asked
     )
-    validation = check_content(form, asked)
+    validation = check(form, asked)
     if not validation:
         codes = sorted({error.code for error in validation.errors})
         return Answer(
@@ -120,7 +122,7 @@ def check_answer(request: Request, answer: Answer) -> Answer:
         update={
             "content": {name: sendable(form.by_name[name], value) for name, value in asked.items()},
             "sources": {name: source for name, source in answer.sources.items() if name in asked},
-            "notes": (*answer.notes, *notes),
+            "notes": (*answer.notes, *notes, *validation.unchecked),
         }
     )
 

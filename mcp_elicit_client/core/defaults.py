@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mcp_elicit_client.core.matching import check, settle_defaults
 from mcp_elicit_client.core.requests import FormRequest, parse_request
-from mcp_elicit_client.core.validation import Validation, check_content
+from mcp_elicit_client.core.validation import Validation
 from mcp_elicit_client.exceptions import AnswerError, RequestError
 
 
@@ -37,7 +38,7 @@ def get_defaults(params: object) -> dict[str, Any]:
         return {}
     return {
         field.name: list(field.default) if isinstance(field.default, tuple) else field.default
-        for field in request.form.fields
+        for field in settle_defaults(request).form.fields
         if field.default is not None
     }
 
@@ -69,7 +70,7 @@ def default_content(params: object, partial: Mapping[str, Any] | None = None) ->
     if not isinstance(request, FormRequest):
         raise AnswerError("a URL cannot be accepted by default: a person must agree to open it")
     content = apply_defaults(request, partial)
-    validation = check_content(request.form, content)
+    validation = check(request.form, content)
     if not validation:
         named = "; ".join(f"{error.field!r}: {error.message}" for error in validation.errors)
         raise AnswerError(f"the form's defaults are no answer to it: {named}", validation.errors)
@@ -97,4 +98,4 @@ def validate(params: object, content: object) -> Validation:
     request = parse_request(params)
     if not isinstance(request, FormRequest):
         raise RequestError("a URL request has no form to validate against")
-    return check_content(request.form, content)
+    return check(request.form, content)

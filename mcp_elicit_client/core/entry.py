@@ -10,13 +10,13 @@ from mcp_elicit_client.core.forms import (
     BooleanField,
     ChoiceField,
     Field,
-    Form,
     MultiChoiceField,
     NumberField,
     TextField,
 )
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.validation import check_content, sendable
+from mcp_elicit_client.core.matching import check_value
+from mcp_elicit_client.core.validation import sendable
 from mcp_elicit_client.exceptions import AnswerError
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
@@ -46,7 +46,7 @@ def parse_text(field: Field, text: str, limits: Limits = DEFAULT_LIMITS) -> Any:
             sentence for the person.
     """
     value = _read(field, text)
-    errors = check_content(Form(fields=(field,)), {field.name: value}, limits).errors
+    errors = check_value(field, value, limits)
     if errors:
         raise AnswerError("; ".join(error.message for error in errors), errors)
     return sendable(field, value)

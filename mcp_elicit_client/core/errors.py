@@ -17,6 +17,7 @@ ErrorCode: TypeAlias = Literal[
     "min_length",
     "max_length",
     "format",
+    "pattern",
     "minimum",
     "maximum",
     "exclusive_minimum",
@@ -90,6 +91,7 @@ MESSAGES: Mapping[ErrorCode, str] = {
     "min_length": "Must have at least {min_length} characters.",
     "max_length": "Must have at most {max_length} characters.",
     "format": "Must be {format}.",
+    "pattern": "Must match the pattern {pattern}",
     "minimum": "Must be {minimum} or more.",
     "maximum": "Must be {maximum} or less.",
     "exclusive_minimum": "Must be more than {exclusive_minimum}.",
@@ -112,6 +114,12 @@ FORMATS_IN_WORDS: Mapping[str, str] = {
     "uri": "an address with its scheme, such as https://example.com/",
     "date": "a date such as 2026-11-20",
     "date-time": "a date and time with its zone, such as 2026-11-20T14:30:00+01:00 or ...Z",
+    "time": "a time with its zone, such as 14:30:00+01:00 or 14:30:00Z",
+    "duration": "a duration, such as P1D (a day) or PT30M (30 minutes)",
+    "uuid": "a UUID, such as 123e4567-e89b-12d3-a456-426614174000",
+    "ipv4": "an IPv4 address, such as 192.0.2.1",
+    "ipv6": "an IPv6 address, such as 2001:db8::1",
+    "hostname": "a host name, such as www.example.com",
 }
 """What to call each format that is checked."""
 

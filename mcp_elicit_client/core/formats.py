@@ -1,7 +1,9 @@
 """
-The four formats that servers may ask for: email, uri, date, date-time.
+Formats: what a text stands for.
 
-Each is a grammar that the whole text must match, newline included.
+``email``, ``uri``, ``date`` and ``date-time`` are those that the specification
+lets servers ask for; the others are what servers send all the same.  Each is
+a grammar that the whole text must match, newline included.
 """
 
 from __future__ import annotations
@@ -50,6 +52,13 @@ _DATE_TIME = re.compile(
     re.ASCII,
 )
 _LEAP_SECOND = 60
+_HOUR_PART = r"(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
+_DURATION = re.compile(
+    rf"P(?:[0-9]+W|(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)(?:T{_HOUR_PART})?|T{_HOUR_PART})",
+    re.ASCII,
+)
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
+_HOSTNAME = re.compile(rf"{_LDH}(?:\.{_LDH})*", re.ASCII)
 
 
 def is_email(text: str) -> bool:
@@ -60,14 +69,7 @@ def is_email(text: str) -> bool:
     if match["literal"] is None:
         return len(match["domain"]) <= 253
     literal = match["literal"]
-    try:
-        if literal[:5].upper() == "IPV6:":
-            ipaddress.IPv6Address(literal[5:])
-        else:
-            ipaddress.IPv4Address(literal)
-    except ValueError:
-        return False
-    return True
+    return is_ipv6(literal[5:]) if literal[:5].upper() == "IPV6:" else is_ipv4(literal)
 
 
 def is_uri(text: str) -> bool:
@@ -75,12 +77,7 @@ def is_uri(text: str) -> bool:
     match = _URI.fullmatch(text)
     if match is None:
         return False
-    if match["ip"] and match["ip"][0] not in "vV":
-        try:
-            ipaddress.IPv6Address(match["ip"])
-        except ValueError:
-            return False
-    return True
+    return not match["ip"] or match["ip"][0] in "vV" or is_ipv6(match["ip"])
 
 
 def is_date(text: str) -> bool:
@@ -117,10 +114,54 @@ def is_date_time(text: str) -> bool:
     return (utc.hour, utc.minute) == (23, 59)
 
 
+def is_time(text: str) -> bool:
+    """Tell whether *text* is a full-time of RFC 3339: ``14:30:00Z``."""
+    return is_date_time(f"2000-06-15T{text}")
+
+
+def is_duration(text: str) -> bool:
+    """Tell whether *text* is a duration of RFC 3339, appendix A: ``P1DT12H``."""
+    return _DURATION.fullmatch(text) is not None
+
+
+def is_uuid(text: str) -> bool:
+    """Tell whether *text* is a UUID of RFC 9562, in digits and hyphens."""
+    return _UUID.fullmatch(text) is not None
+
+
+def is_ipv4(text: str) -> bool:
+    """Tell whether *text* is an IPv4 address of four decimal numbers."""
+    return _is_address(ipaddress.IPv4Address, text)
+
+
+def is_ipv6(text: str) -> bool:
+    """Tell whether *text* is an IPv6 address without a zone."""
+    return "%" not in text and _is_address(ipaddress.IPv6Address, text)
+
+
+def is_hostname(text: str) -> bool:
+    """Tell whether *text* is a host name of RFC 1123."""
+    return len(text) <= 253 and _HOSTNAME.fullmatch(text) is not None
+
+
+def _is_address(kind: Callable[[str], object], text: str) -> bool:
+    try:
+        kind(text)
+    except ValueError:
+        return False
+    return True
+
+
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     "email": is_email,
     "uri": is_uri,
     "date": is_date,
     "date-time": is_date_time,
+    "time": is_time,
+    "duration": is_duration,
+    "uuid": is_uuid,
+    "ipv4": is_ipv4,
+    "ipv6": is_ipv6,
+    "hostname": is_hostname,
 }
 """The check of each format that is checked; any other format is a hint."""

@@ -10,13 +10,11 @@ from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, 
 from pydantic import Field as Setting
 
 from mcp_elicit_client.core.choices import Choice, Scalar
+from mcp_elicit_client.core.formats import CHECKS
 from mcp_elicit_client.core.text import printable
 
 Value: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat | tuple[StrictStr, ...] | list[StrictStr]
 """One value of an answer."""
-
-CHECKED_FORMATS = frozenset({"email", "uri", "date", "date-time"})
-"""The formats that the specification lets servers ask for, and that we check."""
 
 
 class _Field(BaseModel):
@@ -26,6 +24,7 @@ class _Field(BaseModel):
     title: str
     description: str = ""
     required: bool = False
+    nullable: bool = False
 
 
 class TextField(_Field):
@@ -38,13 +37,17 @@ class TextField(_Field):
         title: What to call the field.  Safe to show.
         description: More about it, or empty.  Safe to show.
         required: Whether an answer must have it.
+        nullable: Whether the server takes null for it.  Null is never sent:
+            if the field is optional, it counts as left out.
         default: What the server suggests, already checked; None if nothing.
         min_length: The least number of characters (code points).
         max_length: The greatest number of characters.
-        format: What the text stands for.  ``email``, ``uri``, ``date`` and
-            ``date-time`` are checked, everything else is a hint.
+        format: What the text stands for.  The formats of
+            `core.formats.CHECKS` are checked, everything else is a hint.
         pattern: An ECMAScript regular expression that the text must contain
             a match of.
+        pattern_skipped: Why a pattern of the server's is not checked here;
+            empty if it is, or if there is none.
     """
 
     kind: Literal["text"] = "text"
@@ -53,11 +56,12 @@ class TextField(_Field):
     max_length: int | None = None
     format: str | None = None
     pattern: str | None = None
+    pattern_skipped: str = ""
 
     def rules(self) -> dict[str, Any]:
         """The field as JSON Schema, without its title, description and default."""
         rules = {"type": "string", "minLength": self.min_length, "maxLength": self.max_length, "pattern": self.pattern}
-        if self.format in CHECKED_FORMATS:
+        if self.format in CHECKS:
             rules["format"] = self.format
         return _present(rules)
 
@@ -221,6 +225,11 @@ class Form(BaseModel):
         """The fields by their names."""
         return {field.name: field for field in self.fields}
 
+    @cached_property
+    def has_patterns(self) -> bool:
+        """Whether checking an answer takes the process that checks patterns."""
+        return any(text is not None and text.pattern is not None for text in map(text_of, self.fields))
+
     def json_schema(self) -> dict[str, Any]:
         """
         Build the JSON Schema (2020-12) of an answer, from nothing but the fields.
@@ -236,6 +245,17 @@ class Form(BaseModel):
         if self.closed:
             schema["additionalProperties"] = False
         return schema
+
+
+def text_of(field: Field) -> TextField | None:
+    """Return what the texts of *field* must be like; None if it takes no free texts."""
+    match field:
+        case TextField():
+            return field
+        case MultiChoiceField():
+            return field.item
+        case _:
+            return None
 
 
 def _present(rules: Mapping[str, Any]) -> dict[str, Any]:

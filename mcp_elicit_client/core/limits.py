@@ -25,7 +25,8 @@ class Limits:
         options: Options of one field.
         option_title: The title of one option.
         option_value: The value of one option, if it is a text.
-        pattern: A regular expression.
+        pattern: A regular expression; longer ones are not checked here.
+        patterns: Whether regular expressions are checked here at all.
         answer: The content of one answer, counted as JSON text.
         depth: How many wrappers around a field (``$ref``, ``allOf`` of one,
             a union with null) are opened to find what it is.
@@ -44,6 +45,7 @@ class Limits:
     option_title: int = 200
     option_value: int = 1_000
     pattern: int = 512
+    patterns: bool = True
     answer: int = 16_384
     depth: int = 4
     nesting: int = 64

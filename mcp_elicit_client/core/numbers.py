@@ -78,6 +78,9 @@ def number_limits(schema: Mapping[str, Any], limits: Limits, note: Note, *, inte
             note("limit_ignored", f"its {keyword} is beyond all numbers that can be sent")
             continue
         setattr(bounds, name, value)
+    if schema.get("format") == "int32":
+        bounds.minimum = max(-(2**31), bounds.minimum if bounds.minimum is not None else -math.inf)
+        bounds.maximum = min(2**31 - 1, bounds.maximum if bounds.maximum is not None else math.inf)
     step = _number(schema, "multipleOf", note)
     if step is not None and 0 < step <= _HUGE:
         bounds.multiple_of = step

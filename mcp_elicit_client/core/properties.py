@@ -50,7 +50,7 @@ def parse_field(name: str, schema: object, parser: Parser, *, required: bool) ->
         schema = {}
     if not isinstance(schema, Mapping):
         raise UnanswerableError("allows no answer")
-    schema = open_wrappers(schema, parser.root, parser.limits, note)
+    schema, nullable = open_wrappers(schema, parser.root, parser.limits, note)
     limits = parser.limits
     common: dict[str, Any] = {
         "name": name,
@@ -59,6 +59,7 @@ def parse_field(name: str, schema: object, parser: Parser, *, required: bool) ->
         or "(no name)",
         "description": parser.shown(schema.get("description"), limits.description, "description", name, multiline=True),
         "required": required,
+        "nullable": nullable,
     }
     return _field_of_kind(schema, common, limits, note), schema.get("default")
 
@@ -127,10 +128,7 @@ def _text_limits(schema: Mapping[str, Any], limits: Limits, note: Note) -> dict[
     least, most = count(schema, "minLength", note), count(schema, "maxLength", note)
     if least is not None and ((most is not None and least > most) or least > limits.answer):
         raise UnanswerableError("asks for a longer text than can be sent")
-    pattern = schema.get("pattern")
-    if pattern is not None and (not isinstance(pattern, str) or len(pattern) > limits.pattern):
-        note("limit_ignored", f"its pattern is not a text of at most {limits.pattern} characters")
-        pattern = None
+    pattern, skipped = _pattern(schema, limits, note)
     format_ = schema.get("format")
     if format_ is not None and (not isinstance(format_, str) or len(format_) > _MAX_FORMAT):
         note("limit_ignored", "its format is not a word")
@@ -139,8 +137,29 @@ def _text_limits(schema: Mapping[str, Any], limits: Limits, note: Note) -> dict[
         "min_length": least,
         "max_length": most,
         "pattern": pattern,
+        "pattern_skipped": skipped,
         "format": printable(format_, multiline=False) if format_ else None,
     }
+
+
+def _pattern(schema: Mapping[str, Any], limits: Limits, note: Note) -> tuple[str | None, str]:
+    """Read a pattern; or None, and why it is not checked."""
+    pattern = schema.get("pattern")
+    if pattern is None:
+        return None, ""
+    if not isinstance(pattern, str):
+        note("limit_ignored", "its pattern is not a text")
+        return None, ""
+    if not limits.patterns:
+        skipped = "patterns are turned off"
+    elif len(pattern) > limits.pattern:
+        skipped = f"the pattern is longer than {limits.pattern} characters"
+    elif not is_unicode(pattern):
+        skipped = "the pattern is not valid Unicode"
+    else:
+        return pattern, ""
+    note("pattern_not_checked", skipped)
+    return None, skipped
 
 
 def _number_limits(schema: Mapping[str, Any], limits: Limits, note: Note, *, integer: bool) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def parse_form(schema: object, limits: Limits) -> tuple[Form, tuple[Problem, ...
         raise RequestError("requestedSchema must be an object")
     parser = Parser(schema, limits)
     try:
-        opened = open_wrappers(schema, schema, limits, lambda _code, _message: None)
+        opened, _ = open_wrappers(schema, schema, limits, lambda _code, _message: None)
     except UnanswerableError as error:
         raise RequestError(f"requestedSchema {error}") from None
     return _form(opened, parser), tuple(parser.problems)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from mcp_elicit_client.core.choices import scalar_key
 from mcp_elicit_client.core.errors import FieldError, describe, field_error
-from mcp_elicit_client.core.forms import ChoiceField, Field, Form, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.forms import ChoiceField, Field, Form, NumberField
 from mcp_elicit_client.core.keywords import validator_for
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.problems import Problem
@@ -27,8 +27,8 @@ class Validation(BaseModel):
     Attributes:
         valid: Whether it may be sent.
         errors: Everything that is wrong, in the order of the fields.
-        unchecked: Rules that were not checked here, so that only the server
-            knows: patterns.
+        unchecked: Patterns that were not checked here, so that only the
+            server knows, and why.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -43,7 +43,7 @@ class Validation(BaseModel):
 
 def check_content(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) -> Validation:
     """
-    Check *content* against *form*.  Nothing is changed.
+    Check *content* against *form*, patterns aside.  Nothing is changed.
 
     Keys that the form does not have pass unless the form is closed, as
     every server's validator sees it; they are never sent.
@@ -51,6 +51,7 @@ def check_content(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) 
     if not isinstance(content, Mapping) or not all(isinstance(name, str) for name in content):
         return Validation(valid=False, errors=(FieldError(field="", code="type", message="Must be a set of fields."),))
     fields = form.by_name
+    content = without_nulls(form, content)
     wrong = {
         name: error for name, value in content.items() if (error := _unsendable(name, value, fields.get(name), limits))
     }
@@ -65,7 +66,17 @@ def check_content(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) 
     errors = [*wrong.values(), *(error for error in _errors(form, rest) if error.field not in wrong)]
     place = {name: index for index, name in enumerate(fields)}
     errors.sort(key=lambda error: place.get(error.field, len(place)))
-    return Validation(valid=not errors, errors=tuple(errors), unchecked=tuple(_unchecked(form, content)))
+    return Validation(valid=not errors, errors=tuple(errors))
+
+
+def without_nulls(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is null where the server allows that, and a missing answer too: it says the same."""
+    fields = form.by_name
+    return {
+        name: value
+        for name, value in content.items()
+        if value is not None or name not in fields or fields[name].required or not fields[name].nullable
+    }
 
 
 def check_defaults(form: Form, defaults: Mapping[str, object]) -> tuple[dict[str, Any], tuple[FieldError, ...]]:
@@ -76,11 +87,6 @@ def check_defaults(form: Form, defaults: Mapping[str, object]) -> tuple[dict[str
         return {}, tuple(error.model_copy(update={"field": name}) for name in defaults for error in errors)
     good = {name: sendable(form.by_name[name], value) for name, value in defaults.items() if name not in wrong}
     return {name: tuple(value) if isinstance(value, list) else value for name, value in good.items()}, errors
-
-
-def check_value(field: Field, value: object, limits: Limits = DEFAULT_LIMITS) -> tuple[FieldError, ...]:
-    """Check one value of one field."""
-    return check_content(Form(fields=(field,)), {field.name: value}, limits).errors
 
 
 def sendable(field: Field, value: Any) -> Any:
@@ -130,12 +136,3 @@ def _errors(form: Form, content: Mapping[str, object]) -> Iterator[FieldError]:
         if found not in seen:
             seen.add(found)
             yield found
-
-
-def _unchecked(form: Form, content: Mapping[str, object]) -> Iterator[Problem]:
-    for field in form.fields:
-        text = field.item if isinstance(field, MultiChoiceField) else field
-        if isinstance(text, TextField) and text.pattern is not None and field.name in content:
-            yield Problem(
-                code="pattern_not_checked", message="its pattern is checked by the server only", field=field.name
-            )

@@ -21,25 +21,45 @@ class UnanswerableError(Exception):
     """Why nobody could answer a field: the rest of a sentence about it."""
 
 
-def open_wrappers(schema: _Schema, root: _Schema, limits: Limits, note: Note) -> _Schema:
+def open_wrappers(schema: _Schema, root: _Schema, limits: Limits, note: Note) -> tuple[_Schema, bool]:
     """
     Take off the wrappers around a schema: references, unions with null.
 
     What stands beside a wrapper wins over what is in it.
+
+    Returns:
+        The schema, and whether null is allowed beside it.
+
+    Raises:
+        UnanswerableError: If nothing is left that a person could answer.
     """
+    nullable = False
     for _ in range(limits.depth + 1):
+        nullable |= _allows_null(schema)
         opened = _open_once(schema, root, limits, note)
         if opened is None:
-            break
+            if "items" in schema:
+                schema = {**schema, "items": _open_items(schema["items"], root, limits, note)}
+            return schema, nullable
         schema = opened
-    else:
-        raise UnanswerableError(f"is wrapped more than {limits.depth} times")
-    items = schema.get("items")
-    if isinstance(items, Mapping):
-        inner = _open_reference(items, root, limits)
-        inner = _open_union(inner, root, limits, note) or inner
-        return {**schema, "items": _open_reference(inner, root, limits)}
-    return schema
+    raise UnanswerableError(f"is wrapped more than {limits.depth} times")
+
+
+def _open_items(items: object, root: _Schema, limits: Limits, note: Note) -> object:
+    if not isinstance(items, Mapping):
+        return items
+    items = _open_reference(items, root, limits)
+    return _open_reference(_open_union(items, root, limits, note) or items, root, limits)
+
+
+def _allows_null(schema: _Schema) -> bool:
+    types, enum = schema.get("type"), schema.get("enum")
+    if isinstance(types, list) and "null" in types:
+        return True
+    if types is None and isinstance(enum, list) and None in enum:
+        return True
+    unions = [schema[keyword] for keyword in ("anyOf", "oneOf") if isinstance(schema.get(keyword), list)]
+    return types is None and any(isinstance(each, Mapping) and _is_null(each) for union in unions for each in union)
 
 
 def _open_once(schema: _Schema, root: _Schema, limits: Limits, note: Note) -> _Schema | None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+import anyio
 
 from mcp_elicit_client.core.answers import Answer, check_answer
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.matching import settle_defaults
 from mcp_elicit_client.core.requests import Server, parse_request
 from mcp_elicit_client.core.urls import DEFAULT_URL_RULES, UrlRules
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.typing import Handler, Request
+from mcp_elicit_client.typing import FormRequest, Handler, Request
+
+T = TypeVar("T")
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -54,7 +60,11 @@ async def answer_params(
     """
     try:
         request = parse_request(params, server=server, limits=door.limits, url_rules=door.url_rules, **details)
-        answer = check_answer(request, as_answer(await handler(request)))
+        if isinstance(request, FormRequest) and request.form.has_patterns:
+            request = await _off_the_loop(settle_defaults, request)
+            answer = await _off_the_loop(check_answer, request, as_answer(await handler(request)))
+        else:
+            answer = check_answer(request, as_answer(await handler(request)))
     except RequestError as error:
         _logger.warning("a request of server %r cannot be answered: %s", server.name, error)
         raise
@@ -66,6 +76,11 @@ async def answer_params(
     if answer.by == "error":
         _logger.warning("no answer for server %r: %s", server.name, answer.reason)
     return answer
+
+
+async def _off_the_loop(function: Callable[..., T], *arguments: Any) -> T:
+    # Patterns run in another process; waiting for it is not the event loop's business.
+    return await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
 
 
 def as_answer(reply: object) -> Answer:

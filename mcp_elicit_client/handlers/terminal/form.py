@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any
 
+import anyio
+
 from mcp_elicit_client.core.entry import is_numbered, parse_text
 from mcp_elicit_client.core.forms import ChoiceField, Field, MultiChoiceField, TextField
 from mcp_elicit_client.exceptions import AnswerError
@@ -75,7 +77,7 @@ async def _ask_field(console: Console, request: FormRequest, draft: _Draft, at: 
         elif not typed.strip():
             step = _enter(console, field, draft)
         else:
-            step = _value(console, field, draft, typed)
+            step = await _value(console, field, draft, typed)
         if step is not None:
             return step
 
@@ -113,18 +115,19 @@ def _enter(console: Console, field: Field, draft: _Draft) -> int | None:
     return None
 
 
-def _value(console: Console, field: Field, draft: _Draft, typed: str) -> int | None:
+async def _value(console: Console, field: Field, draft: _Draft, typed: str) -> int | None:
     """Take what was typed; None to ask again."""
     if typed == "/empty":
         typed = ""
     elif typed.startswith("//") and f"/{typed.lstrip('/')}" in _COMMANDS:
         typed = typed[1:]
     try:
-        draft.set(field, parse_text(field, typed), "user")
+        value = await anyio.to_thread.run_sync(parse_text, field, typed, abandon_on_cancel=True)
     except AnswerError as error:
         for each in error.errors:
             say(console, f"  {each.message}")
         return None
+    draft.set(field, value, "user")
     return 1
 
 

@@ -1,0 +1,292 @@
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from typing import Any
+
+import anyio
+import pytest
+
+from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Limits, get_defaults, parse_request, validate
+from mcp_elicit_client.core import patterns
+from mcp_elicit_client.core.patterns import MAX_TEXT, Outcome, check_pattern
+from mcp_elicit_client.hosts.boundary import answer_params
+from tests.support import cases, form_params
+
+ENDLESS = "^(a+)+$"
+VICTIM = "a" * 40 + "!"
+HOSTILE = {
+    "exponential": (ENDLESS, VICTIM),
+    "exponential words": (r"^(\w+\s?)*$", "word " * 20 + "!"),
+    "alternation": ("^(a|aa)+$", "a" * 60 + "!"),
+    "back-reference": (r"^(a+)+\1$", VICTIM),
+    "look-ahead": ("^(?=(a+)+$)a", VICTIM),
+    "look-behind": ("(?<=(a+)+)!$", "a" * 4_000 + "?"),
+    "polynomial": (r"\s+$", " " * 4_095 + "x"),
+    "polynomial of fifth degree": ("^a*a*a*a*a*$", "a" * 4_095 + "!"),
+    "nested repeats": ("(?:(?:(?:a{1,99}){1,99}){1,99}){1,99}$", "a" * 4_000 + "!"),
+    "huge repeats": ("(?:a{0,4294967295}){4294967295}", "b"),
+    "3 000 groups": ("(.*)" * 3_000, "x" * 4_000),
+    "100 000 parentheses": ("(" * 100_000, "x"),
+    "100 000 balanced parentheses": ("(" * 100_000 + ")" * 100_000, "x"),
+    "512 unicode classes": (r"\p{L}{1,50}" * 46, "x" * 4_096),
+}
+
+
+def form(properties: dict[str, Any], **limits: Any) -> FormRequest:
+    request = parse_request(form_params({"properties": properties}), limits=Limits(**limits))
+    assert isinstance(request, FormRequest)
+    return request
+
+
+@pytest.mark.parametrize("case", cases("patterns"))
+def test_a_pattern_answers_as_in_javascript_or_is_not_checked(case: Any) -> None:
+    outcomes = [check_pattern(case["pattern"], text) for text in case["inputs"]]
+
+    if case["matches"] is None and "why" in case:
+        assert all(outcome.checked for outcome in outcomes)
+    elif case["matches"] is None:
+        assert set(outcomes) == {Outcome.INVALID}
+    else:
+        assert [Outcome.MATCH if match else Outcome.NO_MATCH for match in case["matches"]] == outcomes
+
+
+@pytest.mark.parametrize(("pattern", "text"), HOSTILE.values(), ids=HOSTILE)
+def test_no_pattern_hangs_or_breaks_the_next_check(pattern: str, text: str) -> None:
+    check_pattern(pattern, text)
+
+    assert check_pattern("^a", "abc") is Outcome.MATCH
+
+
+def test_a_pattern_that_takes_too_long_is_not_checked() -> None:
+    assert check_pattern(ENDLESS, VICTIM) is Outcome.TIMEOUT
+
+
+def test_a_text_that_is_too_long_is_not_checked() -> None:
+    assert check_pattern("^a", "a" * MAX_TEXT) is Outcome.MATCH
+    assert check_pattern("^a", "a" * (MAX_TEXT + 1)) is Outcome.TEXT_TOO_LONG
+
+
+def test_the_worker_is_used_again() -> None:
+    check_pattern("a", "a")
+    worker = patterns._pool._worker
+    check_pattern("b", "a")
+
+    assert patterns._pool._worker is worker
+
+
+def test_a_worker_that_died_is_replaced() -> None:
+    check_pattern("a", "a")
+    worker = patterns._pool._worker
+    assert worker is not None
+    worker.process.kill()
+    worker.process.wait()
+
+    assert check_pattern("a", "a") is Outcome.MATCH
+
+
+def test_a_worker_that_dies_in_the_middle_is_not_checked_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_pattern("a", "a")
+    worker = patterns._pool._worker
+    assert worker is not None
+    monkeypatch.setattr(worker.process, "poll", lambda: None)  # it dies just after this was looked at
+    os.kill(worker.process.pid, signal.SIGKILL)
+
+    assert check_pattern("a", "a") is Outcome.FAILED
+    assert check_pattern("a", "a") is Outcome.MATCH
+
+
+def test_where_no_worker_can_start_nothing_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    patterns._pool.close()
+    monkeypatch.setattr(sys, "executable", "/does/not/exist")
+    assert check_pattern("a", "a") is Outcome.FAILED
+
+    monkeypatch.setattr(sys, "executable", "")
+    assert check_pattern("a", "a") is Outcome.FAILED
+
+
+def test_while_another_thread_checks_there_may_be_no_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "START", 0.0)
+    monkeypatch.setattr(patterns, "CHECK", 0.005)
+    with patterns._pool._lock:
+        assert check_pattern("a", "a") is Outcome.BUSY
+
+
+def test_after_a_timeout_the_other_patterns_of_an_answer_have_little_time_left() -> None:
+    field = {"type": "string", "pattern": ENDLESS}
+    request = form({f"f{at}": field for at in range(60)})
+
+    validation = validate(request, {f"f{at}": VICTIM for at in range(60)})
+
+    assert validation.valid
+    reasons = [problem.message for problem in validation.unchecked]
+    assert len(reasons) == 60
+    assert reasons.count(Outcome.BUSY.value) >= 57
+
+
+ANSWERS: list[tuple[dict[str, Any], Any, list[str], list[str]]] = [
+    ({"type": "string", "pattern": "b+"}, "abbc", [], []),
+    ({"type": "string", "pattern": "^b+$"}, "abbc", ["pattern"], []),
+    ({"type": "string", "pattern": "^b+$", "maxLength": 2}, "abbc", ["max_length"], []),
+    ({"type": "string", "pattern": "^abc$"}, "abc\n", ["pattern"], []),
+    ({"type": "string", "pattern": r"^\d$"}, "\u0661", ["pattern"], []),
+    ({"type": "string", "pattern": "("}, "x", [], [Outcome.INVALID.value]),
+    ({"type": "string", "pattern": ENDLESS}, VICTIM, [], [Outcome.TIMEOUT.value]),
+    ({"type": "string", "pattern": "a" * 513}, "x", [], ["the pattern is longer than 512 characters"]),
+    ({"type": "string", "pattern": "a"}, 5, ["type"], []),
+    ({"type": "array", "items": {"type": "string", "pattern": "^a"}}, ["a", "ab"], [], []),
+    ({"type": "array", "items": {"type": "string", "pattern": "^a"}}, ["a", "b"], ["pattern"], []),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "errors", "unchecked"), ANSWERS)
+def test_an_answer_is_checked_against_its_pattern_or_said_not_to_be(
+    field: dict[str, Any], value: Any, errors: list[str], unchecked: list[str]
+) -> None:
+    validation = validate(form({"f": field}), {"f": value})
+
+    assert [error.code for error in validation.errors] == errors
+    assert [problem.message for problem in validation.unchecked] == unchecked
+
+
+def test_the_pattern_is_shown_safely_in_the_error() -> None:
+    (error,) = validate(form({"f": {"type": "string", "pattern": "^\x1b"}}), {"f": "x"}).errors
+
+    assert error.message == "Must match the pattern ^\\u{1b}"
+
+
+def test_a_host_may_turn_patterns_off() -> None:
+    validation = validate(form({"f": {"type": "string", "pattern": "^a"}}, patterns=False), {"f": "b"})
+
+    assert validation.valid
+    assert [problem.message for problem in validation.unchecked] == ["patterns are turned off"]
+
+
+def test_a_default_that_does_not_match_is_dropped() -> None:
+    request = form({"a": {"type": "string", "pattern": "^a", "default": "b"}, "c": {"type": "string", "default": "d"}})
+
+    assert get_defaults(request) == {"c": "d"}
+
+
+@pytest.mark.anyio
+async def test_the_event_loop_goes_on_while_a_pattern_is_checked() -> None:
+    schema = {"properties": {"a": {"type": "string", "pattern": ENDLESS}}}
+    registry = ElicitationRegistry()
+    seen: list[Answer] = []
+    ticks = 0
+
+    @registry.on_elicitation
+    async def handler(_request: FormRequest) -> Answer:
+        return Answer.accept({"a": VICTIM}, by="user")
+
+    async def ask() -> None:
+        seen.append(await answer_params(registry, form_params(schema), server=parse_request(form_params({})).server))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        while not seen:
+            ticks += 1
+            await anyio.lowlevel.checkpoint()
+
+    assert ticks > 100
+    assert seen[0].action == "accept"
+    assert [note.code for note in seen[0].notes] == ["pattern_not_checked"]
+
+
+@pytest.mark.anyio
+async def test_a_handler_sees_no_default_that_does_not_match_its_pattern() -> None:
+    schema = {"properties": {"a": {"type": "string", "pattern": "^a", "default": "b"}}}
+    registry = ElicitationRegistry()
+    seen: list[FormRequest] = []
+
+    @registry.on_elicitation
+    async def handler(request: FormRequest) -> Answer:
+        seen.append(request)
+        return Answer.decline(by="user")
+
+    await answer_params(registry, form_params(schema), server=parse_request(form_params({})).server)
+
+    assert seen[0].form.fields[0].default is None
+    assert [problem.code for problem in seen[0].problems] == ["default_dropped"]
+
+
+@pytest.mark.anyio
+async def test_in_an_event_loop_a_direct_check_gives_up_soon() -> None:
+    assert check_pattern("^a", "abc") in (Outcome.MATCH, Outcome.BUSY)
+    assert not check_pattern(ENDLESS, VICTIM).checked
+
+
+CHECK_AND = """
+import os, sys
+from mcp_elicit_client.core import patterns
+assert patterns.check_pattern("a", "a") is patterns.Outcome.MATCH
+print(patterns._pool._worker.process.pid, flush=True)
+{then}
+"""
+
+
+KILLED_WHILE_CHECKING = f"""
+patterns._pool._worker.process.stdin.write(b'["{ENDLESS}", "{VICTIM}"]\\n')
+patterns._pool._worker.process.stdin.flush()
+os.kill(os.getpid(), 9)
+"""
+
+
+def ended(pid: int) -> bool:
+    """Wait until a process has ended; without a sleep."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    try:
+        return bool(poll.poll(10_000))
+    finally:
+        os.close(descriptor)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="no way to wait for a process that is not a child")
+@pytest.mark.parametrize(
+    "then",
+    [
+        "",
+        "sys.exit(3)",
+        "raise ValueError",
+        "os.kill(os.getpid(), 9)",
+        KILLED_WHILE_CHECKING,
+    ],
+    ids=["end", "exit", "exception", "kill -9", "kill -9 in the middle of a check"],
+)
+def test_no_worker_outlives_its_process(then: str) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", CHECK_AND.format(then=then)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+
+    assert ended(int(run.stdout))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_has_a_worker_of_its_own() -> None:
+    then = """
+child = os.fork()
+assert patterns.check_pattern("b", "a") is patterns.Outcome.NO_MATCH
+print(patterns._pool._worker.process.pid, flush=True)
+if child:
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert patterns.check_pattern("a", "a") is patterns.Outcome.MATCH
+"""
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CHECK_AND.format(then=then)], capture_output=True, text=True, check=False
+    )
+
+    pids = run.stdout.split()
+    assert run.returncode == 0, run.stderr
+    assert (len(pids), len(set(pids))) == (3, 2)
+    assert all(ended(int(pid)) for pid in pids)
