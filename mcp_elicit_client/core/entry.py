@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from mcp_elicit_client.core.errors import ErrorCode, FieldError, describe_type
+from mcp_elicit_client.core.formats import is_date
 from mcp_elicit_client.core.forms import (
     BooleanField,
     ChoiceField,
@@ -21,7 +24,14 @@ from mcp_elicit_client.exceptions import AnswerError
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300})(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
-_DATE_SPACE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ Tt](\d\d:\d\d)(:\d\d(?:\.\d+)?)? ?([Zz]|[+-]\d\d:?\d\d)", re.ASCII)
+_DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})", re.ASCII)
+_DATE_AND_TIME = re.compile(r"([0-9-]{1,20})[ Tt]+(.{1,100})", re.ASCII)
+_TIME = re.compile(
+    r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})(?P<seconds>:[0-9]{2}(?:\.[0-9]{1,9})?)?"
+    r" ?(?P<zone>[A-Za-z0-9_+:/-]{1,64})",
+    re.ASCII,
+)
+_OFFSET = re.compile(r"([+-])([0-9]{1,2}):?([0-9]{2})?", re.ASCII)
 
 _YES = frozenset({"y", "yes", "true", "on", "1"})
 _NO = frozenset({"n", "no", "false", "off", "0"})
@@ -36,7 +46,8 @@ def parse_text(field: Field, text: str, limits: Limits = DEFAULT_LIMITS) -> Any:
     in any case where that is not ambiguous, or by its place in the list,
     from 1 on, where no option is itself a number.  Lists are separated by
     commas.  A date and time may have a space for its ``T`` and lack its
-    seconds, but never its zone.
+    seconds, but never its zone: an offset, ``UTC`` or a name such as
+    ``Europe/Berlin``.
 
     Returns:
         The value, as it is sent.
@@ -74,13 +85,46 @@ def _read(field: Field, text: str) -> Any:
 
 
 def _read_text(field: TextField, text: str) -> str:
-    if field.format in ("email", "uri", "date"):
-        return text.strip()
-    if field.format == "date-time" and (match := _DATE_SPACE_TIME.fullmatch(text.strip())):
-        date, minutes, seconds, zone = match.groups()
-        zone = zone if ":" in zone or len(zone) == 1 else f"{zone[:3]}:{zone[3:]}"
-        return f"{date}T{minutes}{seconds or ':00'}{zone.upper()}"
-    return text
+    match field.format:
+        case "email" | "uri" | "uuid" | "ipv4" | "ipv6" | "hostname" | "duration":
+            return text.strip()
+        case "date":
+            return _read_date(text.strip())
+        case "time":
+            return _read_time(text.strip(), None)
+        case "date-time":
+            moment = _DATE_AND_TIME.fullmatch(text.strip())
+            date = _read_date(moment[1]) if moment else ""
+            return f"{date}T{_read_time(moment[2], date)}" if moment and is_date(date) else text.strip()
+        case _:
+            return text
+
+
+def _read_date(text: str) -> str:
+    match = _DATE.fullmatch(text)
+    return f"{match[1]}-{match[2]:0>2}-{match[3]:0>2}" if match else text
+
+
+def _read_time(text: str, date: str | None) -> str:
+    """Read a time with its zone; the zone may be a name if the *date* is known."""
+    match = _TIME.fullmatch(text)
+    if match is None:
+        return text
+    seconds = match["seconds"] or ":00"
+    return f"{match['hour']:0>2}:{match['minute']}{seconds}{_read_zone(match['zone'], date, match)}"
+
+
+def _read_zone(zone: str, date: str | None, time: re.Match[str]) -> str:
+    if zone.upper() in ("Z", "UTC", "GMT"):
+        return "Z"
+    if offset := _OFFSET.fullmatch(zone):
+        return f"{offset[1]}{offset[2]:0>2}:{offset[3] or '00'}"
+    try:
+        moment = datetime.fromisoformat(f"{date} {time['hour']:0>2}:{time['minute']}").replace(tzinfo=ZoneInfo(zone))
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        return zone
+    spelled = f"{moment:%z}"
+    return f"{spelled[:3]}:{spelled[3:5]}"
 
 
 def _read_number(field: NumberField, text: str) -> int | float:
