@@ -31,6 +31,9 @@ Note: TypeAlias = Callable[[ProblemCode, str], None]
 """Where a parser says what was wrong but survivable: ``note(code, message)``."""
 
 
+_NUMBERS = ("integer", "number")
+
+
 class Choice(BaseModel):
     """
     One option.
@@ -68,40 +71,38 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
         if "enumNames" in schema and "enumNames" not in items:
             items = {**items, "enumNames": schema["enumNames"]}
         schema = items
-    return parse_choices(schema, limits, lambda _code, _message: None)
+
+    def note(_code: ProblemCode, _message: str) -> None:
+        """Nobody asked what was survived."""
+
+    options = options_of(schema, note)
+    return () if options is None else choices_of(options, schema.get("type"), limits, note)
 
 
 def spells_choices(schema: Mapping[str, Any]) -> bool:
     """Tell whether *schema* lists options, usable or not."""
-    if "const" in schema or isinstance(schema.get("enum"), list):
-        return True
-    return any(_is_option_list(schema.get(keyword)) for keyword in ("oneOf", "anyOf"))
+    return "const" in schema or isinstance(schema.get("enum"), list) or _titled_options(schema) is not None
 
 
-def parse_choices(schema: Mapping[str, Any], limits: Limits, note: Note) -> tuple[Choice, ...]:
+def options_of(schema: Mapping[str, Any], note: Note) -> list[tuple[object, object]] | None:
     """
-    List the options of a single-choice schema; `normalize_enum` says how.
+    List values and titles, as written, of a single-choice schema; None if it is none.
 
-    *note* learns what was left out or shown differently.
+    *note* learns of titles that are of no use.
     """
-    titled = next(
-        (schema[keyword] for keyword in ("oneOf", "anyOf") if _is_option_list(schema.get(keyword))),
-        None,
-    )
+    titled = _titled_options(schema)
+    enum = schema.get("enum")
     if titled is not None:
-        values = [_constant(option) for option in titled]
-        titles = [option.get("title") for option in titled]
-    elif isinstance(schema.get("enum"), list):
-        values = schema["enum"]
-        titles = _names(schema.get("enumNames"), values, note)
+        options: list[tuple[object, object]] = [(_constant(option), option.get("title")) for option in titled]
+    elif isinstance(enum, list):
+        options = list(zip(enum, _names(schema.get("enumNames"), enum, note), strict=True))
     elif "const" in schema:
-        values, titles = [schema["const"]], [None]
+        return [(schema["const"], None)]
     else:
-        return ()
+        return None
     if "const" in schema:
-        kept = [(value, title) for value, title in zip(values, titles, strict=True) if same(value, schema["const"])]
-        values, titles = [value for value, _ in kept], [title for _, title in kept]
-    return _choices(values, titles, schema.get("type"), limits, note)
+        options = [(value, title) for value, title in options if same(value, schema["const"])]
+    return options
 
 
 def scalar_key(value: object) -> tuple[str, object]:
@@ -124,8 +125,18 @@ def same(one: object, other: object) -> bool:
     return scalar_key(one) == scalar_key(other)
 
 
-def _is_option_list(options: object) -> bool:
-    return isinstance(options, list) and bool(options) and all(_has_constant(option) for option in options)
+def _titled_options(schema: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    for keyword in ("oneOf", "anyOf"):
+        listed = schema.get(keyword)
+        if isinstance(listed, list) and all(_has_constant(option) or _is_null(option) for option in listed):
+            options = [option for option in listed if _has_constant(option)]
+            if options:
+                return options
+    return None
+
+
+def _is_null(option: object) -> bool:
+    return isinstance(option, dict) and option.get("type") == "null"
 
 
 def _has_constant(option: object) -> bool:
@@ -148,44 +159,48 @@ def _names(names: object, values: Sequence[object], note: Note) -> list[Any]:
     return [None] * len(values)
 
 
-def _choices(
-    values: Sequence[object], titles: Sequence[object], type_: object, limits: Limits, note: Note
+def choices_of(
+    options: Sequence[tuple[object, object]], type_: object, limits: Limits, note: Note
 ) -> tuple[Choice, ...]:
-    chosen: dict[tuple[str, object], Choice] = {}
-    ambiguous: set[tuple[str, object]] = set()
-    for value, title in zip(values, titles, strict=True):
-        if not _is_sendable(value, type_, limits):
+    """
+    Make choices of values and titles; `normalize_enum` says how.
+
+    *note* learns what was left out or shown differently.
+    """
+    types = None if type_ is None else frozenset(each for each in _listed(type_) if isinstance(each, str))
+    named: dict[tuple[str, object], tuple[object, str]] = {}
+    for value, title in options:
+        if not _is_sendable(value, types, limits):
             note("options_dropped", "an option that no answer can carry was left out")
             continue
-        key = scalar_key(value)
         name = title if isinstance(title, str) and title.strip() else _spell(value)
-        choice = Choice.model_construct(value=value, title=printable(name, limit=limits.option_title, multiline=False))
-        if key in chosen and chosen[key].title != choice.title:
-            ambiguous.add(key)
-        chosen.setdefault(key, choice)
-    for key in ambiguous:
-        value = chosen[key].value
-        note("titles_ignored", "one option has two titles; its value is shown instead")
-        chosen[key] = Choice(value=value, title=printable(_spell(value), limit=limits.option_title, multiline=False))
-    return tuple(chosen.values())
+        first = named.setdefault(scalar_key(value), (value, name))
+        if first[1] != name:
+            note("titles_ignored", "one option has two titles; its value is shown instead")
+            named[scalar_key(value)] = (first[0], _spell(first[0]))
+    return tuple(
+        Choice.model_validate({"value": value, "title": printable(name, limit=limits.option_title, multiline=False)})
+        for value, name in named.values()
+    )
 
 
-def _is_sendable(value: object, type_: object, limits: Limits) -> bool:
-    types = type_ if isinstance(type_, list) else [type_]
+def _listed(each: object) -> Sequence[object]:
+    return each if isinstance(each, list) else [each]
+
+
+def _is_sendable(value: object, types: frozenset[str] | None, limits: Limits) -> bool:
     match value:
         case str():
-            fits = len(value) <= limits.option_value and is_unicode(value)
-            names = {"string"}
+            return (types is None or "string" in types) and len(value) <= limits.option_value and is_unicode(value)
         case bool():
-            fits, names = True, {"boolean"}
+            return types is None or "boolean" in types
         case int():
-            fits, names = abs(value) <= limits.integer, {"integer", "number"}
+            return (types is None or not types.isdisjoint(_NUMBERS)) and abs(value) <= limits.integer
         case float():
-            fits = math.isfinite(value)
-            names = {"integer", "number"} if fits and value.is_integer() else {"number"}
+            allowed = _NUMBERS if value.is_integer() else ("number",)
+            return math.isfinite(value) and (types is None or not types.isdisjoint(allowed))
         case _:
             return False
-    return fits and (type_ is None or bool(names.intersection(each for each in types if isinstance(each, str))))
 
 
 def _spell(value: object) -> str:

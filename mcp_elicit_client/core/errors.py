@@ -55,19 +55,16 @@ class FieldError(BaseModel):
     message: str
 
 
-def describe(field: Field | None, name: str, keyword: str, *, within: bool) -> FieldError:
-    """Put an error of the validator into words; *within*: it is about one value of a list."""
+def describe(field: Field, keyword: str, *, within: bool) -> FieldError:
+    """Put a broken rule into words; *within*: it is about one value of a list."""
     code = _CODES[keyword]
     if code == "type":
-        return field_error(name, code, kind="a text" if within else _kind_in_words(field))
-    if within and isinstance(field, MultiChoiceField) and field.item is not None:
-        field = field.item
-    return field_error(name, code, **({} if field is None else _limits_of(field)))
+        return field_error(field.name, code, kind="a text" if within else _kind_in_words(field))
+    of = field.item if within and isinstance(field, MultiChoiceField) and field.item is not None else field
+    return field_error(field.name, code, **_limits_of(of))
 
 
 _CODES: Mapping[str, ErrorCode] = {
-    "required": "required",
-    "additionalProperties": "unknown_field",
     "type": "type",
     "enum": "choice",
     "minLength": "min_length",
@@ -105,7 +102,7 @@ MESSAGES: Mapping[ErrorCode, str] = {
     "not_unicode": "Must be valid Unicode text.",
     "unknown_field": "Was not asked for.",
     "left_out": "Cannot be answered here.",
-    "too_large": "All in all too long.",
+    "too_large": "All in all longer than {answer} characters.",
 }
 """The sentence of each error code; what is in braces is filled in from the field."""
 

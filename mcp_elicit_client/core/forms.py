@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
 from pydantic import Field as Setting
 
-from mcp_elicit_client.core.choices import Choice, Scalar
+from mcp_elicit_client.core.choices import Choice, Scalar, scalar_key
 from mcp_elicit_client.core.formats import CHECKS
 from mcp_elicit_client.core.text import printable
 
@@ -137,6 +137,11 @@ class _WithChoices(_Field):
         return f"{choice.title} ({printable(str(choice.value), limit=200, multiline=False)})"
 
     @cached_property
+    def by_key(self) -> Mapping[tuple[str, object], Choice]:
+        """The options by what `scalar_key` makes of their values."""
+        return {scalar_key(choice.value): choice for choice in self.choices}
+
+    @cached_property
     def _titles(self) -> tuple[str, ...]:
         return tuple(choice.title for choice in self.choices)
 
@@ -229,6 +234,12 @@ class Form(BaseModel):
     def has_patterns(self) -> bool:
         """Whether checking an answer takes the process that checks patterns."""
         return any(text is not None and text.pattern is not None for text in map(text_of, self.fields))
+
+    @cached_property
+    def mentions_patterns(self) -> bool:
+        """Whether the server has patterns for some field, checked or not."""
+        texts = [text for text in map(text_of, self.fields) if text is not None]
+        return any(text.pattern is not None or text.pattern_skipped for text in texts)
 
     def json_schema(self) -> dict[str, Any]:
         """

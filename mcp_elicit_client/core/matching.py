@@ -25,7 +25,7 @@ _SHOWN = 80
 def check(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) -> Validation:
     """Check *content* against *form*, patterns included.  Nothing is changed."""
     validation = check_content(form, content, limits)
-    if not isinstance(content, Mapping):
+    if not isinstance(content, Mapping) or not form.mentions_patterns:
         return validation
     wrong = {error.field for error in validation.errors}
     present = without_nulls(form, content)

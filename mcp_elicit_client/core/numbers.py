@@ -15,7 +15,15 @@ _HUGE = 2**1000
 """Past this, a limit stands for infinity: no number that can be sent reaches it."""
 
 
-@dataclass
+_LIMITS = (
+    ("minimum", "minimum", True),
+    ("exclusiveMinimum", "exclusive_minimum", True),
+    ("maximum", "maximum", False),
+    ("exclusiveMaximum", "exclusive_maximum", False),
+)
+
+
+@dataclass(slots=True)
 class Bounds:
     """The limits of one number field."""
 
@@ -32,6 +40,8 @@ class Bounds:
         """Tell whether no number fits."""
         if self.impossible:
             return True
+        if self.exclusive_minimum is None and self.exclusive_maximum is None and not self.integer:
+            return self.minimum is not None and self.maximum is not None and self.minimum > self.maximum
         lows = [low for low in (self.minimum, self.exclusive_minimum) if low is not None]
         highs = [high for high in (self.maximum, self.exclusive_maximum) if high is not None]
         low = max(lows, default=-math.inf)
@@ -64,12 +74,9 @@ def number_limits(schema: Mapping[str, Any], limits: Limits, note: Note, *, inte
     infinity in the direction in which it limits nothing.
     """
     bounds = Bounds(integer=integer, largest=limits.integer)
-    for keyword, name, lower in (
-        ("minimum", "minimum", True),
-        ("exclusiveMinimum", "exclusive_minimum", True),
-        ("maximum", "maximum", False),
-        ("exclusiveMaximum", "exclusive_maximum", False),
-    ):
+    for keyword, name, lower in _LIMITS:
+        if keyword not in schema:
+            continue
         value = _number(schema, keyword, note)
         if value is None:
             continue
@@ -92,9 +99,11 @@ def number_limits(schema: Mapping[str, Any], limits: Limits, note: Note, *, inte
 def count(schema: Mapping[str, Any], keyword: str, note: Note) -> int | None:
     """Read a limit that counts something: a whole number from 0 on."""
     value = schema.get(keyword)
+    if value is None:
+        return None
     if isinstance(value, float) and value.is_integer() and value >= 0:
         value = int(value)
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _HUGE):
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _HUGE:
         return value
     note("limit_ignored", f"its {keyword} is not a whole number from 0 on")
     return None

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any
 
-from mcp_elicit_client.core.choices import Choice, Note, parse_choices, spells_choices
+from mcp_elicit_client.core.choices import Choice, Note, choices_of, options_of
 from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.numbers import count, number_limits
 from mcp_elicit_client.core.problems import Problem, ProblemCode
 from mcp_elicit_client.core.text import is_unicode, printable
+from mcp_elicit_client.core.validation import check_field, sendable
 from mcp_elicit_client.core.wrappers import UnanswerableError, open_wrappers
 
-_RULES_NOT_CHECKED = ("allOf", "anyOf", "oneOf", "not", "if", "contains")
+_RULES_NOT_CHECKED = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "contains"})
 _MAX_FORMAT = 64
 
 
@@ -40,15 +41,20 @@ class Parser:
         return printable(text.strip(), limit=limit, multiline=multiline)
 
 
-def parse_field(name: str, schema: object, parser: Parser, *, required: bool) -> tuple[Field, object]:
-    """Read one property; its default comes back unchecked."""
+def parse_field(name: str, schema: object, parser: Parser, *, required: bool) -> Field:
+    """
+    Read one property.
+
+    Raises:
+        UnanswerableError: If nobody could answer it.
+    """
 
     def note(code: ProblemCode, message: str) -> None:
         parser.note(code, message, name)
 
     if schema is True:
         schema = {}
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, dict):
         raise UnanswerableError("allows no answer")
     schema, nullable = open_wrappers(schema, parser.root, parser.limits, note)
     limits = parser.limits
@@ -61,20 +67,34 @@ def parse_field(name: str, schema: object, parser: Parser, *, required: bool) ->
         "required": required,
         "nullable": nullable,
     }
-    return _field_of_kind(schema, common, limits, note), schema.get("default")
+    field = _field_of_kind(schema, common, limits, note)
+    return _with_default(field, schema.get("default"), limits, note)
+
+
+def _with_default(field: Field, default: object, limits: Limits, note: Note) -> Field:
+    """Give *field* its default, if it fits; it is one, also if it is falsy."""
+    if default is None:
+        return field
+    errors = check_field(field, default, limits)
+    if errors:
+        note("default_dropped", f"its default does not fit it: {errors[0].message}")
+        return field
+    value = sendable(field, default)
+    # In place of a copy, which costs more than all the rest: nobody else has seen this field yet.
+    field.__dict__["default"] = tuple(value) if isinstance(value, list) else value
+    return field
 
 
 def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Limits, note: Note) -> Field:
     kind = schema.get("type")
-    if kind != "array" and spells_choices(schema):
-        choices = _choices(schema, limits, note)
-        return ChoiceField(**common, choices=choices)
+    options = None if kind == "array" else options_of(schema, note)
+    if options is not None:
+        return ChoiceField(**common, choices=_choices(options, kind, limits, note))
     if kind is None:
         kind = _guess_type(schema)
         note("type_guessed", f"it has no type; {kind} is asked for")
-    for rule in _RULES_NOT_CHECKED:
-        if rule in schema:
-            note("rule_not_checked", f"its {rule} is not checked here")
+    for rule in sorted(_RULES_NOT_CHECKED.intersection(schema)):
+        note("rule_not_checked", f"its {rule} is not checked here")
     match kind:
         case "string":
             return TextField(**common, **_text_limits(schema, limits, note))
@@ -111,14 +131,10 @@ def _guess_type(schema: Mapping[str, Any]) -> str:
             return "string"
 
 
-def _choices(schema: Mapping[str, Any], limits: Limits, note: Note) -> tuple[Choice, ...]:
-    listed = max(
-        (len(schema[keyword]) for keyword in ("enum", "oneOf", "anyOf") if isinstance(schema.get(keyword), list)),
-        default=1,
-    )
-    if listed > limits.options:
-        raise UnanswerableError(f"has {listed} options; at most {limits.options} can be shown")
-    choices = parse_choices(schema, limits, note)
+def _choices(options: Sequence[tuple[object, object]], kind: object, limits: Limits, note: Note) -> tuple[Choice, ...]:
+    if len(options) > limits.options:
+        raise UnanswerableError(f"has {len(options)} options; at most {limits.options} can be shown")
+    choices = choices_of(options, kind, limits, note)
     if not choices:
         raise UnanswerableError("has no option that an answer can carry")
     return choices
@@ -177,7 +193,7 @@ def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Li
         raise UnanswerableError("asks for a list whose places differ")
     if items is False:
         raise UnanswerableError("asks for a list that can only be empty")
-    if isinstance(items, Mapping) and "enumNames" in schema and "enumNames" not in items:
+    if isinstance(items, dict) and "enumNames" in schema and "enumNames" not in items:
         items = {**items, "enumNames": schema["enumNames"]}
     choices, item = _items({} if items is True else items, limits, note)
     possible = len(choices) if choices and unique else None
@@ -188,10 +204,11 @@ def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Li
 
 def _items(items: object, limits: Limits, note: Note) -> tuple[tuple[Choice, ...], TextField | None]:
     """Read what a list is of: options, or texts of one kind."""
-    if not isinstance(items, Mapping):
+    if not isinstance(items, dict):
         raise UnanswerableError("asks for a list that no answer can carry")
-    if spells_choices(items):
-        choices = _choices(items, limits, note)
+    options = options_of(items, note)
+    if options is not None:
+        choices = _choices(options, items.get("type"), limits, note)
         if not all(isinstance(choice.value, str) for choice in choices):
             raise UnanswerableError("asks for a list of options that are not texts")
         return choices, None

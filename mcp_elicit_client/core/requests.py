@@ -196,28 +196,43 @@ def _elicitation_id(value: object) -> str | None:
 
 
 def check_size(wire: Mapping[str, Any], limits: Limits) -> None:
-    """Refuse what is too large or too deep, having looked at no more than is allowed."""
+    """
+    Refuse what is too large or too deep, having looked at no more than is allowed.
+
+    Raises:
+        RequestError: If *wire* is larger or deeper than *limits* allow.
+    """
     left = limits.request
-    waiting: list[tuple[object, int]] = [(wire, 1)]
-    while waiting:
-        value, depth = waiting.pop()
-        left -= _COST_OF_A_VALUE
-        if isinstance(value, str):
-            left -= len(value)
-        elif isinstance(value, (Mapping, list, tuple)):
-            if depth > limits.nesting:
-                raise RequestError(f"the request is nested more than {limits.nesting} deep")
-            left -= len(value) * _COST_OF_A_VALUE
+    depth = 0
+    level: list[Any] = [wire]
+    while level and left >= 0:
+        depth += 1
+        if depth > limits.nesting:
+            raise RequestError(f"the request is nested more than {limits.nesting} deep")
+        below: list[Any] = []
+        for value in level:
+            left -= _size(value, below, left)
             if left < 0:
                 break
-            if isinstance(value, Mapping):
-                if not all(isinstance(name, str) for name in value):
-                    raise RequestError("names must be texts")
-                left -= sum(map(len, value))
-                waiting += ((each, depth + 1) for each in value.values())
-            else:
-                waiting += ((each, depth + 1) for each in value)
-        if left < 0:
-            break
+        level = below
     if left < 0:
         raise RequestError(f"the request is larger than {limits.request} characters")
+
+
+def _size(value: Any, below: list[Any], left: int) -> int:
+    """Count a value and the texts right in it; what is nested goes *below*."""
+    size = _COST_OF_A_VALUE * (1 + len(value))
+    if size > left:
+        return size
+    if isinstance(value, Mapping):
+        for name in value:
+            if not isinstance(name, str):
+                raise RequestError("names must be texts")
+            size += len(name)
+        value = value.values()
+    for each in value:
+        if isinstance(each, str):
+            size += len(each)
+        elif isinstance(each, (dict, list, tuple, Mapping)):
+            below.append(each)
+    return size

@@ -18,19 +18,11 @@ from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.problems import Problem
 from mcp_elicit_client.core.properties import Parser, parse_field
 from mcp_elicit_client.core.text import is_unicode, printable
-from mcp_elicit_client.core.validation import check_defaults
 from mcp_elicit_client.core.wrappers import UnanswerableError, open_wrappers
 from mcp_elicit_client.exceptions import RequestError
 
-_RULES_BETWEEN_FIELDS = (
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "if",
-    "dependentRequired",
-    "dependentSchemas",
-    "minProperties",
+_RULES_BETWEEN_FIELDS = frozenset(
+    {"allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "minProperties"}
 )
 
 
@@ -48,7 +40,7 @@ def parse_form(schema: object, limits: Limits) -> tuple[Form, tuple[Problem, ...
     if schema is None:
         missing = Problem(code="schema_missing", message="there is no requestedSchema; the user is asked to confirm")
         return Form(), (missing,)
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, dict):
         raise RequestError("requestedSchema must be an object")
     parser = Parser(schema, limits)
     try:
@@ -62,37 +54,31 @@ def _form(schema: Mapping[str, Any], parser: Parser) -> Form:
     if schema.get("type", "object") != "object":
         raise RequestError('requestedSchema must have the type "object"')
     properties = schema.get("properties", {})
-    if not isinstance(properties, Mapping):
+    if not isinstance(properties, dict):
         raise RequestError("requestedSchema.properties must be an object")
     required = _required(schema.get("required", []), properties, parser)
     names = [*properties, *(name for name in required if name not in properties)]
     if len(names) > parser.limits.fields:
         raise RequestError(f"the form has {len(names)} fields; at most {parser.limits.fields} can be shown")
-    for rule in _RULES_BETWEEN_FIELDS:
-        if rule in schema:
-            parser.note("rule_not_checked", f"the form's {rule} is not checked here")
+    for rule in sorted(_RULES_BETWEEN_FIELDS.intersection(schema)):
+        parser.note("rule_not_checked", f"the form's {rule} is not checked here")
     closed = schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False
 
     fields: list[Field] = []
-    defaults: dict[str, object] = {}
     left_out: list[str] = []
     alike: set[str] = set()
     for name in names:
         described = properties.get(name, not closed)
         field = _field_or_none(name, described, alike, parser, required=name in required)
         if field is not None:
-            fields.append(field[0])
-            defaults[name] = field[1]
+            fields.append(field)
         elif is_unicode(name):
             left_out.append(name)
-    form = Form(fields=tuple(fields), left_out=tuple(left_out), closed=closed)
-    return _with_defaults(form, {name: each for name, each in defaults.items() if each is not None}, parser)
+    return Form(fields=tuple(fields), left_out=tuple(left_out), closed=closed)
 
 
-def _field_or_none(
-    name: str, schema: object, alike: set[str], parser: Parser, *, required: bool
-) -> tuple[Field, object] | None:
-    """Read one property and its unchecked default; None if it is to be left out."""
+def _field_or_none(name: str, schema: object, alike: set[str], parser: Parser, *, required: bool) -> Field | None:
+    """Read one property; None if it is to be left out."""
     try:
         _check_name(name, alike, parser.limits)
         return parse_field(name, schema, parser, required=required)
@@ -102,24 +88,6 @@ def _field_or_none(
             raise RequestError(f'the required field "{shown}" {error}', field=name) from None
         parser.note("left_out", f"it {error}", name)
         return None
-
-
-def _with_defaults(form: Form, defaults: Mapping[str, object], parser: Parser) -> Form:
-    if not defaults:
-        return form
-    good, errors = check_defaults(form, defaults)
-    for error in errors:
-        parser.note("default_dropped", f"its default does not fit it: {error.message}", error.field)
-    if not good:
-        return form
-    return form.model_copy(
-        update={
-            "fields": tuple(
-                field.model_copy(update={"default": good[field.name]}) if field.name in good else field
-                for field in form.fields
-            )
-        }
-    )
 
 
 def _required(required: object, properties: Mapping[str, Any], parser: Parser) -> dict[str, None]:

@@ -15,7 +15,6 @@ import unicodedata
 SHOWN = 4_000
 """How many characters are shown unless told otherwise: a message's limit."""
 
-_PLAIN_ASCII = re.compile(r"[ -~]*")
 _RUN_OF_SPACES = re.compile(r"[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]{5,}")
 _RUN_OF_LINES = re.compile(r"\n(?:[ \u00a0]*\n){2,}")
 
@@ -90,10 +89,12 @@ def printable(text: str, *, limit: int | None = SHOWN, multiline: bool = True) -
     >>> print(printable("Domain: github.com\r\x1b[1AEVIL"))
     Domain: github.com\u{d}\u{1b}[1AEVIL
     """
+    if text.isascii() and text.isprintable() and "[" not in text and "     " not in text:
+        return text if limit is None or len(text) <= limit else f"{text[:limit]}…"
     cut = limit is not None and len(text) > limit
     if cut:
         text = text[:limit]
-    if not _PLAIN_ASCII.fullmatch(text):
+    if not (text.isascii() and text.isprintable()):
         text = _escape(text.replace("\r\n", "\n").replace("\t", " "), multiline=multiline)
     if "     " in text or not text.isascii():
         text = _RUN_OF_SPACES.sub("    ", text)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from mcp_elicit_client.core.choices import scalar_key
 from mcp_elicit_client.core.errors import FieldError, describe, field_error
 from mcp_elicit_client.core.forms import ChoiceField, Field, Form, NumberField
-from mcp_elicit_client.core.keywords import validator_for
+from mcp_elicit_client.core.keywords import broken_rules
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.problems import Problem
 from mcp_elicit_client.core.text import is_unicode, printable
@@ -49,24 +49,52 @@ def check_content(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) 
     every server's validator sees it; they are never sent.
     """
     if not isinstance(content, Mapping) or not all(isinstance(name, str) for name in content):
-        return Validation(valid=False, errors=(FieldError(field="", code="type", message="Must be a set of fields."),))
+        return Validation(valid=False, errors=(field_error("", "type", kind="a set of fields"),))
+    errors: list[FieldError] = []
+    for field in form.fields:
+        if field.name in content:
+            errors += check_field(field, content[field.name], limits)
+        elif field.required:
+            errors.append(field_error(field.name, "required"))
     fields = form.by_name
-    content = without_nulls(form, content)
-    wrong = {
-        name: error for name, value in content.items() if (error := _unsendable(name, value, fields.get(name), limits))
-    }
-    if not wrong and len(json.dumps(dict(content), ensure_ascii=False)) > limits.answer:
-        message = f"All in all longer than {limits.answer} characters."
-        return Validation(valid=False, errors=(FieldError(field="", code="too_large", message=message),))
-    wrong.update(
-        (name, field_error(name, "left_out")) for name in form.left_out if name in content and name not in wrong
-    )
-
-    rest = {name: value for name, value in content.items() if name not in wrong}
-    errors = [*wrong.values(), *(error for error in _errors(form, rest) if error.field not in wrong)]
-    place = {name: index for index, name in enumerate(fields)}
-    errors.sort(key=lambda error: place.get(error.field, len(place)))
+    for name, value in content.items():
+        if name not in fields:
+            errors += _check_other(form, name, value, limits)
+    if not errors and _is_too_large(content, limits):
+        errors.append(field_error("", "too_large", answer=limits.answer))
     return Validation(valid=not errors, errors=tuple(errors))
+
+
+def check_field(field: Field, value: object, limits: Limits = DEFAULT_LIMITS) -> Sequence[FieldError]:
+    """Check one value of one field, its pattern aside."""
+    if value is None and field.nullable and not field.required:
+        return ()
+    error = _unsendable(field.name, value, field, limits)
+    if error is not None:
+        return (error,)
+    broken = broken_rules(field, value)
+    return [describe(field, keyword, within=within) for keyword, within in dict.fromkeys(broken)] if broken else ()
+
+
+def _check_other(form: Form, name: str, value: object, limits: Limits) -> Iterator[FieldError]:
+    error = _unsendable(name, value, None, limits)
+    if error is not None:
+        yield error
+    elif name in form.left_out:
+        yield field_error(name, "left_out")
+    elif form.closed:
+        yield field_error(name, "unknown_field")
+
+
+def _is_too_large(content: Mapping[str, Any], limits: Limits) -> bool:
+    # JSON spells a character in six at most; only an answer that might be too large is spelled out.
+    texts = [*content, *(each for value in content.values() for each in _texts(value))]
+    roughly = sum(map(len, texts)) * 6 + 32 * (len(content) + len(texts))
+    return roughly > limits.answer and len(json.dumps(dict(content), ensure_ascii=False)) > limits.answer
+
+
+def _texts(value: object) -> Iterable[str]:
+    return (value,) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
 
 
 def without_nulls(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,16 +107,6 @@ def without_nulls(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def check_defaults(form: Form, defaults: Mapping[str, object]) -> tuple[dict[str, Any], tuple[FieldError, ...]]:
-    """Divide *defaults* into those that fit their fields, ready to be sent, and what is wrong with the others."""
-    errors = tuple(error for error in check_content(form, defaults).errors if error.code != "required")
-    wrong = {error.field for error in errors}
-    if "" in wrong:
-        return {}, tuple(error.model_copy(update={"field": name}) for name in defaults for error in errors)
-    good = {name: sendable(form.by_name[name], value) for name, value in defaults.items() if name not in wrong}
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in good.items()}, errors
-
-
 def sendable(field: Field, value: Any) -> Any:
     """
     Spell a valid value as it is sent: 1.0 of an integer is 1, a tuple a list.
@@ -96,7 +114,7 @@ def sendable(field: Field, value: Any) -> Any:
     An option is spelled as the server spells it.
     """
     if isinstance(field, ChoiceField):
-        return next(choice.value for choice in field.choices if scalar_key(choice.value) == scalar_key(value))
+        return field.by_key[scalar_key(value)].value
     if isinstance(field, NumberField) and field.integer:
         return int(value)
     return list(value) if isinstance(value, (list, tuple)) else value
@@ -126,13 +144,3 @@ def _unsendable(name: str, value: object, field: Field | None, limits: Limits) -
             return None if all(is_unicode(each) for each in value) else field_error(name, "not_unicode")
         case _:
             return field_error(name, "type", kind="a text, a number, yes or no, or a list of texts")
-
-
-def _errors(form: Form, content: Mapping[str, object]) -> Iterator[FieldError]:
-    seen = set()
-    for error in validator_for(form).iter_errors(content):
-        name = str(error.absolute_path[0]) if error.absolute_path else ""
-        found = describe(form.by_name.get(name), name, str(error.validator), within=len(error.absolute_path) > 1)
-        if found not in seen:
-            seen.add(found)
-            yield found

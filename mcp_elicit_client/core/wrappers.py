@@ -15,6 +15,7 @@ PREFERRED_TYPES = ("string", "number", "integer", "boolean", "array")
 
 _REFERENCE_ROOTS = ("$defs", "definitions")
 _MAX_BRANCHES = 32
+_WRAPPERS = frozenset({"$ref", "allOf"})
 
 
 class UnanswerableError(Exception):
@@ -33,6 +34,10 @@ def open_wrappers(schema: _Schema, root: _Schema, limits: Limits, note: Note) ->
     Raises:
         UnanswerableError: If nothing is left that a person could answer.
     """
+    if isinstance(schema.get("type"), str) and _WRAPPERS.isdisjoint(schema):
+        if "items" in schema:
+            schema = {**schema, "items": _open_items(schema["items"], root, limits, note)}
+        return schema, False
     nullable = False
     for _ in range(limits.depth + 1):
         nullable |= _allows_null(schema)
@@ -46,9 +51,11 @@ def open_wrappers(schema: _Schema, root: _Schema, limits: Limits, note: Note) ->
 
 
 def _open_items(items: object, root: _Schema, limits: Limits, note: Note) -> object:
-    if not isinstance(items, Mapping):
+    if not isinstance(items, dict):
         return items
     items = _open_reference(items, root, limits)
+    if isinstance(items.get("type"), str) or "enum" in items:
+        return items
     return _open_reference(_open_union(items, root, limits, note) or items, root, limits)
 
 
@@ -59,7 +66,7 @@ def _allows_null(schema: _Schema) -> bool:
     if types is None and isinstance(enum, list) and None in enum:
         return True
     unions = [schema[keyword] for keyword in ("anyOf", "oneOf") if isinstance(schema.get(keyword), list)]
-    return types is None and any(isinstance(each, Mapping) and _is_null(each) for union in unions for each in union)
+    return types is None and any(isinstance(each, dict) and _is_null(each) for union in unions for each in union)
 
 
 def _open_once(schema: _Schema, root: _Schema, limits: Limits, note: Note) -> _Schema | None:
@@ -85,7 +92,7 @@ def _open_union(schema: _Schema, root: _Schema, limits: Limits, note: Note) -> _
     """Choose the branch of a union that a person can answer best; None if there is no union."""
     for keyword in ("anyOf", "oneOf"):
         options = schema.get(keyword)
-        if not isinstance(options, list) or not all(isinstance(option, Mapping) for option in options):
+        if not isinstance(options, list) or not all(isinstance(option, dict) for option in options):
             continue
         branches = [option for option in options if not _is_null(option)]
         outer = _without(schema, keyword)
@@ -133,9 +140,9 @@ def _referenced(reference: object, root: _Schema) -> _Schema:
         start, _, rest = reference.partition("/")
         place, _, name = rest.partition("/")
         name = name.replace("~1", "/").replace("~0", "~")
-        if start == "#" and place in _REFERENCE_ROOTS and isinstance(root.get(place), Mapping):
+        if start == "#" and place in _REFERENCE_ROOTS and isinstance(root.get(place), dict):
             target = root[place].get(name)
-            if isinstance(target, Mapping):
+            if isinstance(target, dict):
                 return target
     raise UnanswerableError("refers to a schema that is not in the request; nothing is fetched")
 
