@@ -32,6 +32,7 @@ Note: TypeAlias = Callable[[ProblemCode, str], None]
 
 
 _NUMBERS = ("integer", "number")
+_KEYWORDS = frozenset({"enum", "const", "oneOf", "anyOf"})
 
 
 class Choice(BaseModel):
@@ -76,7 +77,8 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
         """Nobody asked what was survived."""
 
     options = options_of(schema, note)
-    return () if options is None else choices_of(options, schema.get("type"), limits, note)
+    named = [] if options is None else named_options(options, schema.get("type"), limits, note)
+    return tuple(Choice.model_validate(each) for each in named)
 
 
 def spells_choices(schema: Mapping[str, Any]) -> bool:
@@ -90,6 +92,8 @@ def options_of(schema: Mapping[str, Any], note: Note) -> list[tuple[object, obje
 
     *note* learns of titles that are of no use.
     """
+    if _KEYWORDS.isdisjoint(schema):
+        return None
     titled = _titled_options(schema)
     enum = schema.get("enum")
     if titled is not None:
@@ -111,13 +115,11 @@ def scalar_key(value: object) -> tuple[str, object]:
 
     In Python ``True == 1``; in JSON they differ, and ``1.0`` is ``1``.
     """
-    match value:
-        case bool():
-            return "boolean", value
-        case int() | float():
-            return "number", value
-        case _:
-            return type(value).__name__, value
+    if isinstance(value, str):
+        return "string", value
+    if isinstance(value, bool):
+        return "boolean", value
+    return "number" if isinstance(value, (int, float)) else type(value).__name__, value
 
 
 def same(one: object, other: object) -> bool:
@@ -159,13 +161,16 @@ def _names(names: object, values: Sequence[object], note: Note) -> list[Any]:
     return [None] * len(values)
 
 
-def choices_of(
+def named_options(
     options: Sequence[tuple[object, object]], type_: object, limits: Limits, note: Note
-) -> tuple[Choice, ...]:
+) -> list[dict[str, object]]:
     """
-    Make choices of values and titles; `normalize_enum` says how.
+    Choose what can be sent of values and titles, each with a name safe to show; `normalize_enum` says how.
 
     *note* learns what was left out or shown differently.
+
+    Returns:
+        What `Choice` takes: many options are made faster by the field that holds them.
     """
     types = None if type_ is None else frozenset(each for each in _listed(type_) if isinstance(each, str))
     named: dict[tuple[str, object], tuple[object, str]] = {}
@@ -174,14 +179,15 @@ def choices_of(
             note("options_dropped", "an option that no answer can carry was left out")
             continue
         name = title if isinstance(title, str) and title.strip() else _spell(value)
-        first = named.setdefault(scalar_key(value), (value, name))
+        key = scalar_key(value)
+        first = named.setdefault(key, (value, name))
         if first[1] != name:
             note("titles_ignored", "one option has two titles; its value is shown instead")
-            named[scalar_key(value)] = (first[0], _spell(first[0]))
-    return tuple(
-        Choice.model_validate({"value": value, "title": printable(name, limit=limits.option_title, multiline=False)})
-        for value, name in named.values()
-    )
+            named[key] = (first[0], _spell(first[0]))
+    longest = limits.option_title
+    return [
+        {"value": value, "title": printable(name, limit=longest, multiline=False)} for value, name in named.values()
+    ]
 
 
 def _listed(each: object) -> Sequence[object]:
@@ -189,9 +195,10 @@ def _listed(each: object) -> Sequence[object]:
 
 
 def _is_sendable(value: object, types: frozenset[str] | None, limits: Limits) -> bool:
+    if isinstance(value, str):
+        fits = len(value) <= limits.option_value and (value.isascii() or is_unicode(value))
+        return fits and (types is None or "string" in types)
     match value:
-        case str():
-            return (types is None or "string" in types) and len(value) <= limits.option_value and is_unicode(value)
         case bool():
             return types is None or "boolean" in types
         case int():
@@ -204,8 +211,6 @@ def _is_sendable(value: object, types: frozenset[str] | None, limits: Limits) ->
 
 
 def _spell(value: object) -> str:
-    match value:
-        case bool():
-            return "yes" if value else "no"
-        case _:
-            return str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

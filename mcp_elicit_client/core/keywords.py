@@ -50,21 +50,39 @@ def _broken(rules: Mapping[str, Any], value: Any) -> list[str]:
     return broken
 
 
+class _Checker:
+    """What the keywords ask of a validator: the type of a value, and the formats."""
+
+    def __init__(self, format_checker: Any) -> None:
+        self.format_checker = format_checker
+
+    def is_type(self, value: Any, name: str) -> bool:
+        return _TYPES[name](value)
+
+
+_TYPES: Mapping[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "array": lambda value: isinstance(value, (list, tuple)),
+    "boolean": lambda value: isinstance(value, bool),
+    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
+    "integer": lambda value: (
+        value.is_integer() if isinstance(value, float) else isinstance(value, int) and not isinstance(value, bool)
+    ),
+}
+
+
 @cache
-def _jsonschema() -> tuple[Any, Mapping[str, Callable[..., Any]]]:
-    """Return a validator, and the keywords that are checked one by one."""
+def _jsonschema() -> tuple[_Checker, Mapping[str, Callable[..., Any]]]:
+    """Return what stands for a validator, and the keywords that are checked one by one."""
     # jsonschema costs a tenth of "import mcp": only where an answer is checked.
     from jsonschema import Draft202012Validator, FormatChecker
-    from jsonschema.validators import extend
 
-    checker = FormatChecker(formats=())
+    formats = FormatChecker(formats=())
     for name, check in CHECKS.items():
-        checker.checks(name)(lambda value, check=check: not isinstance(value, str) or check(value))
-    types = Draft202012Validator.TYPE_CHECKER.redefine("array", _is_array)
+        formats.checks(name)(lambda value, check=check: not isinstance(value, str) or check(value))
     keywords = {**Draft202012Validator.VALIDATORS, "type": _type, "enum": _enum, "multipleOf": _multiple_of}
     elsewhere = ("items", "pattern", "properties", "required", "additionalProperties")
-    validator = extend(Draft202012Validator, type_checker=types)({}, format_checker=checker)
-    return validator, {keyword: check for keyword, check in keywords.items() if keyword not in elsewhere}
+    return _Checker(formats), {keyword: check for keyword, check in keywords.items() if keyword not in elsewhere}
 
 
 def _type(validator: Any, name: Any, instance: Any, _schema: Any) -> Iterator[Any]:
@@ -75,14 +93,10 @@ def _type(validator: Any, name: Any, instance: Any, _schema: Any) -> Iterator[An
 
 def _enum(_validator: Any, options: Any, instance: Any, _schema: Any) -> Iterator[Any]:
     # In constant time: *options* has the keys of the values, hashed.
-    if _is_array(None, instance) or scalar_key(instance) not in options:
+    if isinstance(instance, (list, tuple)) or scalar_key(instance) not in options:
         yield options
 
 
 def _multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Any]:
     if validator.is_type(instance, "number") and not is_multiple(instance, step):
         yield step
-
-
-def _is_array(_checker: Any, instance: Any) -> bool:
-    return isinstance(instance, (list, tuple))

@@ -21,6 +21,7 @@ _LIMITS = (
     ("maximum", "maximum", False),
     ("exclusiveMaximum", "exclusive_maximum", False),
 )
+_KEYWORDS = frozenset({"format", "multipleOf", *(keyword for keyword, _, _ in _LIMITS)})
 
 
 @dataclass(slots=True)
@@ -40,8 +41,10 @@ class Bounds:
         """Tell whether no number fits."""
         if self.impossible:
             return True
-        if self.exclusive_minimum is None and self.exclusive_maximum is None and not self.integer:
-            return self.minimum is not None and self.maximum is not None and self.minimum > self.maximum
+        if self.exclusive_minimum is None and self.exclusive_maximum is None and self.minimum is not None:
+            within = -self.largest <= self.minimum <= self.largest and isinstance(self.minimum, int)
+            if within and self.maximum is not None:
+                return self.minimum > self.maximum
         lows = [low for low in (self.minimum, self.exclusive_minimum) if low is not None]
         highs = [high for high in (self.maximum, self.exclusive_maximum) if high is not None]
         low = max(lows, default=-math.inf)
@@ -74,6 +77,8 @@ def number_limits(schema: Mapping[str, Any], limits: Limits, note: Note, *, inte
     infinity in the direction in which it limits nothing.
     """
     bounds = Bounds(integer=integer, largest=limits.integer)
+    if _KEYWORDS.isdisjoint(schema):
+        return bounds
     for keyword, name, lower in _LIMITS:
         if keyword not in schema:
             continue

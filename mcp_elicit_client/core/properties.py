@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any
 
-from mcp_elicit_client.core.choices import Choice, Note, choices_of, options_of
+from mcp_elicit_client.core.choices import Note, named_options, options_of
 from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.numbers import count, number_limits
 from mcp_elicit_client.core.problems import Problem, ProblemCode
-from mcp_elicit_client.core.text import is_unicode, printable
+from mcp_elicit_client.core.text import is_plain, is_unicode, printable
 from mcp_elicit_client.core.validation import check_field, sendable
 from mcp_elicit_client.core.wrappers import UnanswerableError, open_wrappers
 
@@ -36,6 +36,8 @@ class Parser:
     def shown(self, text: object, limit: int, what: str, field: str, *, multiline: bool = False) -> str:
         if not isinstance(text, str):
             return ""
+        if len(text) <= limit and is_plain(text):
+            return text.strip()
         if len(text) > limit:
             self.note("cut", f"its {what} was longer than {limit} characters", field)
         return printable(text.strip(), limit=limit, multiline=multiline)
@@ -89,19 +91,21 @@ def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], limits:
     kind = schema.get("type")
     options = None if kind == "array" else options_of(schema, note)
     if options is not None:
-        return ChoiceField(**common, choices=_choices(options, kind, limits, note))
+        return ChoiceField.model_validate({**common, "choices": _choices(options, kind, limits, note)})
     if kind is None:
         kind = _guess_type(schema)
         note("type_guessed", f"it has no type; {kind} is asked for")
-    for rule in sorted(_RULES_NOT_CHECKED.intersection(schema)):
-        note("rule_not_checked", f"its {rule} is not checked here")
+    if not _RULES_NOT_CHECKED.isdisjoint(schema):
+        for rule in sorted(_RULES_NOT_CHECKED.intersection(schema)):
+            note("rule_not_checked", f"its {rule} is not checked here")
     match kind:
         case "string":
-            return TextField(**common, **_text_limits(schema, limits, note))
+            return TextField.model_validate({**common, **_text_limits(schema, limits, note)})
         case "number" | "integer":
-            return NumberField(**common, **_number_limits(schema, limits, note, integer=kind == "integer"))
+            bounds = _number_limits(schema, limits, note, integer=kind == "integer")
+            return NumberField.model_validate({**common, **bounds})
         case "boolean":
-            return BooleanField(**common)
+            return BooleanField.model_validate(common)
         case "array":
             return _list_field(schema, common, limits, note)
         case _:
@@ -131,10 +135,12 @@ def _guess_type(schema: Mapping[str, Any]) -> str:
             return "string"
 
 
-def _choices(options: Sequence[tuple[object, object]], kind: object, limits: Limits, note: Note) -> tuple[Choice, ...]:
+def _choices(
+    options: Sequence[tuple[object, object]], kind: object, limits: Limits, note: Note
+) -> list[dict[str, object]]:
     if len(options) > limits.options:
         raise UnanswerableError(f"has {len(options)} options; at most {limits.options} can be shown")
-    choices = choices_of(options, kind, limits, note)
+    choices = named_options(options, kind, limits, note)
     if not choices:
         raise UnanswerableError("has no option that an answer can carry")
     return choices
@@ -199,19 +205,21 @@ def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Li
     possible = len(choices) if choices and unique else None
     if least is not None and any(bound is not None and least > bound for bound in (most, possible)):
         raise UnanswerableError("asks for more values than it allows")
-    return MultiChoiceField(**common, choices=choices, item=item, min_items=least, max_items=most, unique=unique)
+    return MultiChoiceField.model_validate(
+        {**common, "choices": choices, "item": item, "min_items": least, "max_items": most, "unique": unique}
+    )
 
 
-def _items(items: object, limits: Limits, note: Note) -> tuple[tuple[Choice, ...], TextField | None]:
+def _items(items: object, limits: Limits, note: Note) -> tuple[list[dict[str, object]], TextField | None]:
     """Read what a list is of: options, or texts of one kind."""
     if not isinstance(items, dict):
         raise UnanswerableError("asks for a list that no answer can carry")
     options = options_of(items, note)
     if options is not None:
         choices = _choices(options, items.get("type"), limits, note)
-        if not all(isinstance(choice.value, str) for choice in choices):
+        if not all(isinstance(choice["value"], str) for choice in choices):
             raise UnanswerableError("asks for a list of options that are not texts")
         return choices, None
     if items.get("type", _guess_type(items)) != "string":
         raise UnanswerableError("asks for a list of something else than texts")
-    return (), TextField(name="", title="", **_text_limits(items, limits, note))
+    return [], TextField(name="", title="", **_text_limits(items, limits, note))

@@ -18,6 +18,7 @@ from mcp_elicit_client.exceptions import RequestError
 
 _MAX_ID = 1_024
 _COST_OF_A_VALUE = 8
+_SCALARS = (int, float, bool, type(None))
 
 
 class Server(BaseModel):
@@ -203,36 +204,31 @@ def check_size(wire: Mapping[str, Any], limits: Limits) -> None:
         RequestError: If *wire* is larger or deeper than *limits* allow.
     """
     left = limits.request
-    depth = 0
     level: list[Any] = [wire]
-    while level and left >= 0:
-        depth += 1
-        if depth > limits.nesting:
-            raise RequestError(f"the request is nested more than {limits.nesting} deep")
+    for _ in range(limits.nesting):
         below: list[Any] = []
         for value in level:
-            left -= _size(value, below, left)
+            left -= _COST_OF_A_VALUE * (1 + len(value))
             if left < 0:
                 break
+            if not isinstance(value, (list, tuple)):
+                left -= _length_of_names(value)
+                value = value.values()  # noqa: PLW2901 -- what is left to look at
+            for each in value:
+                if isinstance(each, str):
+                    left -= len(each)
+                elif not isinstance(each, _SCALARS) and isinstance(each, (dict, list, tuple, Mapping)):
+                    below.append(each)
+        if left < 0:
+            raise RequestError(f"the request is larger than {limits.request} characters")
+        if not below:
+            return
         level = below
-    if left < 0:
-        raise RequestError(f"the request is larger than {limits.request} characters")
+    raise RequestError(f"the request is nested more than {limits.nesting} deep")
 
 
-def _size(value: Any, below: list[Any], left: int) -> int:
-    """Count a value and the texts right in it; what is nested goes *below*."""
-    size = _COST_OF_A_VALUE * (1 + len(value))
-    if size > left:
-        return size
-    if isinstance(value, Mapping):
-        for name in value:
-            if not isinstance(name, str):
-                raise RequestError("names must be texts")
-            size += len(name)
-        value = value.values()
-    for each in value:
-        if isinstance(each, str):
-            size += len(each)
-        elif isinstance(each, (dict, list, tuple, Mapping)):
-            below.append(each)
-    return size
+def _length_of_names(value: Mapping[Any, Any]) -> int:
+    try:
+        return len("".join(value))
+    except TypeError:
+        raise RequestError("names must be texts") from None

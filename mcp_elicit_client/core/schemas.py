@@ -109,7 +109,7 @@ def _check_name(name: str, alike: set[str], limits: Limits) -> None:
         raise UnanswerableError(f"has a name of more than {limits.name} characters")
     if not is_unicode(name):
         raise UnanswerableError("has a name that is not valid Unicode")
-    normal = unicodedata.normalize("NFKC", name)
+    normal = name if name.isascii() else unicodedata.normalize("NFKC", name)
     if normal in alike:
         raise UnanswerableError("has a name that looks like another field's")
     alike.add(normal)

@@ -89,7 +89,7 @@ def printable(text: str, *, limit: int | None = SHOWN, multiline: bool = True) -
     >>> print(printable("Domain: github.com\r\x1b[1AEVIL"))
     Domain: github.com\u{d}\u{1b}[1AEVIL
     """
-    if text.isascii() and text.isprintable() and "[" not in text and "     " not in text:
+    if is_plain(text):
         return text if limit is None or len(text) <= limit else f"{text[:limit]}…"
     cut = limit is not None and len(text) > limit
     if cut:
@@ -103,6 +103,11 @@ def printable(text: str, *, limit: int | None = SHOWN, multiline: bool = True) -
     if "[" in text and _MARKUP.search(text):
         text = _MARKUP_TAG.sub(r"\\u{5b}", text)
     return f"{text}…" if cut else text
+
+
+def is_plain(text: str) -> bool:
+    """Tell whether nothing in *text* needs a second look: most texts, at the least cost."""
+    return text.isascii() and text.isprintable() and "[" not in text and "     " not in text
 
 
 def is_unicode(text: str) -> bool:

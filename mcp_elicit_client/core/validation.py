@@ -78,7 +78,9 @@ def check_field(field: Field, value: object, limits: Limits = DEFAULT_LIMITS) ->
 
 def _check_other(form: Form, name: str, value: object, limits: Limits) -> Iterator[FieldError]:
     error = _unsendable(name, value, None, limits)
-    if error is not None:
+    if not is_unicode(name):
+        yield field_error(printable(name, multiline=False), "not_unicode")
+    elif error is not None:
         yield error
     elif name in form.left_out:
         yield field_error(name, "left_out")
@@ -122,8 +124,8 @@ def sendable(field: Field, value: Any) -> Any:
 
 def _unsendable(name: str, value: object, field: Field | None, limits: Limits) -> FieldError | None:
     """Find what no answer can carry, whatever the form."""
-    if not is_unicode(name):
-        return field_error(printable(name, multiline=False), "not_unicode")
+    if isinstance(value, str):
+        return None if is_unicode(value) else field_error(name, "not_unicode")
     match value:
         case None:
             return field_error(name, "null")
@@ -136,8 +138,6 @@ def _unsendable(name: str, value: object, field: Field | None, limits: Limits) -
                 return field_error(name, "not_finite")
             sent_as_integer = isinstance(field, NumberField) and field.integer
             return field_error(name, "unsafe_integer") if sent_as_integer and abs(value) > limits.integer else None
-        case str():
-            return None if is_unicode(value) else field_error(name, "not_unicode")
         case list() | tuple():
             if not all(isinstance(each, str) for each in value):
                 return field_error(name, "type", kind="a list of texts")
