@@ -41,3 +41,11 @@ def coverage(session: nox.Session) -> None:
     session.install("-q", "coverage[toml]>=7.10")
     session.run("coverage", "combine")
     session.run("coverage", "report")
+
+
+@nox.session
+def mutants(session: nox.Session) -> None:
+    """Which changes to the core no test notices; ten to twenty minutes."""
+    session.install("-q", "-e", ".[dev]", "mutmut>=3.3")
+    session.run("mutmut", "run", *session.posargs)
+    session.run("mutmut", "results")

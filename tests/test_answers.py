@@ -82,6 +82,12 @@ def test_an_answer_that_is_too_large_is_an_error_of_the_whole() -> None:
     assert (error.field, error.code) == ("", "too_large")
 
 
+def test_a_key_that_is_not_unicode_is_an_error_that_can_be_shown() -> None:
+    (error,) = validate(form_params({"properties": {}}), {"a\n\ud800": "x"}).errors
+
+    assert (error.field, error.code) == ("a \\u{d800}", "not_unicode")
+
+
 def test_an_answer_need_not_be_a_dict() -> None:
     from types import MappingProxyType
 

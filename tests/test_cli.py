@@ -16,7 +16,7 @@ from mcp_elicit_client.core.revisions import REVISIONS, lint
 from mcp_elicit_client.demo.questions import QUESTIONS
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.hosts.connect import speaks_rounds
-from tests.support import corpus, form_params, http_server
+from tests.support import cases, corpus, form_params, http_server
 
 GOOD = form_params({"type": "object", "properties": {"name": {"type": "string"}}})
 ODD = form_params({"type": "object", "properties": {"a": {"type": "object"}, "b": {"anyOf": [{"type": "null"}, {}]}}})
@@ -200,6 +200,13 @@ def test_a_field_is_allowed_or_not_by_each_revision(field: dict[str, Any], refus
 )
 def test_a_malformed_request_is_allowed_by_no_revision(params: dict[str, Any]) -> None:
     assert {each.revision for each in lint(params) if each.severity == "error"} == set(REVISIONS)
+
+
+@pytest.mark.parametrize("case", cases("lint"))
+def test_lint_finds_exactly_what_the_table_says(case: Any) -> None:
+    findings = [[each.revision, each.severity, each.path, each.message] for each in lint(case["params"])]
+
+    assert case["findings"] == findings
 
 
 def test_what_is_no_request_cannot_be_linted() -> None:

@@ -158,6 +158,27 @@ def test_the_pattern_is_shown_safely_in_the_error() -> None:
     assert error.message == "Must match the pattern ^\\u{1b}"
 
 
+def test_a_long_pattern_is_shown_cut_and_in_one_line() -> None:
+    (error,) = validate(form({"f": {"type": "string", "pattern": "b\n" + "a" * 100}}), {"f": "x"}).errors
+
+    assert error.message == f"Must match the pattern b {'a' * 78}…"
+
+
+def test_a_pattern_is_checked_whatever_the_fields_before_it_have() -> None:
+    fields = {
+        "missing": {"type": "string", "pattern": "^a"},
+        "number": {"type": "integer"},
+        "plain": {"type": "string"},
+        "skipped": {"type": "string", "pattern": "a" * 513},
+        "last": {"type": "string", "pattern": "^a"},
+    }
+
+    validation = validate(form(fields), {"number": 1, "plain": "b", "skipped": "b", "last": "b"})
+
+    assert [(error.field, error.code) for error in validation.errors] == [("last", "pattern")]
+    assert [problem.field for problem in validation.unchecked] == ["skipped"]
+
+
 def test_a_host_may_turn_patterns_off() -> None:
     validation = validate(form({"f": {"type": "string", "pattern": "^a"}}, patterns=False), {"f": "b"})
 

@@ -16,6 +16,36 @@ PIECES = st.sampled_from(
 )
 
 
+REFUSALS = {
+    "insecure": ["the URL is not https"],
+    "loopback": ["the URL leads to the user's own machine"],
+    "not_plain": [
+        "the URL does not start with https://",
+        "the URL does not name its host plainly",
+        "the URL's address is not written in its usual form",
+        "the URL's host is longer than a name can be",
+        "the URL's host is not a valid international name",
+    ],
+    "port": ["the URL's port does not exist"],
+    "private": [
+        "the URL leads into a private network",
+        "the URL hides an address that is not public",
+        "the URL's address is not one that people visit",
+    ],
+    "scheme": ["the URL's scheme is not https"],
+    "too_long": ["the URL is longer than 2048 characters"],
+}
+WARNINGS = {
+    "https://8.8.8.8/": ["It names its place by a number, not by a domain."],
+    "https://example.com:8443/": ["It uses the unusual port 8443."],
+    "https://xn--mnchen-3ya.de/": ["Its name is written in other letters: münchen.de"],
+    "https://a_b.example.com/": ["Its name has an underscore, which domains do not have."],
+    f"https://{'a' * 60}.example.com/": ["Its name is very long: look at its end."],
+    "http://localhost/": ["It leads to a program on this computer."],
+    "https://wiki.corp/": ["It leads into a private network."],
+}
+
+
 def verdict(url: str) -> str:
     try:
         return "warn" if inspect_url(url).warnings else "allow"
@@ -35,6 +65,7 @@ def test_the_host_that_is_shown_is_the_one_that_a_browser_contacts(case: Any) ->
     assert case["browser_host"] == target.host
     assert case.get("domain", target.domain) == target.domain
     assert case.get("opens", case["url"]) == target.url
+    assert case.get("port", target.port) == target.port
     assert case.get("warnings", [warning.code for warning in target.warnings]) == [
         warning.code for warning in target.warnings
     ]
@@ -46,6 +77,8 @@ def test_a_refusal_says_why(case: Any) -> None:
         inspect_url(case["url"])
 
     assert case["code"] == caught.value.code
+    assert case["url"] == caught.value.url
+    assert str(caught.value) in REFUSALS[case["code"]]
 
 
 def test_at_most_two_verdicts_differ_from_the_labels_and_say_why() -> None:
@@ -79,10 +112,11 @@ def test_a_host_may_allow_its_private_network_over_https_only() -> None:
         inspect_url("https://localhost/", rules)
 
 
-def test_the_unicode_form_of_a_name_is_told() -> None:
-    (warning,) = inspect_url("https://xn--mnchen-3ya.de/").warnings
+@pytest.mark.parametrize(("url", "messages"), WARNINGS.items())
+def test_a_warning_says_in_a_sentence_what_to_look_at(url: str, messages: list[str]) -> None:
+    target = inspect_url(url, UrlRules(allow_loopback=True, allow_private=True))
 
-    assert "münchen.de" in warning.message
+    assert [warning.message for warning in target.warnings] == messages
 
 
 @given(st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=20))
