@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
@@ -132,7 +133,7 @@ class _WithChoices(_Field):
 
         Safe to show.
         """
-        if self._titles.count(choice.title) == 1:
+        if self._titles[choice.title] == 1:
             return choice.title
         return f"{choice.title} ({printable(str(choice.value), limit=200, multiline=False)})"
 
@@ -142,8 +143,8 @@ class _WithChoices(_Field):
         return {scalar_key(choice.value): choice for choice in self.choices}
 
     @cached_property
-    def _titles(self) -> tuple[str, ...]:
-        return tuple(choice.title for choice in self.choices)
+    def _titles(self) -> Counter[str]:
+        return Counter(choice.title for choice in self.choices)
 
 
 class ChoiceField(_WithChoices):
