@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from mcp_elicit_client import Answer, ElicitationRegistry, RegistrationError, Server, decline, parse_request
-from mcp_elicit_client.hosts.boundary import answer_params
+from mcp_elicit_client import Answer, ElicitationRegistry, Limits, RegistrationError, Server, decline, parse_request
+from mcp_elicit_client.hosts.boundary import Door, answer_params
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 
@@ -124,6 +124,17 @@ def test_a_registry_knows_its_modes_and_places() -> None:
     assert registry.modes == {"form", "url"}
     assert [place.server for place in registry] == ["mail", None]
     assert repr(registry) == "<ElicitationRegistry with 2 handlers>"
+
+
+async def test_the_limits_of_the_host_hold_for_answers_too() -> None:
+    async def long(_request: Request) -> Answer:
+        return Answer.accept({"a": "x" * 100}, by="user")
+
+    params = form_params({"properties": {"a": {"type": "string"}}})
+
+    for limit, action in ((200, "accept"), (50, "cancel")):
+        door = Door(limits=Limits(answer=limit))
+        assert (await answer_params(long, params, server=Server(name="mail"), door=door)).action == action
 
 
 async def test_a_predicate_that_fails_cancels() -> None:

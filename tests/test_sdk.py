@@ -13,7 +13,7 @@ import anyio
 import mcp.types
 import pytest
 
-from mcp_elicit_client import Answer, ElicitationRegistry, accept, accept_with_defaults, cancel, decline
+from mcp_elicit_client import Answer, ElicitationRegistry, RequestError, accept, accept_with_defaults, cancel, decline
 from mcp_elicit_client.hosts.connect import Command, Connection, Era, connect, speaks_rounds
 from mcp_elicit_client.hosts.sdk import elicitation_callback
 from mcp_elicit_client.typing import Request
@@ -109,7 +109,8 @@ REPLIES = {
         {"action": "accept", "content": {"name": "Bob"}},
     ),
     "an exception": (FORM, RuntimeError("/home/ann/.config/token"), {"action": "cancel"}),
-    "a request error of the handler": (URL, ValueError("boom"), {"action": "cancel"}),
+    "a value error": (URL, ValueError("boom"), {"action": "cancel"}),
+    "a request error of the handler's own": (URL, RequestError("boom"), {"action": "cancel"}),
     "defaults of a url": (URL, accept_with_defaults, {"action": "cancel"}),
 }
 

@@ -11,6 +11,7 @@ from pydantic import Field as Setting
 from mcp_elicit_client.core.choices import scalar_key
 from mcp_elicit_client.core.defaults import default_content
 from mcp_elicit_client.core.forms import Form, Value
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.matching import check
 from mcp_elicit_client.core.problems import Problem
 from mcp_elicit_client.core.requests import FormRequest, Request, parse_request
@@ -93,7 +94,7 @@ class Answer(BaseModel):
         return {"action": self.action, "content": {name: _listed(value) for name, value in self.content.items()}}
 
 
-def check_answer(request: Request, answer: Answer) -> Answer:
+def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> Answer:
     """
     Let no answer leave that does not fit its request.
 
@@ -112,7 +113,7 @@ def check_answer(request: Request, answer: Answer) -> Answer:
         for name in content
         if name not in asked
     )
-    validation = check(form, asked)
+    validation = check(form, asked, limits)
     if not validation:
         codes = sorted({error.code for error in validation.errors})
         return Answer(

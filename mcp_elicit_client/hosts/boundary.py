@@ -58,17 +58,14 @@ async def answer_params(
     Raises:
         RequestError: If nobody could answer.  Its text is fit for the server.
     """
+    request: Request | None = None
     try:
         request = parse_request(params, server=server, limits=door.limits, url_rules=door.url_rules, **details)
-        if isinstance(request, FormRequest) and request.form.has_patterns:
-            request = await _off_the_loop(settle_defaults, request)
-            answer = await _off_the_loop(check_answer, request, as_answer(await handler(request)))
-        else:
-            answer = check_answer(request, as_answer(await handler(request)))
-    except RequestError as error:
-        _logger.warning("a request of server %r cannot be answered: %s", server.name, error)
-        raise
-    except Exception:
+        answer = await _ask(handler, request, door.limits)
+    except Exception as error:
+        if request is None and isinstance(error, RequestError):
+            _logger.warning("a request of server %r cannot be answered: %s", server.name, error)
+            raise
         # The one place where everything stops: what a handler raises is
         # neither the server's business nor a reason to fail the host's call.
         _logger.exception("a request of server %r could not be answered", server.name)
@@ -76,6 +73,13 @@ async def answer_params(
     if answer.by == "error":
         _logger.warning("no answer for server %r: %s", server.name, answer.reason)
     return answer
+
+
+async def _ask(handler: Handler, request: Request, limits: Limits) -> Answer:
+    if isinstance(request, FormRequest) and request.form.has_patterns:
+        request = await _off_the_loop(settle_defaults, request)
+        return await _off_the_loop(check_answer, request, as_answer(await handler(request)), limits)
+    return check_answer(request, as_answer(await handler(request)), limits)
 
 
 async def _off_the_loop(function: Callable[..., T], *arguments: Any) -> T:
