@@ -17,6 +17,7 @@ from mcp_elicit_client import (
     FormRequest,
     NumberField,
     RequestError,
+    TextField,
     accept,
     accept_with_defaults,
     apply_defaults,
@@ -28,6 +29,7 @@ from mcp_elicit_client import (
     validate,
 )
 from mcp_elicit_client.core.answers import check_answer
+from mcp_elicit_client.core.entry import parse_text
 from mcp_elicit_client.core.formats import CHECKS
 from mcp_elicit_client.core.validation import check_content, without_nulls
 from tests.strategies import JSON, SCHEMA
@@ -74,6 +76,57 @@ def test_an_error_is_a_sentence_and_quotes_nothing(case: Any) -> None:
     for error in validate(form_params(schema), case["content"]).errors:
         assert error.message.endswith(".")
         assert "Ann" not in error.message
+
+
+SENTENCES: list[tuple[dict[str, Any], Any, str]] = [
+    ({"type": "string"}, 1, "Must be a text."),
+    ({"type": "integer"}, "x", "Must be a whole number."),
+    ({"type": "number"}, "x", "Must be a number."),
+    ({"type": "boolean"}, "x", "Must be yes or no."),
+    ({"type": "array"}, "x", "Must be a list."),
+    ({"type": "array"}, [1], "Must be a list of texts."),
+    ({"type": "string"}, {}, "Must be a text, a number, yes or no, or a list of texts."),
+    ({"type": "string", "minLength": 3}, "x", "Must have at least 3 characters."),
+    ({"type": "string", "maxLength": 3}, "xxxx", "Must have at most 3 characters."),
+    ({"type": "string", "format": "email"}, "x", "Must be an e-mail address, such as name@example.com."),
+    ({"type": "string", "format": "uuid"}, "x", "Must be a UUID, such as 123e4567-e89b-12d3-a456-426614174000."),
+    ({"type": "number", "minimum": 3}, 1, "Must be 3 or more."),
+    ({"type": "number", "maximum": 3}, 4, "Must be 3 or less."),
+    ({"type": "number", "exclusiveMinimum": 3}, 3, "Must be more than 3."),
+    ({"type": "number", "exclusiveMaximum": 3}, 3, "Must be less than 3."),
+    ({"type": "number", "multipleOf": 0.5}, 0.3, "Must be a multiple of 0.5."),
+    ({"enum": ["a"]}, "x", "Must be one of the options."),
+    ({"type": "array", "minItems": 2}, ["x"], "Must have at least 2 values."),
+    ({"type": "array", "maxItems": 1}, ["x", "y"], "Must have at most 1 values."),
+    ({"type": "array", "uniqueItems": True}, ["x", "x"], "Must not have the same value twice."),
+    ({"type": "array", "items": {"type": "string", "maxLength": 1}}, ["xy"], "Must have at most 1 characters."),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "sentence"), SENTENCES)
+def test_an_error_says_what_to_do(field: dict[str, Any], value: Any, sentence: str) -> None:
+    (error,) = validate(form_params({"properties": {"f": field}}), {"f": value}).errors
+
+    assert error.message == sentence
+
+
+STRIPPED = {
+    "email": "a@b.example",
+    "uri": "https://example.com/",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "hostname": "www.example.com",
+    "duration": "P1D",
+    "date": "2026-11-20",
+    "time": "14:30:00Z",
+    "date-time": "2026-11-20T14:30:00Z",
+}
+
+
+@pytest.mark.parametrize(("name", "value"), STRIPPED.items())
+def test_spaces_around_a_formatted_text_are_no_part_of_it(name: str, value: str) -> None:
+    assert parse_text(TextField(name="f", title="F", format=name), f"  {value} ") == value
 
 
 def test_an_answer_that_is_too_large_is_an_error_of_the_whole() -> None:

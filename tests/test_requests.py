@@ -54,6 +54,35 @@ def test_what_nobody_could_answer_is_refused_with_a_reason(case: Any) -> None:
     assert case["error"] == str(caught.value)
 
 
+GUESSES: dict[str, list[dict[str, Any]]] = {
+    "left out": [{"properties": {}}, {"additionalProperties": True}, {"patternProperties": {}}],
+    "multichoice": [{"items": {"type": "string"}}, {"minItems": 1}, {"maxItems": 1}, {"uniqueItems": True}],
+    "text": [
+        {"minLength": 1},
+        {"maxLength": 1},
+        {"pattern": "x"},
+        {"format": "date"},
+        {"default": "x"},
+        {"title": "T"},
+    ],
+    "number": [
+        *({keyword: 1} for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")),
+        {"default": 1},
+        {"default": 1.5},
+    ],
+    "boolean": [{"default": False}],
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "kind"), [(field, kind) for kind, fields in GUESSES.items() for field in fields], ids=str
+)
+def test_the_kind_of_a_field_without_type_is_guessed_from_what_it_has(field: dict[str, Any], kind: str) -> None:
+    fields = form(form_params({"properties": {"f": field}})).form.fields
+
+    assert [each.kind for each in fields] == ([] if kind == "left out" else [kind])
+
+
 def test_integers_stay_integers() -> None:
     fields = form(
         form_params({"properties": {"a": {"type": "integer", "default": 3.0}, "b": {"type": "number", "default": 3.0}}})
