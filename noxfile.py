@@ -47,5 +47,5 @@ def coverage(session: nox.Session) -> None:
 def mutants(session: nox.Session) -> None:
     """Which changes to the core no test notices; ten to twenty minutes."""
     session.install("-q", "-e", ".[dev]", "mutmut>=3.3")
-    session.run("mutmut", "run", *session.posargs)
+    session.run("mutmut", "run", *session.posargs, env={"HYPOTHESIS_PROFILE": "mutants"})
     session.run("mutmut", "results")

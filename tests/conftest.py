@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("ci", derandomize=True, max_examples=300, deadline=None)
+settings.register_profile("mutants", derandomize=True, max_examples=15, deadline=None, database=None)
 settings.register_profile("nightly", max_examples=10_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

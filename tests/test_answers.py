@@ -95,6 +95,8 @@ SENTENCES: list[tuple[dict[str, Any], Any, str]] = [
     ({"type": "number", "exclusiveMinimum": 3}, 3, "Must be more than 3."),
     ({"type": "number", "exclusiveMaximum": 3}, 3, "Must be less than 3."),
     ({"type": "number", "multipleOf": 0.5}, 0.3, "Must be a multiple of 0.5."),
+    ({"type": "integer", "multipleOf": 3}, 4, "Must be a multiple of 3."),
+    ({"type": "integer", "multipleOf": 3}, 5, "Must be a multiple of 3."),
     ({"enum": ["a"]}, "x", "Must be one of the options."),
     ({"type": "array", "minItems": 2}, ["x"], "Must have at least 2 values."),
     ({"type": "array", "maxItems": 1}, ["x", "y"], "Must have at most 1 values."),
@@ -108,6 +110,10 @@ def test_an_error_says_what_to_do(field: dict[str, Any], value: Any, sentence: s
     (error,) = validate(form_params({"properties": {"f": field}}), {"f": value}).errors
 
     assert error.message == sentence
+
+
+def test_a_multiple_of_a_whole_number_passes() -> None:
+    assert validate(form_params({"properties": {"f": {"type": "integer", "multipleOf": 3}}}), {"f": 6})
 
 
 STRIPPED = {
