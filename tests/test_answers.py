@@ -374,4 +374,7 @@ def test_a_checked_answer_can_always_be_sent(content: dict[str, Any]) -> None:
 
     wire = check_answer(request, answer).to_wire()
 
-    mcp.types.ElicitResult.model_validate(json.loads(json.dumps(wire, allow_nan=False)))
+    result = mcp.types.ElicitResult.model_validate(json.loads(json.dumps(wire, allow_nan=False)))
+
+    assert result.action in ("accept", "cancel")
+    assert None not in (result.content or {}).values()

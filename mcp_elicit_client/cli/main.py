@@ -16,6 +16,7 @@ import anyio
 
 from mcp_elicit_client.cli.call import CallFailedError, Job, call, explain
 from mcp_elicit_client.core.answers import check_answer
+from mcp_elicit_client.core.problems import Problem
 from mcp_elicit_client.core.requests import parse_request
 from mcp_elicit_client.core.revisions import REVISIONS, lint
 from mcp_elicit_client.core.text import printable
@@ -170,8 +171,7 @@ def _show(options: argparse.Namespace, command: Sequence[str]) -> int:
     _no_command(command)
     request = parse_request(_params(options.file), server=options.name, url_rules=_rules(options))
     for problem in request.problems:
-        where = f"{printable(problem.field, limit=80, multiline=False)}: " if problem.field is not None else ""
-        print(f"note: {where}{problem.message}", file=sys.stderr)
+        print(f"note: {_in_words(problem)}", file=sys.stderr)
 
     async def ask() -> Any:
         return await _handler(options)(request)
@@ -211,8 +211,12 @@ def _verdict(params: object) -> Iterator[str]:
         return
     yield "Here: can be answered."
     for problem in request.problems:
-        where = f"{printable(problem.field, limit=80, multiline=False)}: " if problem.field is not None else ""
-        yield f"  {problem.code}: {where}{problem.message}"
+        yield f"  {problem.code}: {_in_words(problem)}"
+
+
+def _in_words(problem: Problem) -> str:
+    where = f"{printable(problem.field, limit=80, multiline=False)}: " if problem.field is not None else ""
+    return f"{where}{problem.message}"
 
 
 def _no_command(command: Sequence[str]) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Setting
 
-from mcp_elicit_client.core.choices import scalar_key
 from mcp_elicit_client.core.defaults import default_content
+from mcp_elicit_client.core.errors import name_errors
 from mcp_elicit_client.core.forms import Form, Value
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.matching import check
@@ -128,18 +128,6 @@ def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMI
     )
 
 
-def sources_of(form: Form, content: Mapping[str, Any], otherwise: Source) -> dict[str, Source]:
-    """Tell which values are the server's suggestion, unchanged; the others are *otherwise*."""
-    return {
-        name: "default" if name in form.by_name and _is_default(form.by_name[name].default, value) else otherwise
-        for name, value in content.items()
-    }
-
-
-def _is_default(default: object, value: object) -> bool:
-    return default is not None and scalar_key(_listed(default)) == scalar_key(_listed(value))
-
-
 def _listed(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
@@ -159,8 +147,7 @@ def accept(content: Mapping[str, Any] | None = None) -> ElicitResult:
         return _result(Answer.accept(by="host"))
     checked = check_content(Form(), content)
     if not checked:
-        named = "; ".join(f"{error.field!r}: {error.message}" for error in checked.errors)
-        raise AnswerError(f"no answer can carry this: {named}", checked.errors)
+        raise AnswerError(f"no answer can carry this: {name_errors(checked.errors)}", checked.errors)
     return _result(Answer.accept(content, by="host"))
 
 

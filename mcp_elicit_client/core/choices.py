@@ -68,10 +68,7 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
     (Choice(value='s', title='Small'), Choice(value='m', title='Medium'))
     """
     if schema.get("type") == "array" and isinstance(schema.get("items"), Mapping):
-        items = schema["items"]
-        if "enumNames" in schema and "enumNames" not in items:
-            items = {**items, "enumNames": schema["enumNames"]}
-        schema = items
+        schema = items_with_names(schema)
 
     def note(_code: ProblemCode, _message: str) -> None:
         """Nobody asked what was survived."""
@@ -79,6 +76,14 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
     options = options_of(schema, note)
     named = [] if options is None else named_options(options, schema.get("type"), limits, note)
     return tuple(Choice.model_validate(each) for each in named)
+
+
+def items_with_names(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the items of a list, with the legacy names of options, which servers put beside the items too."""
+    items: Mapping[str, Any] = schema["items"]
+    if "enumNames" in schema and "enumNames" not in items:
+        return {**items, "enumNames": schema["enumNames"]}
+    return items
 
 
 def spells_choices(schema: Mapping[str, Any]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mcp_elicit_client.core.errors import name_errors
 from mcp_elicit_client.core.matching import check, settle_defaults
 from mcp_elicit_client.core.requests import FormRequest, parse_request
 from mcp_elicit_client.core.validation import Validation
@@ -72,8 +73,9 @@ def default_content(params: object, partial: Mapping[str, Any] | None = None) ->
     content = apply_defaults(request, partial)
     validation = check(request.form, content)
     if not validation:
-        named = "; ".join(f"{error.field!r}: {error.message}" for error in validation.errors)
-        raise AnswerError(f"the form's defaults are no answer to it: {named}", validation.errors)
+        raise AnswerError(
+            f"the form's defaults are no answer to it: {name_errors(validation.errors)}", validation.errors
+        )
     return content
 
 

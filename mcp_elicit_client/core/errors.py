@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -123,6 +123,11 @@ FORMATS_IN_WORDS: Mapping[str, str] = {
 
 def field_error(name: str, code: ErrorCode, /, **words: object) -> FieldError:
     return FieldError(field=name, code=code, message=MESSAGES[code].format_map(words))
+
+
+def name_errors(errors: Iterable[FieldError]) -> str:
+    """Put errors into one line for a developer, each with the name of its field."""
+    return "; ".join(f"{error.field!r}: {error.message}" for error in errors)
 
 
 def _limits_of(field: Field) -> dict[str, object]:

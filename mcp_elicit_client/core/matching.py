@@ -7,7 +7,7 @@ It may wait for another process: in a thread that runs an event loop at most
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from mcp_elicit_client.core.errors import FieldError, field_error
@@ -17,7 +17,7 @@ from mcp_elicit_client.core.patterns import Budget, Outcome, warm_up
 from mcp_elicit_client.core.problems import Problem
 from mcp_elicit_client.core.requests import FormRequest
 from mcp_elicit_client.core.text import printable
-from mcp_elicit_client.core.validation import Validation, check_content, without_nulls
+from mcp_elicit_client.core.validation import Validation, check_content, texts_of, without_nulls
 
 _SHOWN = 80
 
@@ -81,16 +81,12 @@ def _match(form: Form, content: Mapping[str, Any]) -> tuple[tuple[FieldError, ..
             unchecked.append(_unchecked(field, text.pattern_skipped))
         if text.pattern is None:
             continue
-        outcomes = {budget.check(text.pattern, each) for each in _texts(content[field.name])}
+        outcomes = {budget.check(text.pattern, each) for each in texts_of(content[field.name])}
         if Outcome.NO_MATCH in outcomes:
             shown = printable(text.pattern, limit=_SHOWN, multiline=False)
             mismatched.append(field_error(field.name, "pattern", pattern=shown))
         unchecked += (_unchecked(field, outcome.value) for outcome in outcomes if not outcome.checked)
     return tuple(mismatched), tuple(unchecked)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    yield from [value] if isinstance(value, str) else value
 
 
 def _unchecked(field: Field, reason: str) -> Problem:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any
 
-from mcp_elicit_client.core.choices import Note, named_options, options_of
+from mcp_elicit_client.core.choices import Note, items_with_names, named_options, options_of
 from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.numbers import count, number_limits
@@ -199,8 +199,8 @@ def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Li
         raise UnanswerableError("asks for a list whose places differ")
     if items is False:
         raise UnanswerableError("asks for a list that can only be empty")
-    if isinstance(items, dict) and "enumNames" in schema and "enumNames" not in items:
-        items = {**items, "enumNames": schema["enumNames"]}
+    if isinstance(items, dict):
+        items = items_with_names(schema)
     choices, item = _items({} if items is True else items, limits, note)
     possible = len(choices) if choices and unique else None
     if least is not None and any(bound is not None and least > bound for bound in (most, possible)):

@@ -90,12 +90,13 @@ def _check_other(form: Form, name: str, value: object, limits: Limits) -> Iterat
 
 def _is_too_large(content: Mapping[str, Any], limits: Limits) -> bool:
     # JSON spells a character in six at most; only an answer that might be too large is spelled out.
-    texts = [*content, *(each for value in content.values() for each in _texts(value))]
+    texts = [*content, *(each for value in content.values() for each in texts_of(value))]
     roughly = sum(map(len, texts)) * 6 + 32 * (len(content) + len(texts))
     return roughly > limits.answer and len(json.dumps(dict(content), ensure_ascii=False)) > limits.answer
 
 
-def _texts(value: object) -> Iterable[str]:
+def texts_of(value: object) -> Iterable[str]:
+    """Return the texts in a value of an answer."""
     return (value,) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
 
 

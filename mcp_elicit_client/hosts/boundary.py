@@ -101,6 +101,3 @@ def as_answer(reply: object) -> Answer:
     if action not in ("accept", "decline", "cancel") or not (content is None or isinstance(content, dict)):
         raise TypeError(f"a handler must return an Answer or an ElicitResult, not {type(reply).__name__}")
     return Answer(action=action, content=content, by="host")
-
-
-__all__ = ["DEFAULT_DOOR", "Door", "Request", "answer_params", "as_answer"]
