@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 import os
 import pty
 import sys
@@ -11,8 +12,9 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_elicit_client import Answer, FormRequest, Target, UrlRules, parse_request
+from mcp_elicit_client import Answer, FormRequest, Target, UrlRequest, UrlRules, parse_request
 from mcp_elicit_client.core.answers import check_answer
+from mcp_elicit_client.core.requests import Turn
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.handlers.terminal.layout import columns, quote
 from tests.console import CTRL_C, ScriptedConsole
@@ -290,18 +292,59 @@ def test_no_quoted_line_is_wider_than_the_terminal_or_without_gutter(width: int,
     assert "".join(lines).replace("  |", "").replace(" ", "") == text.replace("\n", "").replace(" ", "")
 
 
-async def visit(*lines: str, opens: bool = True, protocol: str | None = None, **params: Any) -> Any:
+class Finished:
+    """A completion that is there at once, or never."""
+
+    def __init__(self, *, finished: bool) -> None:
+        self.finished = finished
+
+    def is_finished(self) -> bool:
+        return self.finished
+
+    async def wait(self) -> None:
+        if not self.finished:
+            await anyio.sleep_forever()
+
+
+class SlowConsole(ScriptedConsole):
+    """A console whose user never answers once the script is over."""
+
+    async def ask(self, prompt: str, *, hidden: bool = False) -> str:
+        if self.lines:
+            return await super().ask(prompt, hidden=hidden)
+        self.shown += prompt
+        await anyio.sleep_forever()
+        raise AssertionError
+
+
+async def visit(
+    *lines: str,
+    opens: bool = True,
+    protocol: str | None = None,
+    completion: Finished | None = None,
+    visits: int = 0,
+    copies: bool | None = None,
+    **params: Any,
+) -> Any:
     opened: list[str] = []
 
     async def open_url(target: Target) -> bool:
         opened.append(target.url)
         return opens
 
-    console = ScriptedConsole(lines)
+    async def copy_url(target: Target) -> bool:
+        opened.append(f"copied {target.url}")
+        return bool(copies)
+
+    console = ScriptedConsole(lines) if completion is None else SlowConsole(lines)
     request = parse_request(
         {**URL, **params}, server="mail", protocol=protocol, url_rules=UrlRules(allow_loopback=True)
     )
-    answer = await TerminalHandler(console=console, open_url=open_url)(request)
+    assert isinstance(request, UrlRequest)
+    request = request.model_copy(update={"visits": visits}).with_completion(completion)
+    handler = TerminalHandler(console=console, open_url=open_url, copy_url=None if copies is None else copy_url)
+    with anyio.fail_after(5):
+        answer = await handler(request)
     return answer, opened, console.shown
 
 
@@ -317,24 +360,76 @@ async def test_a_url_is_shown_whole_with_its_domain_next_to_the_cursor() -> None
 
 
 async def test_a_url_is_opened_after_consent_and_accepted_at_once() -> None:
-    answer, opened, _ = await visit("open", protocol="2025-11-25")
+    answer, opened, shown = await visit("open", protocol="2025-11-25")
 
     assert (answer.action, answer.by, opened) == ("accept", "user", [URL["url"]])
     assert answer.to_wire() == {"action": "accept"}
+    assert shown.endswith("If no page opens, visit the address above yourself.\n")
 
 
 async def test_a_server_that_asks_again_gets_its_answer_when_the_user_is_done() -> None:
-    answer, opened, _ = await visit("open", "again", "done", protocol="2026-07-28")
+    answer, opened, _ = await visit("open", "again", "continue", protocol="2026-07-28")
 
     assert (answer.action, opened) == ("accept", [URL["url"]] * 2)
 
 
-@pytest.mark.parametrize("lines", [["show", "done"], ["open", "done"]])
+async def test_what_the_server_asks_again_is_not_finished_yet_and_needs_no_new_consent() -> None:
+    answer, opened, shown = await visit("again", "continue", protocol="2026-07-28", visits=1)
+
+    assert (answer.action, opened) == ("accept", [URL["url"]])
+    assert "mail says that you are not finished yet at example.com.\n" in shown
+    assert "continue / again / decline / cancel: " in shown
+
+
+@pytest.mark.parametrize("visits", [0, 1])
+async def test_the_wait_ends_by_itself_when_the_server_says_that_it_is_finished(visits: int) -> None:
+    lines = [] if visits else ["open"]
+    answer, _, shown = await visit(*lines, protocol="2026-07-28", completion=Finished(finished=True), visits=visits)
+
+    assert (answer.action, answer.by) == ("accept", "user")
+    assert shown.endswith("The server says that you are done.\n")
+
+
+async def test_the_user_need_not_wait_for_a_server_that_never_says_so() -> None:
+    completion = Finished(finished=False)
+
+    answer, _, _ = await visit("open", "continue", protocol="2026-07-28", completion=completion)
+    left, _, _ = await visit("open", "cancel", protocol="2026-07-28", completion=completion)
+
+    assert (answer.action, left.action) == ("accept", "cancel")
+
+
+async def test_a_finished_visit_is_no_consent() -> None:
+    answer, opened, _ = await visit("decline", protocol="2026-07-28", completion=Finished(finished=True))
+
+    assert (answer.action, opened) == ("decline", [])
+
+
+@pytest.mark.parametrize("lines", [["show", "continue"], ["open", "continue"]])
 async def test_where_nothing_opens_the_user_goes_there_and_says_so(lines: list[str]) -> None:
     answer, _, shown = await visit(*lines, opens=False)
 
     assert answer.action == "accept"
     assert "Open this address yourself" in shown
+
+
+async def test_the_address_is_drawn_for_a_camera_where_it_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, _, shown = await visit("show", "cancel")
+    assert "\u2584" in shown
+
+    monkeypatch.setitem(sys.modules, "qrcode", None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    _, _, shown = await visit("show", "cancel")
+    assert "\u2584" not in shown
+
+
+@pytest.mark.parametrize(("copies", "said"), [(True, "was copied."), (False, "could not be copied.")])
+async def test_a_host_with_a_clipboard_offers_to_copy(copies: bool, said: str) -> None:
+    answer, opened, shown = await visit("copy", "continue", copies=copies)
+
+    assert (answer.action, opened) == ("accept", [f"copied {URL['url']}"])
+    assert "open / copy / show / decline / cancel: " in shown
+    assert said in shown
 
 
 @pytest.mark.parametrize(
@@ -345,6 +440,8 @@ async def test_where_nothing_opens_the_user_goes_there_and_says_so(lines: list[s
         ([""], "cancel"),
         (["y"], "cancel"),
         (["yes", "opens"], "cancel"),
+        (["open it"], "cancel"),
+        (["copy"], "cancel"),
         ([CTRL_C], "cancel"),
         (["show", "decline"], "decline"),
         (["show", "cancel"], "cancel"),
@@ -358,10 +455,21 @@ async def test_anything_but_open_opens_nothing(lines: list[str], action: str) ->
     assert opened == []
 
 
-async def test_warnings_are_told_before_the_choice() -> None:
-    _, _, shown = await visit(url="http://localhost:8080/", protocol=None)
+async def test_warnings_are_told_before_the_choice_and_make_no_the_default() -> None:
+    answer, _, shown = await visit("", url="http://localhost:8080/", protocol=None)
 
     assert "Careful: It leads to a program on this computer.\nCareful: It uses the unusual port 8080.\n" in shown
+    assert "open / show / decline / cancel [decline]: " in shown
+    assert answer.action == "decline"
+
+
+async def test_one_of_several_questions_says_which_it_is() -> None:
+    console = ScriptedConsole([])
+    request = parse_request({**URL}, server="mail", turn=Turn(number=1, of=2))
+
+    await TerminalHandler(console=console)(request)
+
+    assert "mail asks you to open a page at example.com (1 of 2).\n" in console.shown
 
 
 async def test_who_the_server_claims_to_be_comes_second_and_in_quotes() -> None:

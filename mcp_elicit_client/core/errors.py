@@ -59,7 +59,7 @@ def describe(field: Field, keyword: str, *, within: bool) -> FieldError:
     """Put a broken rule into words; *within*: it is about one value of a list."""
     code = _CODES[keyword]
     if code == "type":
-        return field_error(field.name, code, kind="a text" if within else _kind_in_words(field))
+        return field_error(field.name, code, kind=_kind_in_words(field))
     of = field.item if within and isinstance(field, MultiChoiceField) and field.item is not None else field
     return field_error(field.name, code, **_limits_of(of))
 

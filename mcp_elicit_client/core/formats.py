@@ -30,7 +30,7 @@ _URI = re.compile(
     [A-Za-z][A-Za-z0-9+.-]* :
     (?:
         // (?: (?:[{_UNRESERVED}{_SUB_DELIMS}:]|{_PCT})* @ )?
-           (?: \[ (?P<ip> [0-9A-Fa-f:.]+ | v[0-9A-Fa-f]+\.[{_UNRESERVED}{_SUB_DELIMS}:]+ ) \]
+           (?: \[ (?P<ip> [0-9A-Fa-f:.]+ | [vV][0-9A-Fa-f]+\.[{_UNRESERVED}{_SUB_DELIMS}:]+ ) \]
              | (?:[{_UNRESERVED}{_SUB_DELIMS}]|{_PCT})* )
            (?: : [0-9]* )?
            (?: / {_PCHAR}* )*

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic import Field as Setting
 
 from mcp_elicit_client.core.forms import Form
@@ -16,7 +16,16 @@ from mcp_elicit_client.core.text import printable
 from mcp_elicit_client.core.urls import DEFAULT_URL_RULES, Target, UrlRules, inspect_url
 from mcp_elicit_client.exceptions import RequestError
 
-_MAX_ID = 1_024
+FIRST_WITH_ROUNDS = "2026-07-28"
+"""
+From this protocol revision on, a server asks by returning from the call, and
+is called again with the answers: it looks the moment an answer is given, and
+an answer has no place for an error.
+"""
+
+MAX_ID = 1_024
+"""The longest ``elicitationId``, in characters."""
+
 _COST_OF_A_VALUE = 8
 _SCALARS = (int, float, bool, type(None))
 
@@ -44,6 +53,33 @@ class Server(BaseModel):
 UNNAMED = Server(name="a server that the application did not name")
 
 
+class Turn(BaseModel):
+    """
+    Where a question stands among those that the server asks at once.
+
+    Attributes:
+        number: Which it is, from 1 on.
+        of: How many there are.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    number: int
+    of: int
+
+
+class Completion(Protocol):
+    """Something that the server may tell to be finished, or never."""
+
+    def is_finished(self) -> bool:
+        """Tell whether the server has said so."""
+        ...
+
+    async def wait(self) -> None:
+        """Wait until the server says so; it may never do."""
+        ...
+
+
 class _Request(BaseModel):
     model_config = ConfigDict(frozen=True)
 
@@ -52,6 +88,7 @@ class _Request(BaseModel):
     protocol: str | None = None
     tool: str | None = None
     request_id: str | int | None = None
+    turn: Turn | None = None
     meta: dict[str, Any] = Setting(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
@@ -67,12 +104,20 @@ class FormRequest(_Request):
         protocol: The protocol revision of the session, if known.
         tool: The tool during whose call the server asks, if known.
         request_id: The request's id in its session, if known.
+        turn: Where it stands among several that were asked at once.
         meta: The server's ``_meta``.  **Not safe to show.**
         problems: What was wrong with the request, but survivable.
     """
 
     mode: Literal["form"] = "form"
     form: Form
+
+
+AnswerWhen: TypeAlias = Literal["agreed", "finished"]
+"""
+When the answer to a URL is due: once the user has agreed to go there, or once
+the user is done there, since the server looks as soon as it has the answer.
+"""
 
 
 class UrlRequest(_Request):
@@ -83,6 +128,9 @@ class UrlRequest(_Request):
         target: The URL, inspected.
         elicitation_id: The server's id for this visit, opaque and **not safe
             to show**; None from protocol revision 2026-07-28 on.
+        answer_when: When the answer is due.
+        visits: How often the user has agreed to this very URL during this
+            call.  If any, the server says that the visit is not finished.
 
     The others are as in `FormRequest`.
     """
@@ -90,6 +138,26 @@ class UrlRequest(_Request):
     mode: Literal["url"] = "url"
     target: Target
     elicitation_id: str | None = None
+    answer_when: AnswerWhen = "agreed"
+    visits: int = 0
+
+    _completion: Completion | None = PrivateAttr(default=None)
+
+    @property
+    def completion(self) -> Completion | None:
+        """
+        What tells that the server has seen the visit finished.
+
+        None where nobody listens for it.  It stays in the process that
+        listens: the JSON form of the request is without it.
+        """
+        return self._completion
+
+    def with_completion(self, completion: Completion | None) -> UrlRequest:
+        """Return the same request, finished when *completion* is."""
+        request = self.model_copy()
+        request._completion = completion  # noqa: SLF001 -- its own
+        return request
 
 
 Request: TypeAlias = FormRequest | UrlRequest
@@ -103,6 +171,8 @@ def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
     protocol: str | None = None,
     tool: str | None = None,
     request_id: str | int | None = None,
+    turn: Turn | None = None,
+    answer_when: AnswerWhen | None = None,
     limits: Limits = DEFAULT_LIMITS,
     url_rules: UrlRules = DEFAULT_URL_RULES,
 ) -> Request:
@@ -120,6 +190,9 @@ def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
         protocol: The protocol revision of the session, if known.
         tool: The tool during whose call the server asks, if known.
         request_id: The request's id in its session, if known.
+        turn: Where it stands among several that were asked at once.
+        answer_when: When the answer to a URL is due; None for what
+            *protocol* says.
         limits: How much is read and shown.
         url_rules: Which hosts beyond public https may be visited.
 
@@ -144,6 +217,7 @@ def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
         "protocol": protocol,
         "tool": tool,
         "request_id": request_id,
+        "turn": turn,
         "meta": dict(meta) if isinstance(meta, Mapping) else {},
     }
     match wire.get("mode") or "form":
@@ -153,7 +227,13 @@ def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
         case "url":
             target = _target(wire.get("url"), url_rules)
             elicitation_id = _elicitation_id(wire.get("elicitationId"))
-            return UrlRequest(**common, target=target, elicitation_id=elicitation_id, problems=tuple(problems))
+            return UrlRequest(
+                **common,
+                target=target,
+                elicitation_id=elicitation_id,
+                answer_when=answer_when or ("finished" if (protocol or "") >= FIRST_WITH_ROUNDS else "agreed"),
+                problems=tuple(problems),
+            )
         case _:
             raise RequestError('mode must be "form" or "url"')
 
@@ -191,8 +271,8 @@ def _target(url: object, url_rules: UrlRules) -> Target:
 def _elicitation_id(value: object) -> str | None:
     if value is None:
         return None
-    if not isinstance(value, str) or len(value) > _MAX_ID:
-        raise RequestError(f"elicitationId must be a text of at most {_MAX_ID} characters")
+    if not isinstance(value, str) or len(value) > MAX_ID:
+        raise RequestError(f"elicitationId must be a text of at most {MAX_ID} characters")
     return value
 
 

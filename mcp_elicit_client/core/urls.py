@@ -11,21 +11,16 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.domains import UrlWarning, UrlWarningCode, name_warnings, registrable_domain
 from mcp_elicit_client.exceptions import UnsafeURLError
 
 MAX_URL = 2_048
 """The longest URL that is let through, in characters."""
 
-LONG_HOST = 64
-"""Hosts longer than this, in characters, are warned about: their end may be out of sight."""
-
-_PUNYCODE = "xn--"
+_MAX_NAME = 253
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
@@ -70,25 +65,6 @@ class UrlRules:
 DEFAULT_URL_RULES = UrlRules()
 
 
-UrlWarningCode: TypeAlias = Literal["ip_address", "long_host", "port", "private", "punycode", "underscore"]
-"""The code of a `UrlWarning`."""
-
-
-class UrlWarning(BaseModel):
-    """
-    Something about a URL that a person should know before it is opened.
-
-    Attributes:
-        code: One stable word; ``docs/reference.md`` says what each means.
-        message: A sentence for people, safe to show.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    code: UrlWarningCode
-    message: str
-
-
 class Target(BaseModel):
     """
     A URL that has been inspected: what is shown is what is opened.
@@ -119,6 +95,35 @@ class Target(BaseModel):
         The host itself if it is an address or has no registrable part.
         """
         return registrable_domain(self.host)
+
+    @property
+    def marked(self) -> tuple[str, str, str]:
+        """
+        The URL in three parts: what comes before its domain, the domain, what comes after.
+
+        For interfaces that can set the domain apart.
+        """
+        end = len(self.scheme) + len("://") + len(self.host)
+        start = end - len(self.domain)
+        return self.url[:start], self.url[start:end], self.url[end:]
+
+    def shorten(self, width: int) -> str:
+        """
+        Name the place in about *width* characters; the domain is never cut.
+
+        For titles and lists.  Consent needs the whole URL.
+
+        Args:
+            width: How many characters there are.  A domain that is longer
+                comes back whole.
+        """
+        host = self.host if self.port is None else f"{self.host}:{self.port}"
+        if len(host) <= width:
+            return host
+        port = host[len(self.host) :]
+        room = max(width - len(self.domain) - len(port) - 1, 0)
+        before = self.host[: len(self.host) - len(self.domain)]
+        return f"…{before[len(before) - room :]}{self.domain}{port}" if before else host
 
 
 def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> Target:
@@ -160,26 +165,6 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> Target:
         port=port,
         warnings=tuple(warnings),
     )
-
-
-def registrable_domain(host: str) -> str:
-    """
-    Return the part of *host* that its owner registered, e.g. ``example.co.uk``.
-
-    The list of public suffixes is the one installed; nothing is fetched.
-    Hosts without a registrable part come back whole.
-    """
-    if host.startswith("[") or host.replace(".", "").isdigit():
-        return host
-    return _suffixes().privatesuffix(host) or host
-
-
-@cache
-def _suffixes() -> Any:
-    # Reading the list takes 0.2 s: only where somebody looks at a domain.
-    from publicsuffixlist import PublicSuffixList
-
-    return PublicSuffixList()
 
 
 def _unsafe(url: str) -> UnsafeURLError:
@@ -247,25 +232,11 @@ def _place_warnings(url: str, scheme: str, place: str, rules: UrlRules) -> list[
 
 
 def _name_warnings(url: str, host: str) -> list[UrlWarning]:
-    if len(host) > 253:
+    if len(host) > _MAX_NAME:
         raise UnsafeURLError(url, "not_plain", "the URL's host is longer than a name can be")
-    warnings: list[UrlWarning] = []
-    if any(label.startswith(_PUNYCODE) for label in host.split(".")):
-        shown = printable(_unicode_form(url, host), multiline=False)
-        warnings.append(_warning("punycode", f"Its name is written in other letters: {shown}"))
-    if "_" in host:
-        warnings.append(_warning("underscore", "Its name has an underscore, which domains do not have."))
-    if len(host) > LONG_HOST:
-        warnings.append(_warning("long_host", "Its name is very long: look at its end."))
-    return warnings
-
-
-def _unicode_form(url: str, host: str) -> str:
-    import idna
-
     try:
-        return ".".join(idna.ulabel(label) if label.startswith(_PUNYCODE) else label for label in host.split("."))
-    except (idna.IDNAError, UnicodeError):
+        return list(name_warnings(host))
+    except ValueError:
         raise UnsafeURLError(url, "not_plain", "the URL's host is not a valid international name") from None
 
 

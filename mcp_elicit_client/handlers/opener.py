@@ -8,6 +8,7 @@ Only what `inspect_url` let through comes here, so the argument begins with
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,8 +23,15 @@ from mcp_elicit_client.core.urls import Target
 _PATIENCE = 3.0
 """How long an opener may take to fail, in seconds; one that still runs is taken to work."""
 
-_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh", "cmd", "powershell", "pwsh", "env"})
-_UNIX_OPENERS = (("xdg-open",), ("gio", "open"), ("wslview",))
+_MAC_OPENER = "/usr/bin/open"
+_UNIX_OPENERS = (("xdg-open",), ("gio", "open"), ("wslview",), ("sensible-browser",))
+
+# Programs that take one of their arguments for a program: a URL is none.
+_SHELLS = frozenset(
+    {"sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh", "busybox", "cmd", "powershell", "pwsh"}
+    | {"env", "xargs", "eval", "ssh", "su", "sudo", "python", "perl", "ruby", "node", "osascript", "rundll32"}
+)
+_FORBIDDEN = set("$&|;<>`\n")
 
 
 async def open_url(target: Target) -> bool:
@@ -31,33 +39,65 @@ async def open_url(target: Target) -> bool:
     Try to open *target* in the user's browser.
 
     Returns:
-        Whether a program took the URL.  It is no proof that a page opened.
+        Whether a program took the URL.  It is no proof that a page opened:
+        `False` is sure, `True` is not.
     """
     if sys.platform == "win32":
         return _start_file(target.url)
-    for argv in openers():
-        if await _run([*argv, target.url]):
+    for argv in commands(target.url):
+        if await _run(argv):
             return True
     return False
 
 
-def openers() -> Iterator[list[str]]:
+def commands(url: str) -> Iterator[list[str]]:
     """
-    List the programs that open a URL here, as argument lists, best first.
+    List the commands that open *url* here, as argument lists, best first.
 
-    ``BROWSER`` counts where it names programs; templates, options and shells
-    in it are passed over.
+    ``BROWSER`` counts first, entry by entry: a program, with options if need
+    be, and ``%s`` where the URL goes (else it goes last).  What would hand
+    the URL to a shell or an interpreter is passed over.  Without it nothing is
+    opened over SSH, where the browser would not be the user's, nor without a
+    display.
     """
     for entry in os.environ.get("BROWSER", "").split(os.pathsep):
-        program = shutil.which(entry) if entry and not set(entry) & set("%$&|;<>`'\"() \t\n") else None
-        if program and Path(program).stem.lower() not in _SHELLS:
-            yield [program]
+        if argv := _from_template(entry, url):
+            yield argv
+    if over_ssh():
+        return
     if sys.platform == "darwin":
-        yield ["/usr/bin/open"]
+        yield [_MAC_OPENER, url]
     elif os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         for name, *options in _UNIX_OPENERS:
             if program := shutil.which(name):
-                yield [program, *options]
+                yield [program, *options, url]
+
+
+def over_ssh() -> bool:
+    """Tell whether the user sits at another computer."""
+    return bool(os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"))
+
+
+def _from_template(entry: str, url: str) -> list[str] | None:
+    if _FORBIDDEN & set(entry):
+        return None
+    try:
+        words = shlex.split(entry)
+    except ValueError:  # a quote that is not closed
+        return None
+    program = shutil.which(words[0]) if words else None
+    if program is None or _is_shell(words[0]) or _is_shell(program) or _is_shell(os.path.realpath(program)):
+        return None
+    options = words[1:]
+    if any("%" in option and option != "%s" for option in options) or options.count("%s") > 1:
+        return None
+    if "%s" not in options:
+        options.append("%s")
+    return [program, *(url if option == "%s" else option for option in options)]
+
+
+def _is_shell(program: str) -> bool:
+    return Path(program).stem.lower().rstrip("0123456789.") in _SHELLS
 
 
 async def _run(argv: list[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mcp_elicit_client.core.requests import Server
+from mcp_elicit_client.core.requests import FIRST_WITH_ROUNDS, Server
 from mcp_elicit_client.core.text import printable
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.hosts.boundary import DEFAULT_DOOR, Door, answer_params
@@ -12,12 +12,6 @@ from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
     from mcp.types import ElicitRequestParams, ElicitResult, ErrorData
-
-FIRST_WITHOUT_ERRORS = "2026-07-28"
-"""
-From this protocol revision on, an answer travels in ``inputResponses``, which
-have no place for an error: an error of ours would fail the host's whole call.
-"""
 
 _MAX_CLAIM = 200
 
@@ -63,7 +57,7 @@ def elicitation_callback(handler: Handler, *, server: Server | str, door: Door =
                 request_id=_request_id(context),
             )
         except RequestError as error:
-            if protocol is not None and protocol >= FIRST_WITHOUT_ERRORS:
+            if protocol is not None and protocol >= FIRST_WITH_ROUNDS:
                 return ElicitResult(action="cancel")
             return ErrorData(code=INVALID_PARAMS, message=str(error))
         return ElicitResult.model_validate(answer.to_wire())

@@ -9,7 +9,7 @@ import anyio
 from mcp_elicit_client.handlers.opener import open_url
 from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError, terminal
 from mcp_elicit_client.handlers.terminal.form import ask_form
-from mcp_elicit_client.handlers.terminal.url import OpenUrl, ask_url
+from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl, Visit
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 
@@ -25,10 +25,13 @@ class TerminalHandler:
     Attributes:
         console: Where to ask; None for the terminal of this process.
         open_url: What opens a page once the user agreed.
+        copy_url: What copies a URL for the user; None where there is nothing
+            to copy it to, and then it is not offered.
     """
 
     console: Console | None = None
     open_url: OpenUrl = open_url
+    copy_url: CopyUrl | None = None
 
     async def __call__(self, request: Request, /) -> Answer:
         """Ask, and return what the person decided."""
@@ -43,7 +46,7 @@ class TerminalHandler:
         try:
             if isinstance(request, FormRequest):
                 return await ask_form(console, request)
-            return await ask_url(console, request, self.open_url)
+            return await Visit(console, request, self.open_url, self.copy_url).ask()
         except EndOfInputError:
             return Answer.cancel(by="nobody", reason="the input ended")
         except InterruptedByUserError:

@@ -43,11 +43,14 @@ def asks(request: Request) -> str:
     """Say who asks for what: the host's own line."""
     name = name_of(request.server)
     tool = f" (tool {printable(request.tool, limit=_NAME, multiline=False)})" if request.tool else ""
+    turn = f" ({request.turn.number} of {request.turn.of})" if request.turn and request.turn.of > 1 else ""
     if isinstance(request, UrlRequest):
-        return f"{name}{tool} asks you to open a page at {request.target.domain}."
+        if request.visits:
+            return f"{name}{tool} says that you are not finished yet at {request.target.domain}{turn}."
+        return f"{name}{tool} asks you to open a page at {request.target.domain}{turn}."
     fields = len(request.form.fields)
     what = "to confirm this" if not fields else "for one answer" if fields == 1 else f"for {fields} answers"
-    return f"{name}{tool} asks you {what}."
+    return f"{name}{tool} asks you {what}{turn}."
 
 
 def show_target(console: Console, request: UrlRequest) -> None:
@@ -58,16 +61,20 @@ def show_target(console: Console, request: UrlRequest) -> None:
         say(console, f"Careful: {warning.message}")
 
 
-async def decide(console: Console, choices: Sequence[str], *, about: str = "") -> str:
+async def decide(console: Console, choices: Sequence[str], *, default: str | None = None, about: str = "") -> str:
     """
     Wait for one of *choices*, typed in full after the prompt was shown.
 
-    There is no default: an Enter meant for something else decides nothing.
+    A choice like ``edit N`` takes a word more.  Without a *default*, an Enter
+    meant for something else decides nothing.
     """
-    words = {choice.split()[0] for choice in choices}
+    alone = {choice for choice in choices if " " not in choice}
+    longer = {choice.split()[0] for choice in choices if " " in choice}
+    hint = f" [{default}]" if default is not None else ""
     while True:
-        typed = (await console.ask(f"{about}{' / '.join(choices)}: ")).strip().casefold()
-        typed = typed.removeprefix("/")
-        if typed.split()[:1] and typed.split()[0] in words:
+        typed = (await console.ask(f"{about}{' / '.join(choices)}{hint}: ")).strip().casefold().removeprefix("/")
+        if not typed and default is not None:
+            return default
+        if typed in alone or (typed.split()[:1] and typed.split()[0] in longer):
             return typed
         console.write(f"Please type one of: {', '.join(choices)}.")

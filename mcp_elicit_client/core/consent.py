@@ -1,0 +1,68 @@
+"""What a person is asked about a URL: one model, whatever shows it."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from mcp_elicit_client.core.requests import UrlRequest
+
+UrlStep: TypeAlias = Literal["consent", "waiting"]
+"""Before the URL is opened, or after, until the user is done there."""
+
+UrlChoice: TypeAlias = Literal["open", "copy", "show", "continue", "again", "decline", "cancel"]
+"""
+What a person can choose: open the page; copy its address; only show it;
+go on, being done there; open it again; say no; leave the question.
+"""
+
+
+class UrlQuestion(BaseModel):
+    """
+    What to show, and what can be chosen.
+
+    Attributes:
+        request: Who asks, what for, and for which URL with which warnings.
+        step: Whether this is about going there, or about being done there.
+        choices: What can be chosen, in this order.
+        default: What an empty answer means; None if it means nothing.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    request: UrlRequest
+    step: UrlStep
+    choices: tuple[UrlChoice, ...]
+    default: UrlChoice | None = None
+
+
+def ask_consent(request: UrlRequest, *, can_open: bool = True, can_copy: bool = False) -> UrlQuestion:
+    """
+    Ask whether to go there.
+
+    Where there are warnings, no is the default; without, there is none.
+
+    Args:
+        request: The server's request.
+        can_open: Whether a browser can be opened here.
+        can_copy: Whether there is a clipboard to copy the address to.
+    """
+    ways: dict[UrlChoice, bool] = {"open": can_open, "copy": can_copy, "show": True}
+    return UrlQuestion(
+        request=request,
+        step="consent",
+        choices=(*(way for way, there in ways.items() if there), "decline", "cancel"),
+        default="decline" if request.target.warnings else None,
+    )
+
+
+def ask_when_done(request: UrlRequest, *, can_open: bool = True) -> UrlQuestion:
+    """
+    Ask, after the user agreed, whether they are done there.
+
+    Nothing else can tell: neither a browser that was started nor one that
+    was not proves anything, and a server need not say when it is satisfied.
+    """
+    again: tuple[UrlChoice, ...] = ("again",) if can_open else ()
+    return UrlQuestion(request=request, step="waiting", choices=("continue", *again, "decline", "cancel"))

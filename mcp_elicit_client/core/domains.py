@@ -1,0 +1,176 @@
+"""What a host's name tells: who registered it, and what it may pretend to be."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from mcp_elicit_client.core.text import printable
+
+LONG_HOST = 64
+"""Hosts longer than this, in characters, are warned about: their end may be out of sight."""
+
+PUNYCODE = "xn--"
+
+UrlWarningCode: TypeAlias = Literal[
+    "ip_address",
+    "long_host",
+    "lookalike",
+    "lookalike_letters",
+    "mixed_scripts",
+    "port",
+    "private",
+    "punycode",
+    "underscore",
+]
+"""The code of a `UrlWarning`."""
+
+# Names under which the public knows organisations.  Shorter ones (us, eu, io,
+# app) are left out: as labels inside a host they mean a place or a stage.
+_KNOWN_ENDINGS = frozenset({"com", "org", "net", "edu", "gov", "mil"})
+_SECOND_LEVEL = frozenset({"ac", "co", "com", "edu", "gov", "net", "org"})
+
+# Letters of other alphabets that are drawn like Latin ones (Unicode TS 39).
+_LIKE_LATIN = {
+    "CYRILLIC": frozenset("аеорсухіјѕһԁԛԝӏѵԍьгпѡ"),
+    "GREEK": frozenset("αονρικτυχγω"),
+    "ARMENIAN": frozenset("օսոհցքզգ"),  # noqa: RUF001
+}
+_SAME_SCRIPT = {"CJK": "HAN", "IDEOGRAPHIC": "HAN", "KATAKANA-HIRAGANA": "KATAKANA"}
+# Scripts that one language writes together.
+_WRITTEN_TOGETHER = (
+    frozenset({"HAN", "HIRAGANA", "KATAKANA", "LATIN"}),
+    frozenset({"HAN", "BOPOMOFO", "LATIN"}),
+    frozenset({"HAN", "HANGUL", "LATIN"}),
+)
+
+
+class UrlWarning(BaseModel):
+    """
+    Something about a URL that a person should know before it is opened.
+
+    Attributes:
+        code: One stable word; ``docs/reference.md`` says what each means.
+        message: A sentence for people, safe to show.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    code: UrlWarningCode
+    message: str
+
+
+def registrable_domain(host: str) -> str:
+    """
+    Return the part of *host* that its owner registered, e.g. ``example.co.uk``.
+
+    The list of public suffixes is the one installed; nothing is fetched.
+    Hosts without a registrable part come back whole.
+    """
+    if host.startswith("[") or host.replace(".", "").isdigit():
+        return host
+    return _suffixes().privatesuffix(host) or host
+
+
+@cache
+def _suffixes() -> Any:
+    # Reading the list takes 0.2 s: only where somebody looks at a domain.
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()
+
+
+def name_warnings(host: str) -> Iterator[UrlWarning]:
+    """
+    Say what to look at in the name *host*, in ASCII.
+
+    Raises:
+        ValueError: If a part of it that claims to be international is not.
+    """
+    labels = host.split(".")
+    if any(label.startswith(PUNYCODE) for label in labels):
+        yield from _letter_warnings(labels)
+    if "_" in host:
+        yield UrlWarning(code="underscore", message="Its name has an underscore, which domains do not have.")
+    imitated = _imitated(labels)
+    if imitated is not None:
+        yield UrlWarning(code="lookalike", message=f"It is not {imitated}: look at the end of its name.")
+    if len(host) > LONG_HOST:
+        yield UrlWarning(code="long_host", message="Its name is very long: look at its end.")
+
+
+def _letter_warnings(labels: list[str]) -> Iterator[UrlWarning]:
+    words = [_in_unicode(label) for label in labels]
+    scripts = [_scripts(word) for word in words]
+    # Latin goes without saying for the parts of a name that are in ASCII.
+    named = sorted(
+        {name.capitalize() for names, word in zip(scripts, words, strict=True) if not word.isascii() for name in names}
+    )
+    shown = printable(".".join(words), multiline=False)
+    of = f" ({', '.join(named)})" if named else ""
+    yield UrlWarning(code="punycode", message=f"Its name is written in other letters: {shown}{of}")
+    if any(len(each) > 1 and not any(each <= together for together in _WRITTEN_TOGETHER) for each in scripts):
+        yield UrlWarning(code="mixed_scripts", message="Its name mixes the letters of several alphabets.")
+    elif words[-1].isascii() and any(_looks_latin(word, each) for word, each in zip(words, scripts, strict=True)):
+        yield UrlWarning(code="lookalike_letters", message="Its letters look like others, but are not the same.")
+
+
+def _in_unicode(label: str) -> str:
+    import idna
+
+    if not label.startswith(PUNYCODE):
+        return label
+    try:
+        return idna.ulabel(label)
+    except (idna.IDNAError, UnicodeError):
+        raise ValueError("not a valid international name") from None
+
+
+def _scripts(word: str) -> set[str]:
+    return {_script(letter) for letter in word if letter.isalpha()}
+
+
+def _script(letter: str) -> str:
+    # Python knows no script property; a letter's name begins with its script's.
+    name = unicodedata.name(letter, "UNKNOWN").split(" ")[0]
+    return _SAME_SCRIPT.get(name, name)
+
+
+def _looks_latin(word: str, scripts: set[str]) -> bool:
+    return any(
+        scripts == {script} and all(letter in letters for letter in word if letter.isalpha())
+        for script, letters in _LIKE_LATIN.items()
+    )
+
+
+def _imitated(labels: list[str]) -> str | None:
+    """
+    Find a well-known kind of domain in the part of a host that anybody can choose.
+
+    >>> _imitated("github.com.evil.example".split("."))
+    'github.com'
+    """
+    if not any(label.partition("-")[0] in _KNOWN_ENDINGS | _SECOND_LEVEL for label in labels[1:-1]):
+        return None  # as nearly always: the list of suffixes need not be read
+    owned = registrable_domain(".".join(labels)).count(".") + 1
+    chosen = labels[: len(labels) - owned]
+    for at in range(1, len(chosen)):
+        if at + 1 < len(chosen) and chosen[at] in _SECOND_LEVEL and _is_suffix(chosen[at : at + 2]):
+            return ".".join(chosen[at - 1 : at + 2])
+        if chosen[at] in _KNOWN_ENDINGS:
+            return ".".join(chosen[at - 1 : at + 1])
+    # ``paypal.com-login.example``: the ending goes on with a dash.
+    for at in range(1, len(chosen) + 1):
+        ending, dash, _ = labels[at].partition("-")
+        if dash and ending in _KNOWN_ENDINGS:
+            return f"{labels[at - 1]}.{ending}"
+    return None
+
+
+def _is_suffix(labels: list[str]) -> bool:
+    name = ".".join(labels)
+    return bool(_suffixes().publicsuffix(name, accept_unknown=False) == name)

@@ -1,0 +1,344 @@
+"""What a request is worth to the last character: every note, every sentence, every bound on its edge."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from mcp_elicit_client import (
+    Answer,
+    AnswerError,
+    FormRequest,
+    Limits,
+    RequestError,
+    UnsafeURLError,
+    accept,
+    inspect_url,
+    normalize_enum,
+    parse_request,
+    validate,
+)
+from mcp_elicit_client.core.answers import check_answer
+from mcp_elicit_client.core.entry import parse_text
+from mcp_elicit_client.core.matching import check_value, settle_defaults
+from tests.support import cases, form_params
+
+EVERYTHING = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string", "minLength": 1, "maxLength": 9, "pattern": "^a", "format": "email"},
+        "number": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 9, "multipleOf": 0.5},
+        "integer": {"type": "integer", "minimum": 1, "maximum": 8},
+        "yes": {"type": "boolean"},
+        "one": {"enum": ["x", "y"]},
+        "some": {"type": "array", "items": {"enum": ["x", "y"]}, "minItems": 1, "maxItems": 2, "uniqueItems": True},
+        "words": {"type": "array", "items": {"type": "string", "maxLength": 3}},
+        "anything": {"type": "array"},
+    },
+    "required": ["text", "yes"],
+    "additionalProperties": False,
+}
+REBUILT = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string", "minLength": 1, "maxLength": 9, "pattern": "^a", "format": "email"},
+        "number": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 9, "multipleOf": 0.5},
+        "integer": {"type": "integer", "minimum": 1, "maximum": 8},
+        "yes": {"type": "boolean"},
+        "one": {"enum": ["x", "y"]},
+        "some": {
+            "type": "array",
+            "items": {"type": "string", "enum": ["x", "y"]},
+            "minItems": 1,
+            "maxItems": 2,
+            "uniqueItems": True,
+        },
+        "words": {"type": "array", "items": {"type": "string", "maxLength": 3}},
+        "anything": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["text", "yes"],
+    "additionalProperties": False,
+}
+
+
+def form(schema: object, **options: Any) -> FormRequest:
+    request = parse_request(form_params(schema), **options)
+    assert isinstance(request, FormRequest)
+    return request
+
+
+@pytest.mark.parametrize("case", cases("notes"))
+def test_a_schema_on_the_edge_becomes_just_this_form_and_these_notes(case: Any) -> None:
+    request = form(case["schema"])
+    fields = [
+        {"kind": field.kind, **json.loads(field.model_dump_json(exclude_defaults=True))}
+        for field in request.form.fields
+    ]
+    for field, expected in zip(fields, case["fields"], strict=True):
+        if isinstance(expected.get("choices"), int):
+            field["choices"] = len(field["choices"])
+
+    assert case["fields"] == [
+        {key: value for key, value in field.items() if (key, value) != ("name", "a")} for field in fields
+    ]
+    assert case["closed"] == request.form.closed
+    assert case["notes"] == [[problem.code, problem.field, problem.message] for problem in request.problems]
+
+
+@pytest.mark.parametrize(
+    ("params", "size"),
+    [
+        ({"message": "m"}, 8 * 2 + 7 + 1),
+        ({"message": "mm", "_meta": {}}, 8 * 3 + 8 + 7 + 5 + 2),
+        ({"message": "m", "_meta": {"a": [1, "x", None, True]}}, (8 * 3 + 7 + 1 + 5) + (8 * 2 + 1) + (8 * 5 + 1)),
+    ],
+)
+def test_a_request_may_be_as_large_as_the_limit_and_not_larger(params: dict[str, Any], size: int) -> None:
+    wire = {**params}
+
+    parse_request(wire, limits=Limits(request=size))
+    with pytest.raises(RequestError, match=f"larger than {size - 1} characters"):
+        parse_request(wire, limits=Limits(request=size - 1))
+
+
+def test_a_request_may_be_as_deep_as_the_limit_and_not_deeper() -> None:
+    wire = {"message": "m", "_meta": {"a": {"b": {}}}}
+
+    parse_request(wire, limits=Limits(nesting=4))
+    with pytest.raises(RequestError, match="nested more than 3 deep"):
+        parse_request(wire, limits=Limits(nesting=3))
+
+
+def test_names_that_are_no_texts_are_refused_in_words() -> None:
+    with pytest.raises(RequestError) as caught:
+        parse_request({"message": "m", "_meta": {5: 1}})
+
+    assert str(caught.value) == "names must be texts"
+
+
+def test_a_message_may_be_as_long_as_the_limit() -> None:
+    exact, longer = (parse_request({"message": "m" * size}, limits=Limits(message=5)) for size in (5, 6))
+
+    assert (exact.message, [problem.code for problem in exact.problems]) == ("mmmmm", ["schema_missing"])
+    assert (longer.message, [problem.code for problem in longer.problems]) == ("mmmmm…", ["cut", "schema_missing"])
+    assert longer.problems[0].message == "the message was longer than 5 characters"
+
+
+def test_an_elicitation_id_may_be_as_long_as_the_limit() -> None:
+    def ask(size: int) -> None:
+        parse_request({"mode": "url", "message": "m", "url": "https://a.example/", "elicitationId": "i" * size})
+
+    ask(1_024)
+    with pytest.raises(RequestError, match="at most 1024"):
+        ask(1_025)
+
+
+def test_models_within_the_params_of_an_sdk_are_read_as_on_the_wire() -> None:
+    class Part(BaseModel):
+        a_name: str = Field(default="unset", alias="aName")
+        other: int = 5
+
+    class Params(BaseModel):
+        message: str
+        meta: Part = Field(alias="_meta")
+
+    request = parse_request(Params.model_validate({"message": "m", "_meta": Part.model_validate({"aName": "x"})}))
+
+    assert request.meta == {"aName": "x"}
+
+
+def test_the_field_at_fault_is_named_raw_and_shown_safe() -> None:
+    name = "a\n" + "b" * 200
+    with pytest.raises(RequestError) as caught:
+        form({"properties": {name: {"type": "object"}}, "required": [name]}, limits=Limits(name=300))
+
+    assert caught.value.field == name
+    assert "a b" in str(caught.value)
+
+    with pytest.raises(RequestError) as caught:
+        form({"properties": {name: {"type": "object"}}, "required": [name]}, limits=Limits(name=10))
+
+    assert "bbbbbbbbbbb" not in str(caught.value)
+    assert str(caught.value).endswith("has a name of more than 10 characters")
+
+
+def test_a_name_that_is_not_unicode_is_left_out_and_noted_safely() -> None:
+    request = form({"properties": {"\ud800": {"type": "string"}}})
+
+    (problem,) = request.problems
+    assert (problem.field, problem.message) == ("\\u{d800}", "it has a name that is not valid Unicode")
+
+
+def test_the_schema_that_is_checked_is_rebuilt_from_the_form() -> None:
+    assert form(EVERYTHING).form.json_schema() == REBUILT
+
+
+def test_options_may_be_as_large_as_the_limits() -> None:
+    limits = Limits(option_value=3, option_title=3, integer=9)
+
+    assert [choice.value for choice in normalize_enum({"enum": ["abc", "abcd", 9, 10, -9, 2.5]}, limits)] == [
+        "abc",
+        9,
+        -9,
+        2.5,
+    ]
+    (choice,) = normalize_enum({"oneOf": [{"const": "x", "title": "abcd\ne"}]}, limits)
+    assert choice.title == "abc…"
+
+
+def test_only_a_list_has_its_options_in_its_items() -> None:
+    assert normalize_enum({"type": "string", "enum": ["x"], "items": {"enum": ["y"]}})[0].value == "x"
+    assert normalize_enum({"type": "array", "items": ["x"]}) == ()
+    assert normalize_enum({"oneOf": ["x", {"const": "y"}]}) == ()
+    assert [each.value for each in normalize_enum({"type": "boolean", "enum": [True, False]})] == [True, False]
+    assert normalize_enum({"type": "number", "enum": [1.5, float("inf")]})[0].value == 1.5
+    assert normalize_enum({"type": "integer", "enum": [1.5]}) == ()
+
+
+def test_an_option_whose_title_repeats_shows_its_value_cut_and_in_one_line() -> None:
+    title = {"title": "Same"}
+    request = form({"properties": {"a": {"oneOf": [{"const": "x\n" + "y" * 300, **title}, {"const": "z", **title}]}}})
+
+    (field,) = request.form.fields
+    assert field.kind == "choice"
+    long, short = (field.label_of(choice) for choice in field.choices)
+    assert short == "Same (z)"
+    assert long == f"Same (x {'y' * 198}…)"
+
+
+def test_a_host_may_allow_less_in_answers() -> None:
+    limits = Limits(answer=20, integer=9)
+    request = form({"properties": {"a": {"type": "integer"}, "t": {"type": "string"}}})
+
+    def outcome(content: dict[str, Any]) -> tuple[str, str]:
+        answer = check_answer(request, Answer.accept(content, by="user"), limits)
+        return answer.action, answer.reason
+
+    assert outcome({"a": 9}) == ("accept", "")
+    assert outcome({"a": 10}) == ("cancel", "the answer did not fit the form: unsafe_integer")
+    assert outcome({"t": "x" * 11}) == ("accept", "")
+    assert outcome({"t": "x" * 12}) == ("cancel", "the answer did not fit the form: too_large")
+    assert outcome({"a": "x", "t": 5}) == ("cancel", "the answer did not fit the form: type")
+    assert [error.code for error in check_value(request.form.fields[0], 10, limits)] == ["unsafe_integer"]
+    with pytest.raises(AnswerError):
+        parse_text(request.form.fields[0], "10", limits)
+
+
+def test_what_was_left_out_of_an_answer_is_noted_even_where_it_is_cancelled() -> None:
+    request = form({"properties": {"a": {"type": "integer"}}})
+
+    answer = check_answer(request, Answer.accept({"a": "x", "b": 1}, by="user"))
+
+    assert answer.action == "cancel"
+    assert [(note.code, note.field, note.message) for note in answer.notes] == [
+        ("not_asked_for", "b", "it was not asked for, and is not sent")
+    ]
+
+
+def test_a_decline_carries_no_trace_of_content() -> None:
+    request = form({"properties": {"a": {"type": "integer"}}})
+    declined = Answer(action="decline", by="user", content={"a": 1}, sources={"a": "user"})
+
+    answer = check_answer(request, declined)
+
+    assert (answer.content, answer.sources) == (None, {})
+
+
+def test_answers_keep_the_reason_that_they_were_given() -> None:
+    assert [
+        each.reason for each in (Answer.accept(by="user"), Answer.decline(by="user"), Answer.cancel(by="user"))
+    ] == ["", "", ""]
+    assert Answer.accept(by="user", reason="r").reason == Answer.decline(by="user", reason="r").reason == "r"
+
+
+def test_an_answer_that_nothing_could_carry_names_its_faults() -> None:
+    with pytest.raises(AnswerError) as caught:
+        accept({"a": {}, "b": float("nan")})
+
+    assert str(caught.value).startswith("no answer can carry this: 'a': ")
+    assert "; 'b': " in str(caught.value)
+    assert [error.field for error in caught.value.errors] == ["a", "b"]
+
+
+def test_content_that_is_no_set_of_fields_says_so() -> None:
+    (error,) = validate(form_params({}), [1]).errors
+
+    assert (error.code, error.message) == ("type", "Must be a set of fields.")
+
+
+def test_errors_come_in_the_order_of_the_fields_with_patterns_among_them() -> None:
+    text = {"type": "string", "pattern": "^x$"}
+    request = form({"properties": {"b": text, "a": {"type": "integer"}, "c": text}})
+
+    errors = validate(request, {"c": "y", "a": "z", "b": "y", "extra\n": "\ud800"}).errors
+
+    assert [error.field for error in errors] == ["b", "a", "c", "extra\n"]
+
+
+def test_a_default_that_its_pattern_refuses_is_dropped_from_its_field_only() -> None:
+    request = settle_defaults(form({"properties": {"a": {"type": "string", "pattern": "^x$", "default": "y"}}}))
+
+    assert [(problem.code, problem.field) for problem in request.problems] == [("default_dropped", "a")]
+
+
+def test_a_number_among_texts_is_said_to_be_no_list_of_texts() -> None:
+    request = form({"properties": {"a": {"type": "array", "items": {"type": "string"}}}})
+
+    (error,) = validate(request, {"a": ["x", 5]}).errors
+
+    assert (error.code, error.message) == ("type", "Must be a list of texts.")
+
+
+@pytest.mark.parametrize("case", [each for each in cases("urls") if each.values[0]["expect"] == "refuse"])
+def test_every_refused_url_carries_its_code_and_its_text(case: Any) -> None:
+    with pytest.raises(UnsafeURLError) as caught:
+        inspect_url(case["url"])
+
+    assert caught.value.url == case["url"]
+    assert str(caught.value) in SENTENCES[caught.value.code]
+
+
+SENTENCES = {
+    "insecure": {"the URL is not https"},
+    "loopback": {"the URL leads to the user's own machine"},
+    "not_plain": {
+        "the URL does not start with https://",
+        "the URL does not name its host plainly",
+        "the URL's address is not written in its usual form",
+        "the URL's host is longer than a name can be",
+        "the URL's host is not a valid international name",
+    },
+    "port": {"the URL's port does not exist"},
+    "private": {
+        "the URL leads into a private network",
+        "the URL hides an address that is not public",
+        "the URL's address is not one that people visit",
+    },
+    "scheme": {"the URL's scheme is not https"},
+    "too_long": {"the URL is longer than 2048 characters"},
+}
+
+
+def test_an_email_may_be_254_characters_long() -> None:
+    field = form({"properties": {"a": {"type": "string", "format": "email"}}}).form.fields[0]
+    domain = ".".join(["d" * 63] * 3)
+
+    def fits(size: int) -> bool:
+        local = "l" * (size - len(domain) - 1)
+        return not check_value(field, f"{local}@{domain}")
+
+    assert [fits(size) for size in (253, 254, 255)] == [True, True, False]
+
+
+def test_a_uri_may_name_a_future_kind_of_address() -> None:
+    field = form({"properties": {"a": {"type": "string", "format": "uri"}}}).form.fields[0]
+
+    assert [not check_value(field, f"https://[{ip}]/") for ip in ("v1.x", "V1.x", "::1", "x1.x")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
