@@ -7,6 +7,9 @@ What can go wrong, and whose doing it is.
     ├── RequestError            the server asked for something that cannot be answered
     │   └── UnsafeURLError      ... or for a URL that must not be opened
     ├── AnswerError             an answer that must not be sent
+    ├── CallError               a call that could not be brought to its end
+    │   ├── CallTimeoutError    ... since one of its two clocks ran out
+    │   └── VisitRequiredError  ... since the server wants a URL visited, and it was not
     └── RegistrationError       a handler registered where one already is
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from mcp_elicit_client.core.answers import Answer
     from mcp_elicit_client.core.errors import FieldError
 
 
@@ -75,3 +79,63 @@ class AnswerError(ElicitationError, ValueError):
 
 class RegistrationError(ElicitationError, ValueError):
     """A second handler for the same place: for consent, the last must not win."""
+
+
+class CallError(ElicitationError):
+    """
+    A call that asks questions, and could not be brought to its end.
+
+    The text quotes nothing of the server raw.  What the SDK raised, if
+    anything, is the ``__cause__``.
+    """
+
+
+class CallTimeoutError(CallError, TimeoutError):
+    """
+    One of the two clocks of a call ran out.
+
+    Attributes:
+        clock: Which: ``timeout`` is the server's, ``patience`` the user's.
+        timeout: How long the server had, in seconds; None for ever.
+        waited: How long it took, in seconds, while no question was open.
+        patience: How long the user had, in seconds; None for ever.
+        thought: How long questions were open, in seconds.
+    """
+
+    def __init__(
+        self,
+        clock: Literal["timeout", "patience"],
+        *,
+        timeout: float | None,
+        waited: float,
+        patience: float | None,
+        thought: float,
+    ) -> None:
+        late = "the server did not answer in time" if clock == "timeout" else "the user was not done in time"
+        super().__init__(
+            f"{late}: the server took {waited:.1f} s of {_seconds(timeout)}, "
+            f"the user {thought:.1f} s of {_seconds(patience)}"
+        )
+        self.clock = clock
+        self.timeout = timeout
+        self.waited = waited
+        self.patience = patience
+        self.thought = thought
+
+
+class VisitRequiredError(CallError):
+    """
+    The server wants URLs visited before it does what it was called for, and not all were.
+
+    Attributes:
+        answers: What was decided about each URL that was asked about, in the
+            server's order.
+    """
+
+    def __init__(self, reason: str, answers: tuple[Answer, ...] = ()) -> None:
+        super().__init__(reason)
+        self.answers = answers
+
+
+def _seconds(limit: float | None) -> str:
+    return "any time" if limit is None else f"{limit:.1f} s"

@@ -62,10 +62,13 @@ class ElicitationRegistry:
     Args:
         limits: How much of a server's request is read and shown.
         url_rules: Which hosts beyond public https may be visited.
+
+    Attributes:
+        door: How requests are read.
     """
 
     def __init__(self, *, limits: Limits = DEFAULT_LIMITS, url_rules: UrlRules = DEFAULT_URL_RULES) -> None:
-        self._door = Door(limits=limits, url_rules=url_rules)
+        self.door = Door(limits=limits, url_rules=url_rules)
         self._handlers: dict[Place, Handler] = {}
 
     @overload
@@ -151,7 +154,7 @@ class ElicitationRegistry:
             server: What the host application calls the server.  It is what
                 the user is shown, so make one callback per server.
         """
-        return elicitation_callback(self, server=server, door=self._door)
+        return elicitation_callback(self, server=server, door=self.door)
 
     def __iter__(self) -> Iterator[Place]:
         return iter(self._handlers)

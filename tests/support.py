@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import BooleanField, ChoiceField, Form, MultiChoiceField, NumberField, TextField
-from mcp_elicit_client.hosts.connect import speaks_rounds
+from mcp_elicit_client.hosts.sdk import speaks_rounds
 
 ROOT = Path(__file__).parent.parent
 NOTHING_SKIPPED = os.environ.get("CI") == "true"
@@ -22,6 +22,9 @@ NOTHING_SKIPPED = os.environ.get("CI") == "true"
 
 ASKER = [sys.executable, "-m", "tests.servers.asker"]
 """The server that asks what it is told to."""
+
+VISITOR = [sys.executable, "-m", "tests.servers.visitor"]
+"""The server that sends its users to URLs."""
 
 EXAMPLES_OF_FORMATS = {
     "email": "ann@example.com",
@@ -140,9 +143,10 @@ def _number(field: NumberField) -> int | float:
 
 
 @contextmanager
-def http_server() -> Iterator[str]:
-    """Start the server of ``tests/servers/asker.py`` over HTTP; yield its URL."""
-    with subprocess.Popen([*ASKER, "--http"], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+def http_server(command: Sequence[str] = ASKER, environment: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Start a server of ``tests/servers`` over HTTP; yield its URL."""
+    environ = {**os.environ, **(environment or {})}
+    with subprocess.Popen([*command, "--http"], cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
             yield f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp{'' if speaks_rounds() else '/'}"

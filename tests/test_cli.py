@@ -15,7 +15,7 @@ from mcp_elicit_client.cli.main import _PrintableFormatter, main
 from mcp_elicit_client.core.revisions import REVISIONS, lint
 from mcp_elicit_client.demo.questions import QUESTIONS
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.hosts.connect import speaks_rounds
+from mcp_elicit_client.hosts.sdk import speaks_rounds
 from tests.support import cases, corpus, form_params, http_server
 
 GOOD = form_params({"type": "object", "properties": {"name": {"type": "string"}}})

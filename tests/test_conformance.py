@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mcp_elicit_client.hosts.connect import speaks_rounds
+from mcp_elicit_client.hosts.sdk import speaks_rounds
 from tests.support import npm_environment, npm_tool
 
 SCENARIOS = [

@@ -115,19 +115,42 @@ def test_a_url_of_a_real_server_is_shown_and_opened_after_consent(tmp_path: Path
         child.expect(pexpect.EOF)
 
     assert url in asked
-    assert asked.rstrip().endswith("everything asks you to open a page at example.com.\r\nopen / show / decline /")
+    line = "everything (tool trigger-url-elicitation) asks you to open a page at example.com."
+    assert asked.rstrip().endswith(f"{line}\r\nopen / show / decline /")
     assert opened.read_text().splitlines() == ["1", url]
     assert "accept" in shown
 
 
-def test_a_tool_that_fails_is_told_and_the_next_can_be_called() -> None:
+def test_a_url_that_a_real_server_wants_visited_first_is_asked_about_and_the_call_tried_again(tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf "%s\\n" "$1" >> {opened}\n')
+    browser.chmod(0o755)
     arguments = json.dumps({"url": "https://example.com/", "message": "m", "errorPath": True})
-    with terminal("call", "--legacy", *everything(), environment=npm_environment()) as child:
+    environment = {**npm_environment(), "BROWSER": str(browser)}
+    with terminal("call", "--legacy", *everything(), environment=environment) as child:
         say(child, "(Enter to leave): ", f"trigger-url-elicitation {arguments}")
+        first = say(child, "cancel: ", "open")
+        say(child, "continue / again / decline / cancel: ", "continue")
+        second = say(child, "cancel: ", "open")
         shown = say(child, "(Enter to leave): ", 'echo {"message": "still here"}')
         child.expect_exact("Echo: still here")
 
-    assert "(error -32042)" in shown
+    assert "https://modelcontextprotocol.io" in first
+    assert "https://example.com/" in second
+    assert opened.read_text().split() == ["https://modelcontextprotocol.io", "https://example.com/"]
+    assert '"action": "accept"' in shown
+
+
+def test_a_url_that_is_to_be_visited_first_and_is_not_fails_the_call_in_words() -> None:
+    arguments = json.dumps({"url": "https://example.com/", "message": "m", "errorPath": True})
+    with terminal("call", "--legacy", *everything(), environment=npm_environment()) as child:
+        say(child, "(Enter to leave): ", f"trigger-url-elicitation {arguments}")
+        say(child, "cancel: ", "decline")
+        shown = say(child, "(Enter to leave): ", 'echo {"message": "still here"}')
+        child.expect_exact("Echo: still here")
+
+    assert "the server wants a URL visited first, which was not done: the user declined" in shown
 
 
 def test_a_url_is_not_opened_without_consent(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ import mcp.types
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, RequestError, accept, accept_with_defaults, cancel, decline
-from mcp_elicit_client.hosts.connect import Command, Connection, Era, connect, speaks_rounds
-from mcp_elicit_client.hosts.sdk import elicitation_callback
+from mcp_elicit_client.calls.connect import Command, Era
+from mcp_elicit_client.hosts.sdk import elicitation_callback, speaks_rounds
 from mcp_elicit_client.typing import Request
+from tests.plain import PlainConnection, plain
 from tests.support import ASKER, ROOT, form_params, http_server
 
 pytestmark = pytest.mark.anyio
@@ -43,14 +44,14 @@ def era(request: pytest.FixtureRequest) -> Era:
 
 
 @asynccontextmanager
-async def asker(registry: ElicitationRegistry, era: Era) -> AsyncIterator[Connection]:
+async def asker(registry: ElicitationRegistry, era: Era) -> AsyncIterator[PlainConnection]:
     with tempfile.TemporaryFile("w+") as errlog:
         command = Command(ASKER, errlog, {"PYTHONPATH": str(ROOT)})
-        async with connect(command, registry.callback("mail"), era=era) as connection:
+        async with plain(command, registry.callback("mail"), era=era) as connection:
             yield connection
 
 
-async def ask(connection: Connection, params: dict[str, Any]) -> dict[str, Any]:
+async def ask(connection: PlainConnection, params: dict[str, Any]) -> dict[str, Any]:
     result = await connection.call_tool("ask", {"params": params})
     assert not result.get("isError"), result
     got: dict[str, Any] = json.loads(result["content"][0]["text"])
@@ -167,7 +168,7 @@ async def test_the_same_over_streamable_http(
     params: dict[str, Any], reply: Any, expected: dict[str, Any], era: Era
 ) -> None:
     with http_server() as url:
-        async with connect(url, answering(reply).callback("mail"), era=era) as connection:
+        async with plain(url, answering(reply).callback("mail"), era=era) as connection:
             got = await ask(connection, params)
 
     assert got == expected

@@ -10,8 +10,11 @@ from typing import Any, TextIO
 
 import anyio
 
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls.connect import Command, Connection, Era, connect
 from mcp_elicit_client.core.text import printable
 from mcp_elicit_client.core.urls import UrlRules
+from mcp_elicit_client.exceptions import CallError
 from mcp_elicit_client.handlers.terminal.console import (
     Console,
     EndOfInputError,
@@ -19,7 +22,6 @@ from mcp_elicit_client.handlers.terminal.console import (
     terminal,
 )
 from mcp_elicit_client.handlers.terminal.layout import quote
-from mcp_elicit_client.hosts.connect import Command, Connection, Era, connect
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.typing import Handler
 
@@ -70,7 +72,7 @@ async def call(job: Job, handler: Handler, url_rules: UrlRules) -> int:
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:
         where = job.where if isinstance(job.where, str) else Command(job.where, errlog)
         try:
-            async with connect(where, registry.callback(job.name), era=job.era) as connection:
+            async with connect(where, Caller(registry, job.name), era=job.era) as connection:
                 if job.tool is None:
                     return await _choose(connection, as_json=job.as_json)
                 return await _call(connection, job.tool, job.arguments, as_json=job.as_json)
@@ -149,5 +151,7 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 def _describe(error: BaseException) -> str:
     if isinstance(error, (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)):
         return "it closed the connection"
+    if isinstance(error, CallError):
+        return str(error)
     code = getattr(getattr(error, "error", None), "code", None)
     return f"{error} (error {code})" if code is not None else f"{type(error).__name__}: {error}"

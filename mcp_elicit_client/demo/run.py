@@ -7,10 +7,12 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls.connect import Command, Era, connect
 from mcp_elicit_client.core.text import printable
 from mcp_elicit_client.demo.questions import QUESTIONS
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.hosts.connect import Command, Era, connect, speaks_rounds
+from mcp_elicit_client.hosts.sdk import speaks_rounds
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.typing import Answer, FormRequest, Handler, Request
 
@@ -35,7 +37,7 @@ async def run_demo(handler: Handler | None, write: Write) -> None:
     for era in eras:
         with tempfile.TemporaryFile("w+") as errlog:
             command = Command([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog)
-            async with connect(command, registry.callback(SERVER), era=era) as connection:
+            async with connect(command, Caller(registry, SERVER), era=era) as connection:
                 write(f"\n=== A server that speaks {connection.protocol} ===")
                 for tool in QUESTIONS:
                     write(f"\nCalling its tool {tool} ...")

@@ -17,7 +17,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from mcp_elicit_client.demo.questions import QUESTIONS
-from mcp_elicit_client.hosts.connect import speaks_rounds
+from mcp_elicit_client.hosts.sdk import speaks_rounds
 
 NAME = "demo-restaurant"
 _KEY = "question"

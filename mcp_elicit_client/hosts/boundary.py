@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from mcp_elicit_client.core.matching import settle_defaults
 from mcp_elicit_client.core.requests import Server, parse_request
 from mcp_elicit_client.core.urls import DEFAULT_URL_RULES, UrlRules
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.typing import FormRequest, Handler, Request
+from mcp_elicit_client.typing import FormRequest, Handler, Mode, Request
 
 T = TypeVar("T")
 
@@ -30,10 +30,25 @@ class Door:
     Attributes:
         limits: How much of a request is read and shown.
         url_rules: Which hosts beyond public https may be visited.
+        modes: The modes that the session declares; a request in another is
+            refused.  None where the session declares what it likes.
     """
 
     limits: Limits = DEFAULT_LIMITS
     url_rules: UrlRules = DEFAULT_URL_RULES
+    modes: Collection[Mode] | None = None
+
+    def read(self, params: object, **details: Any) -> Request:
+        """
+        Read *params*; *details* are those of `parse_request`.
+
+        Raises:
+            RequestError: If nobody could answer, or the mode is not declared.
+        """
+        request = parse_request(params, limits=self.limits, url_rules=self.url_rules, **details)
+        if self.modes is not None and request.mode not in self.modes:
+            raise RequestError(f"this client takes no requests in {request.mode} mode")
+        return request
 
 
 DEFAULT_DOOR = Door()
@@ -60,7 +75,7 @@ async def answer_params(
     """
     request: Request | None = None
     try:
-        request = parse_request(params, server=server, limits=door.limits, url_rules=door.url_rules, **details)
+        request = door.read(params, server=server, **details)
         answer = await _ask(handler, request, door.limits)
     except Exception as error:
         if request is None and isinstance(error, RequestError):

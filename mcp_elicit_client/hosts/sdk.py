@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_elicit_client.core.requests import FIRST_WITH_ROUNDS, Server
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from mcp.types import ElicitRequestParams, ElicitResult, ErrorData
 
 _MAX_CLAIM = 200
+
+
+def speaks_rounds() -> bool:
+    """Tell whether the installed SDK knows multi-round-trip questions (2026-07-28)."""
+    return hasattr(importlib.import_module("mcp"), "Client")
 
 
 class ElicitationCallback(Protocol):
@@ -51,7 +57,7 @@ def elicitation_callback(handler: Handler, *, server: Server | str, door: Door =
             answer = await answer_params(
                 handler,
                 params,
-                server=_with_claim(known, session),
+                server=server_with_claim(known, session),
                 door=door,
                 protocol=protocol,
                 request_id=_request_id(context),
@@ -65,7 +71,8 @@ def elicitation_callback(handler: Handler, *, server: Server | str, door: Door =
     return callback
 
 
-def _with_claim(server: Server, session: object) -> Server:
+def server_with_claim(server: Server, session: object) -> Server:
+    """Add what the server of *session* calls itself, if the SDK keeps it, safe to show."""
     claimed = getattr(getattr(session, "server_info", None), "name", None)
     if server.claimed_name is not None or not isinstance(claimed, str):
         return server

@@ -8,22 +8,14 @@ which it prints.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import socket
-import sys
-from collections.abc import AsyncIterator
 from typing import Any
 
-import anyio
 import mcp.types
-import uvicorn
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
-from starlette.applications import Starlette
-from starlette.routing import Mount
 
-MCP_2 = not hasattr(mcp.types, "ServerResult") or hasattr(mcp, "Client")
+from tests.servers.serving import MCP_2, serve
+
 TOOL = {"name": "ask", "inputSchema": {"type": "object", "properties": {"params": {"type": "object"}}}}
 
 
@@ -84,36 +76,5 @@ def build() -> Any:
     return build_for_mcp_2() if MCP_2 else build_for_mcp_1()
 
 
-async def serve_stdio() -> None:
-    server = build()
-    async with stdio_server() as (reader, writer):
-        await server.run(reader, writer, server.create_initialization_options())
-
-
-def http_app() -> Any:
-    server = build()
-    if MCP_2:
-        return server.streamable_http_app()
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-    manager = StreamableHTTPSessionManager(server)
-
-    @contextlib.asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        async with manager.run():
-            yield
-
-    return Starlette(routes=[Mount("/mcp", manager.handle_request)], lifespan=lifespan)
-
-
-def serve_http() -> None:
-    listener = socket.create_server(("127.0.0.1", 0))
-    print(listener.getsockname()[1], flush=True)
-    uvicorn.Server(uvicorn.Config(http_app(), log_level="error")).run(sockets=[listener])
-
-
 if __name__ == "__main__":
-    if "--http" in sys.argv:
-        serve_http()
-    else:
-        anyio.run(serve_stdio)
+    serve(build())

@@ -13,8 +13,9 @@ import sys
 import anyio
 
 from mcp_elicit_client import ElicitationRegistry
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls.connect import connect
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.hosts.connect import connect
 
 SERVER = "conformance"
 
@@ -23,7 +24,7 @@ async def main(url: str) -> None:
     registry = ElicitationRegistry()
     registry.on_elicitation(HeadlessHandler(accept_defaults_from=[SERVER]))
     legacy = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "") < "2026-07-28"
-    async with connect(url, registry.callback(SERVER), era="legacy" if legacy else "auto") as connection:
+    async with connect(url, Caller(registry, SERVER), era="legacy" if legacy else "auto") as connection:
         for tool, _ in await connection.list_tools():
             try:
                 await connection.call_tool(tool, {"a": 5, "b": 3} if tool == "add_numbers" else {})

@@ -9,9 +9,9 @@ from mcp_elicit_client.core.consent import ask_consent, ask_when_done
 from mcp_elicit_client.core.urls import Target
 from mcp_elicit_client.handlers.opener import over_ssh
 from mcp_elicit_client.handlers.qr import qr_code
-from mcp_elicit_client.handlers.racing import ask_until
 from mcp_elicit_client.handlers.terminal.console import Console
 from mcp_elicit_client.handlers.terminal.parts import asks, decide, introduce, say
+from mcp_elicit_client.racing import ask_until
 from mcp_elicit_client.typing import Answer, UrlRequest
 
 OpenUrl = Callable[[Target], Awaitable[bool]]

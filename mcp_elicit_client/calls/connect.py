@@ -1,18 +1,18 @@
 """
-A client session with any server, over whichever SDK is installed.
+A connection with any server, over whichever SDK is installed.
 
 For our own command line and demo; a host application has its sessions.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TextIO, TypeAlias
 
-from mcp_elicit_client.hosts.sdk import ElicitationCallback
+from mcp_elicit_client.calls.caller import Caller
+from mcp_elicit_client.hosts.sdk import speaks_rounds
 
 Era: TypeAlias = Literal["auto", "legacy"]
 """
@@ -41,49 +41,49 @@ class Command:
 class Connection:
     """A connected server."""
 
-    session: Any
+    caller: Caller
+    client: Any
     protocol: str
 
     async def list_tools(self) -> list[tuple[str, str]]:
         """List the names and descriptions of the server's tools, as the server wrote them."""
-        result = await self.session.list_tools()
+        result = await self.client.list_tools()
         return [(tool.name, tool.description or "") for tool in result.tools]
 
-    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Call a tool; return its result as on the wire."""
-        result = await self.session.call_tool(name, dict(arguments))
+    async def call_tool(self, name: str, arguments: Mapping[str, Any], **options: Any) -> dict[str, Any]:
+        """Call a tool as `Caller.call_tool` does, for as long as it takes; return its result as on the wire."""
+        result = await self.caller.call_tool(self.client, name, arguments, **{"patience": None, **options})
         wire: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
         return wire
 
 
-def speaks_rounds() -> bool:
-    """Tell whether the installed SDK knows multi-round-trip questions (2026-07-28)."""
-    return hasattr(importlib.import_module("mcp"), "Client")
-
-
 @asynccontextmanager
 async def connect(
-    where: Command | str, callback: ElicitationCallback, *, era: Era = "auto"
+    where: Command | str, caller: Caller, *, era: Era = "auto", **options: Any
 ) -> AsyncIterator[Connection]:
     """
     Connect to a server: a command, or the URL of one that speaks streamable HTTP.
+
+    Args:
+        where: The server.
+        caller: Who answers what it asks.
+        era: Which protocol revisions to speak.
+        options: What else the SDK's ``Client`` or ``ClientSession`` takes.
 
     Raises:
         Exception: Whatever the SDK raises if there is no server.
     """
     if speaks_rounds():
-        client_class: Any = importlib.import_module("mcp").Client
         transport = where if isinstance(where, str) else _stdio(where)
-        async with client_class(transport, elicitation_callback=callback, mode=era) as client:
-            yield Connection(client, client.protocol_version)
+        async with caller.client(transport, mode=era, **options) as client:
+            yield Connection(caller, client, client.protocol_version)
     else:
-        session_class: Any = importlib.import_module("mcp").ClientSession
         async with (
             _http(where) if isinstance(where, str) else _stdio(where) as streams,
-            session_class(streams[0], streams[1], elicitation_callback=callback) as session,
+            caller.session(streams[0], streams[1], **options) as session,
         ):
             initialized = await session.initialize()
-            yield Connection(session, str(initialized.protocolVersion))
+            yield Connection(caller, session, str(initialized.protocolVersion))
 
 
 def _stdio(command: Command) -> AbstractAsyncContextManager[Any]:

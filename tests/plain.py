@@ -1,0 +1,42 @@
+"""Sessions as the SDK makes them, with nothing of ours but the callback."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import mcp
+
+from mcp_elicit_client.calls.connect import Command, Era, _http, _stdio
+from mcp_elicit_client.hosts.sdk import ElicitationCallback, speaks_rounds
+
+
+@dataclass
+class PlainConnection:
+    client: Any
+    protocol: str
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        result = await self.client.call_tool(name, dict(arguments))
+        wire: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return wire
+
+
+@asynccontextmanager
+async def plain(
+    where: Command | str, callback: ElicitationCallback, *, era: Era = "auto", **options: Any
+) -> AsyncIterator[PlainConnection]:
+    sdk: Any = mcp
+    if speaks_rounds():
+        transport = where if isinstance(where, str) else _stdio(where)
+        async with sdk.Client(transport, elicitation_callback=callback, mode=era, **options) as client:
+            yield PlainConnection(client, client.protocol_version)
+    else:
+        async with (
+            _http(where) if isinstance(where, str) else _stdio(where) as streams,
+            sdk.ClientSession(streams[0], streams[1], elicitation_callback=callback, **options) as session,
+        ):
+            initialized = await session.initialize()
+            yield PlainConnection(session, str(initialized.protocolVersion))

@@ -1,0 +1,48 @@
+"""Serve a low-level server of either SDK: over standard input and output, or HTTP on a free port."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anyio
+import mcp
+import uvicorn
+from mcp.server.stdio import stdio_server
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+MCP_2 = hasattr(mcp, "Client")
+
+
+async def serve_stdio(server: Any) -> None:
+    async with stdio_server() as (reader, writer):
+        await server.run(reader, writer, server.create_initialization_options())
+
+
+def http_app(server: Any) -> Any:
+    if MCP_2:
+        return server.streamable_http_app()
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    manager = StreamableHTTPSessionManager(server)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with manager.run():
+            yield
+
+    return Starlette(routes=[Mount("/mcp", manager.handle_request)], lifespan=lifespan)
+
+
+def serve(server: Any) -> None:
+    """Serve over HTTP with ``--http``, having printed the port; else over standard input and output."""
+    if "--http" not in sys.argv:
+        anyio.run(serve_stdio, server)
+        return
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)
+    uvicorn.Server(uvicorn.Config(http_app(server), log_level="error")).run(sockets=[listener])
