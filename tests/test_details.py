@@ -15,13 +15,17 @@ from mcp_elicit_client import (
     Limits,
     RequestError,
     UnsafeURLError,
+    UrlRequest,
+    UrlRules,
     accept,
     inspect_url,
     normalize_enum,
     parse_request,
+    printable,
     validate,
 )
 from mcp_elicit_client.core.answers import check_answer
+from mcp_elicit_client.core.consent import ask_consent, ask_when_done
 from mcp_elicit_client.core.entry import parse_text
 from mcp_elicit_client.core.matching import check_value, settle_defaults
 from tests.support import cases, form_params
@@ -342,3 +346,147 @@ def test_a_uri_may_name_a_future_kind_of_address() -> None:
         True,
         False,
     ]
+
+
+def test_the_sentences_of_an_answer_that_was_refused_are_those_of_its_errors() -> None:
+    request = form(
+        {"properties": {"n": {"type": "integer", "minimum": 5}, "b": {"type": "boolean"}, "c": {"enum": ["x"]}}}
+    )
+    for field, typed, sentence in zip(
+        request.form.fields, ["4", "perhaps", "z"], ["Must be 5 or more.", "Must be yes or no.", None], strict=True
+    ):
+        with pytest.raises(AnswerError) as caught:
+            parse_text(field, typed)
+        assert str(caught.value) == caught.value.errors[0].message
+        assert sentence in (None, str(caught.value))
+
+
+def test_an_option_is_chosen_by_its_value_too_and_by_number_only_where_no_name_is_one() -> None:
+    titled = {"oneOf": [{"const": "small", "title": "S"}, {"const": "big", "title": "B"}]}
+    numbered = {"oneOf": [{"const": "2", "title": "two"}, {"const": "1", "title": "one"}]}
+    first, second = form({"properties": {"a": titled, "b": numbered}}).form.fields
+
+    assert [parse_text(first, typed) for typed in ("small", "BIG", "S", "2")] == ["small", "big", "small", "big"]
+    assert [parse_text(second, typed) for typed in ("1", "2", "two")] == ["1", "2", "2"]
+
+
+def test_a_date_without_a_time_is_no_moment() -> None:
+    (field,) = form({"properties": {"a": {"type": "string", "format": "date-time"}}}).form.fields
+    with pytest.raises(AnswerError):
+        parse_text(field, "2026-11-20")
+
+
+@pytest.mark.parametrize("keyword", [{"minLength": 1}, {"maxLength": 9}, {"pattern": "x"}, {"format": "date"}])
+def test_what_only_a_text_has_makes_a_text_whatever_the_default_is(keyword: dict[str, Any]) -> None:
+    (field,) = form({"properties": {"a": {**keyword, "default": 5}}}).form.fields
+
+    assert (field.kind, field.default) == ("text", None)
+
+
+def test_a_text_that_just_fits_is_not_cut() -> None:
+    assert printable("abc", limit=3) == "abc"
+    assert printable("a\x1bc", limit=3) == "a\\u{1b}c"
+    assert printable("a\nc", limit=3) == "a\nc"
+    assert printable("a\nc\x1b", limit=4, multiline=False) == "a c\\u{1b}"
+    assert printable("\udfff") == "\\u{dfff}"
+    assert printable("e" + "\u0301" * 4) == "e" + "\u0301" * 4
+    assert "\\u{301}" in printable("e" + "\u0301" * 5)
+
+
+def test_an_answer_that_is_too_large_says_how_large_it_may_be() -> None:
+    request = form({"properties": {"t": {"type": "string"}}})
+
+    (error,) = validate(request, {"t": "x" * 20_000}).errors
+
+    assert (error.code, error.message) == ("too_large", "All in all longer than 16384 characters.")
+
+
+def test_the_largest_integer_is_sent_also_if_it_is_written_with_a_fraction() -> None:
+    request = form({"properties": {"n": {"type": "integer"}}})
+
+    assert validate(request, {"n": float(2**53)})
+    assert validate(request, {"n": 2**53})
+    assert [error.code for error in validate(request, {"n": float(2**54)}).errors] == ["unsafe_integer"]
+
+
+def test_a_host_that_allows_smaller_integers_asks_for_them() -> None:
+    limits = Limits(integer=9)
+
+    assert form({"properties": {"n": {"type": "integer", "minimum": 10}}}, limits=limits).form.left_out == ("n",)
+    assert form({"properties": {"n": {"type": "integer", "minimum": 9}}}, limits=limits).form.left_out == ()
+    (field,) = form({"properties": {"n": {"type": "integer", "default": 10}}}, limits=limits).form.fields
+    assert field.default is None
+
+
+def test_counts_may_be_written_with_a_fraction_of_zero() -> None:
+    (field,) = form({"properties": {"t": {"type": "string", "minLength": 0.0, "maxLength": 1.0}}}).form.fields
+
+    assert field.kind == "text"
+    assert (field.min_length, field.max_length) == (0, 1)
+
+
+def test_null_stays_where_it_would_hide_a_missing_required_answer() -> None:
+    nullable = {"type": ["string", "null"]}
+    request = form({"properties": {"a": nullable, "b": nullable, "c": {"type": "string"}}, "required": ["a"]})
+
+    assert [error.field for error in validate(request, {"a": None, "b": None, "c": None}).errors] == ["a", "c"]
+
+
+def test_a_url_request_notes_what_was_wrong_with_its_message() -> None:
+    params = {"mode": "url", "message": "m" * 9, "url": "https://a.example/"}
+
+    assert [problem.code for problem in parse_request(params, limits=Limits(message=8)).problems] == ["cut"]
+
+
+def test_a_host_name_may_be_253_characters_long() -> None:
+    name = ".".join(["a" * 49] * 5)
+
+    assert len(inspect_url(f"https://{name}.com/").host) == 253
+    with pytest.raises(UnsafeURLError, match="longer than a name can be"):
+        inspect_url(f"https://{name}.{'a' * 4}/")
+
+
+def test_the_unspecified_address_is_nobodys() -> None:
+    with pytest.raises(UnsafeURLError, match="not one that people visit"):
+        inspect_url("https://[::]/", UrlRules(allow_private=True))
+
+
+IMITATED = {
+    "https://www.paypal.co.uk.login.evil.example/": "paypal.co.uk",
+    "https://www.paypal.com.a.b.evil.example/": "paypal.com",
+    "https://paypal.com-login-now.example/": "paypal.com",
+    "https://a.paypal.com-login.b.evil.example/": "paypal.com",
+}
+
+
+@pytest.mark.parametrize(("url", "name"), IMITATED.items())
+def test_a_warning_names_what_is_imitated(url: str, name: str) -> None:
+    (warning,) = inspect_url(url).warnings
+
+    assert warning.message == f"It is not {name}: look at the end of its name."
+
+
+@pytest.mark.parametrize("name", ["co.uk.example.com", "x.co.zz.example.com", "com-x.example"])
+def test_a_name_that_imitates_nothing_is_not_warned_about(name: str) -> None:
+    assert inspect_url(f"https://{name}/").warnings == ()
+
+
+def test_scripts_that_one_language_mixes_are_not_mixed() -> None:
+    host = "日本のテストabc".encode("idna").decode()
+
+    assert [each.code for each in inspect_url(f"https://{host}.jp/").warnings] == ["punycode"]
+
+
+def test_the_question_about_a_url_offers_what_can_be_done() -> None:
+    request = parse_request({"mode": "url", "message": "m", "url": "https://a.example/"})
+    warned = parse_request({"mode": "url", "message": "m", "url": "https://a.example:8443/"})
+    assert isinstance(request, UrlRequest)
+    assert isinstance(warned, UrlRequest)
+
+    assert ask_consent(request).choices == ("open", "show", "decline", "cancel")
+    assert ask_consent(request).step == "consent"
+    assert ask_consent(request, can_open=False, can_copy=True).choices == ("copy", "show", "decline", "cancel")
+    assert (ask_consent(request).default, ask_consent(warned).default) == (None, "decline")
+    assert ask_when_done(request).choices == ("continue", "again", "decline", "cancel")
+    assert ask_when_done(request, can_open=False).choices == ("continue", "decline", "cancel")
+    assert (ask_when_done(warned).step, ask_when_done(warned).default) == ("waiting", None)

@@ -66,9 +66,9 @@ def is_email(text: str) -> bool:
     match = _EMAIL.fullmatch(text)
     if match is None or len(match["local"]) > 64 or len(text) > 254:
         return False
-    if match["literal"] is None:
-        return len(match["domain"]) <= 253
     literal = match["literal"]
+    if literal is None:
+        return True
     return is_ipv6(literal[5:]) if literal[:5].upper() == "IPV6:" else is_ipv4(literal)
 
 
