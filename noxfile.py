@@ -15,6 +15,9 @@ nox.options.stop_on_first_error = True
 MCP = ["2.3", "1.30", "1.24"]
 """The newest of each major, and the oldest that we promise to work with."""
 
+FASTMCP = {"2": "fastmcp>=4.1,<5", "1": "fastmcp>=3.4,<4"}
+"""Which FastMCP goes with which major of the SDK."""
+
 
 @nox.session
 def check(session: nox.Session) -> None:
@@ -29,7 +32,7 @@ def check(session: nox.Session) -> None:
 @nox.parametrize("mcp", MCP)
 def tests(session: nox.Session, mcp: str) -> None:
     """Types and tests with one version of the SDK."""
-    session.install("-q", "-e", ".[dev]", f"mcp=={mcp}.*")
+    session.install("-q", "-e", ".[dev]", f"mcp=={mcp}.*", FASTMCP[mcp[0]])
     session.run("python", "-c", "from importlib.metadata import version; print('mcp', version('mcp'))")
     session.run("mypy")
     session.run("coverage", "run", "-m", "pytest", "-q", *session.posargs)

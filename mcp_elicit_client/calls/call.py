@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import anyio
 
@@ -18,12 +19,14 @@ class Call:
     What is remembered from question to question, as long as the call lasts.
 
     Args:
+        session: The SDK's session.
         tool: The tool that is called, if it is one.
         clocks: The server's time and the user's.
         max_questions: How many questions may be asked; the rest is cancelled.
     """
 
-    def __init__(self, tool: str | None, clocks: Clocks, max_questions: int) -> None:
+    def __init__(self, session: Any, tool: str | None, clocks: Clocks, max_questions: int) -> None:
+        self.session = session
         self.tool = tool
         self.clocks = clocks
         self.insisted = 0

@@ -15,6 +15,7 @@ from mcp_elicit_client.calls import verbs
 from mcp_elicit_client.calls.call import Call
 from mcp_elicit_client.calls.clocks import Clocks
 from mcp_elicit_client.calls.completions import Completions, VisitCompletion
+from mcp_elicit_client.calls.liveness import server_gone
 from mcp_elicit_client.calls.required import required_visits
 from mcp_elicit_client.calls.rounds import Rounds
 from mcp_elicit_client.calls.verbs import Send
@@ -237,7 +238,7 @@ class Caller:
         return await self._run(session, send, None, Clocks(timeout, patience))
 
     async def _run(self, session: Any, send: Send, tool: str | None, clocks: Clocks) -> Any:
-        call = Call(tool, clocks, self._max_questions)
+        call = Call(session, tool, clocks, self._max_questions)
         rounds = Rounds(session, call, functools.partial(self._asked, session, call), self._max_rounds)
         self._calls.add(call)
         try:
@@ -263,15 +264,16 @@ class Caller:
             for call in calls:
                 asking.enter_context(call.clocks.asking())
             deadline = min((call.clocks.user_deadline for call in calls), default=math.inf)
+            if deadline <= anyio.current_time():
+                return _too_late()
             with anyio.CancelScope(deadline=deadline) as scope:
                 if only is None:
                     return as_answer(await self._ask(self._listening(request)))
+                request = self._listening(request.model_copy(update={"tool": request.tool or only.tool}))
                 with only.closing(scope):
-                    request = request.model_copy(update={"tool": request.tool or only.tool})
-                    return await only.ask(self._ask, self._listening(request))
-        if anyio.current_time() >= deadline:
-            return Answer.cancel(by="timeout", reason="the user was not done in time")
-        return Answer.cancel(by="host", reason="the call ended")
+                    ask = functools.partial(only.ask, self._ask, request)
+                    return await _unless_gone(functools.partial(server_gone, only.session, in_callback=True), ask)
+        return _too_late() if anyio.current_time() >= deadline else Answer.cancel(by="host", reason="the call ended")
 
     async def _asked(self, session: Any, call: Call, params: Any, **details: Any) -> Answer:
         """
@@ -300,9 +302,8 @@ class Caller:
 
         with call.clocks.asking(), anyio.CancelScope(deadline=call.clocks.user_deadline):
             if call.clocks.user_deadline > anyio.current_time():
-                answered = await ask_until(functools.partial(_server_gone, session), answer)
-                return answered or Answer.cancel(by="error", reason="the server has gone")
-        return Answer.cancel(by="timeout", reason="the user was not done in time")
+                return await _unless_gone(functools.partial(server_gone, session), answer)
+        return _too_late()
 
     def _listening(self, request: Request) -> Request:
         """Let the handler learn when a visit is finished."""
@@ -346,6 +347,14 @@ class Caller:
                 ) from error
 
 
+async def _unless_gone(gone: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    return await ask_until(gone, ask) or Answer.cancel(by="error", reason="the server has gone")
+
+
+def _too_late() -> Answer:
+    return Answer.cancel(by="timeout", reason="the user was not done in time")
+
+
 def _why(answer: Answer) -> str:
     if answer.by == "user":
         return "the user declined" if answer.action == "decline" else "the user left the question"
@@ -357,19 +366,3 @@ def _reported(read: Callable[[BaseException], Any], error: Exception) -> Any:
         return read(error)
     except CallError as malformed:
         raise malformed from error
-
-
-_LOOK = 0.25
-"""How often a server is looked at while a question is open, in seconds."""
-
-
-async def _server_gone(session: Any) -> None:
-    """Wait until the connection is closed, as far as that can be seen; a server without connection never goes."""
-    gone = getattr(session, "gone", None)
-    if isinstance(gone, anyio.Event):
-        await gone.wait()
-        return
-    # mcp 2.x tells it to whoever waits for a result, which nobody does while a question is open.
-    dispatcher = getattr(session, "_dispatcher", None)
-    while not getattr(dispatcher, "_closed", False):  # noqa: ASYNC110 -- there is no event
-        await anyio.sleep(_LOOK)

@@ -51,19 +51,12 @@ def elicitation_callback(handler: Handler, *, server: Server | str, door: Door =
     async def callback(context: Any, params: ElicitRequestParams) -> ElicitResult | ErrorData:
         from mcp.types import INVALID_PARAMS, ElicitResult, ErrorData
 
-        session = getattr(context, "session", None)
-        protocol = _text(getattr(session, "protocol_version", None))
+        details = request_details(context)
+        server_now = server_with_claim(known, getattr(context, "session", None))
         try:
-            answer = await answer_params(
-                handler,
-                params,
-                server=server_with_claim(known, session),
-                door=door,
-                protocol=protocol,
-                request_id=_request_id(context),
-            )
+            answer = await answer_params(handler, params, server=server_now, door=door, **details)
         except RequestError as error:
-            if protocol is not None and protocol >= FIRST_WITH_ROUNDS:
+            if (details["protocol"] or "") >= FIRST_WITH_ROUNDS:
                 return ElicitResult(action="cancel")
             return ErrorData(code=INVALID_PARAMS, message=str(error))
         return ElicitResult.model_validate(answer.to_wire())
@@ -79,10 +72,11 @@ def server_with_claim(server: Server, session: object) -> Server:
     return server.model_copy(update={"claimed_name": printable(claimed, limit=_MAX_CLAIM, multiline=False)})
 
 
-def _request_id(context: object) -> str | int | None:
+def request_details(context: object) -> dict[str, Any]:
+    """Read what the context of a callback tells of a request: its protocol revision and its id."""
+    protocol = getattr(getattr(context, "session", None), "protocol_version", None)
     request_id = getattr(context, "request_id", None)
-    return request_id if isinstance(request_id, (str, int)) else None
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    return {
+        "protocol": protocol if isinstance(protocol, str) else None,
+        "request_id": request_id if isinstance(request_id, (str, int)) else None,
+    }
