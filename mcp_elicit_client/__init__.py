@@ -15,13 +15,24 @@ from mcp_elicit_client.core.requests import FormRequest, Server, UrlRequest, par
 from mcp_elicit_client.core.text import printable
 from mcp_elicit_client.core.urls import Target, UrlRules, inspect_url
 from mcp_elicit_client.core.validation import Validation
-from mcp_elicit_client.exceptions import AnswerError, ElicitationError, RegistrationError, RequestError, UnsafeURLError
+from mcp_elicit_client.exceptions import (
+    AnswerError,
+    CallError,
+    CallTimeoutError,
+    ElicitationError,
+    RegistrationError,
+    RequestError,
+    UnsafeURLError,
+    VisitRequiredError,
+)
 from mcp_elicit_client.registry import ElicitationRegistry
 
 __all__ = [
     "Answer",
     "AnswerError",
     "BooleanField",
+    "CallError",
+    "CallTimeoutError",
     "Choice",
     "ChoiceField",
     "ElicitationError",
@@ -42,6 +53,7 @@ __all__ = [
     "UrlRequest",
     "UrlRules",
     "Validation",
+    "VisitRequiredError",
     "accept",
     "accept_with_defaults",
     "apply_defaults",
