@@ -48,7 +48,7 @@ def coverage(session: nox.Session) -> None:
 
 @nox.session
 def mutants(session: nox.Session) -> None:
-    """Which changes to the core no test notices; ten to twenty minutes."""
+    """Which changes to the core no test notices; about fifteen minutes."""
     session.install("-q", "-e", ".[dev]", "mutmut>=3.3")
     session.run("mutmut", "run", *session.posargs, env={"HYPOTHESIS_PROFILE": "mutants"})
     session.run("mutmut", "results")

@@ -499,6 +499,7 @@ async def test_a_call_that_is_cancelled_withdraws_its_question_and_the_server_se
             with anyio.fail_after(10):
                 while not any("ended by" in line or "answer cancel" in line for line in seen.lines):
                     await anyio.sleep(0.01)
+            await call(connection, "echo")  # what the server had to say has arrived
 
     assert user.withdrawn == 1
     assert [line for line in seen.lines if "accept" in line or "decline" in line] == []
