@@ -12,6 +12,7 @@ from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Form, MultiC
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.problems import Problem
 from mcp_elicit_client.core.requests import FormRequest, Server, UrlRequest, parse_request
+from mcp_elicit_client.core.secrets import find_secrets
 from mcp_elicit_client.core.text import printable
 from mcp_elicit_client.core.urls import Target, UrlRules, inspect_url
 from mcp_elicit_client.core.validation import Validation
@@ -20,6 +21,8 @@ from mcp_elicit_client.exceptions import (
     CallError,
     CallTimeoutError,
     ElicitationError,
+    MissingExtraError,
+    PermissionsFileError,
     RegistrationError,
     RequestError,
     UnsafeURLError,
@@ -41,8 +44,10 @@ __all__ = [
     "Form",
     "FormRequest",
     "Limits",
+    "MissingExtraError",
     "MultiChoiceField",
     "NumberField",
+    "PermissionsFileError",
     "Problem",
     "RegistrationError",
     "RequestError",
@@ -59,6 +64,7 @@ __all__ = [
     "apply_defaults",
     "cancel",
     "decline",
+    "find_secrets",
     "get_defaults",
     "inspect_url",
     "normalize_enum",

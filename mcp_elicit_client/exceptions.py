@@ -10,6 +10,8 @@ What can go wrong, and whose doing it is.
     ├── CallError               a call that could not be brought to its end
     │   ├── CallTimeoutError    ... since one of its two clocks ran out
     │   └── VisitRequiredError  ... since the server wants a URL visited, and it was not
+    ├── PermissionsFileError    a file of permissions that cannot be trusted or read
+    ├── MissingExtraError       a part that is not installed
     └── RegistrationError       a handler registered where one already is
 """
 
@@ -79,6 +81,23 @@ class AnswerError(ElicitationError, ValueError):
 
 class RegistrationError(ElicitationError, ValueError):
     """A second handler for the same place: for consent, the last must not win."""
+
+
+class PermissionsFileError(ElicitationError):
+    """A file of permissions that cannot be read, or that others could have written."""
+
+
+class MissingExtraError(ElicitationError, ImportError):
+    """
+    An optional part is used and not installed.
+
+    Attributes:
+        extra: The extra of this package that brings it.
+    """
+
+    def __init__(self, extra: str, what: str) -> None:
+        super().__init__(f"{what} needs more: pip install 'mcp-elicit-client[{extra}]'")
+        self.extra = extra
 
 
 class CallError(ElicitationError):

@@ -14,7 +14,7 @@ from mcp_elicit_client.core.urls import DEFAULT_URL_RULES, UrlRules
 from mcp_elicit_client.exceptions import RegistrationError
 from mcp_elicit_client.hosts.boundary import Door, as_answer
 from mcp_elicit_client.hosts.sdk import ElicitationCallback, elicitation_callback
-from mcp_elicit_client.typing import Handler, Mode, Predicate, Request
+from mcp_elicit_client.typing import Handler, Mode, Policy, Predicate, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -62,13 +62,24 @@ class ElicitationRegistry:
     Args:
         limits: How much of a server's request is read and shown.
         url_rules: Which hosts beyond public https may be visited.
+        policy: What stands before every handler, e.g. ``recommended()``.
+        tell_outcome: Whether servers are told, in the result's ``_meta``,
+            who decided.
 
     Attributes:
         door: How requests are read.
     """
 
-    def __init__(self, *, limits: Limits = DEFAULT_LIMITS, url_rules: UrlRules = DEFAULT_URL_RULES) -> None:
-        self.door = Door(limits=limits, url_rules=url_rules)
+    def __init__(
+        self,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        url_rules: UrlRules = DEFAULT_URL_RULES,
+        policy: Policy | None = None,
+        tell_outcome: bool = False,
+    ) -> None:
+        self.door = Door(limits=limits, url_rules=url_rules, tell_outcome=tell_outcome)
+        self._ask: Handler = self._choose if policy is None else policy(self._choose)
         self._handlers: dict[Place, Handler] = {}
 
     @overload
@@ -133,10 +144,13 @@ class ElicitationRegistry:
 
     async def __call__(self, request: Request, /) -> Answer:
         """
-        Answer with the most specific handler.
+        Answer with the most specific handler, if the policy lets it.
 
         Without one nobody was asked, and the answer is cancel.
         """
+        return as_answer(await self._ask(request))
+
+    async def _choose(self, request: Request, /) -> Answer:
         handler = self.handler_for(request)
         if handler is None:
             _logger.warning("no handler for a %s request of server %r", request.mode, request.server.name)

@@ -7,9 +7,11 @@ import sys
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime, timezone
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from mcp_elicit_client import Answer, FormRequest, Target, UrlRequest, UrlRules, parse_request
@@ -17,6 +19,7 @@ from mcp_elicit_client.core.answers import check_answer
 from mcp_elicit_client.core.requests import Turn
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.handlers.terminal.layout import columns, quote
+from mcp_elicit_client.policies import protect_secrets
 from tests.console import CTRL_C, ScriptedConsole
 from tests.support import form_params
 
@@ -514,6 +517,10 @@ def real_terminal() -> Iterator[tuple[int, int]]:
 class TestOnARealTerminal:
     """A pseudo-terminal in the place of standard input and output."""
 
+    @pytest.fixture(autouse=True)
+    def line_by_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("MCP_ELICIT_UI", "line")
+
     async def _until(self, master: int, text: str) -> str:
         shown = ""
         with anyio.fail_after(10):
@@ -599,3 +606,90 @@ class TestOnARealTerminal:
             assert ("| one" in first) != ("| two" in first)
             assert ("| one" in second) != ("| one" in first)
             assert [answer.action for answer in answers] == ["accept", "decline"]
+
+
+PASSWORD = {"properties": {"pw": {"type": "string", "title": "Password"}}, "required": ["pw"]}
+
+
+async def test_a_form_that_is_marked_warns_and_hides_what_is_typed() -> None:
+    request = parse_request(form_params(PASSWORD), server="mail")
+    assert isinstance(request, FormRequest)
+    marked: list[FormRequest] = []
+
+    async def note(asked: FormRequest) -> Answer:
+        marked.append(asked)
+        return Answer.cancel(by="user")
+
+    await protect_secrets(action="warn")(note)(request)
+    console = ScriptedConsole(["hunter2", "send"])
+    answer = await TerminalHandler(console=console)(marked[0])
+
+    assert answer.content == {"pw": "hunter2"}
+    assert console.hidden == [True, False]
+    assert "Careful: " in console.shown.split("mail asks you")[0]
+    assert "Careful: do not type a password" in console.shown
+    assert "1) Password: (not shown)" in console.shown
+
+
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+
+
+async def test_a_typed_key_is_sent_only_after_a_second_yes() -> None:
+    schema = {"properties": {"a": {"type": "string", "title": "Note"}}}
+    sent, sent_console = await ask(schema, KEY, "send", "yes")
+    kept, kept_console = await ask(schema, KEY, "send", "", "send", "no", "decline")
+
+    assert (sent.action, sent.confirmed) == ("accept", True)
+    assert kept.action == "decline"
+    assert "Send it anyway? yes / no [no]: " in sent_console.shown
+    assert kept_console.shown.count("Send it anyway?") == 2
+
+
+@pytest.mark.parametrize(("lines", "params"), [(["/never"], None), (["x", "never"], None), (["never"], URL)])
+async def test_never_again_is_offered_where_somebody_remembers_it(lines: list[str], params: Any) -> None:
+    request = parse_request(params or form_params({"properties": {"a": {"type": "string"}}}), server="mail")
+    offered = request.model_copy(update={"can_silence": True})
+
+    answer = await TerminalHandler(console=ScriptedConsole(lines))(offered)
+    console = ScriptedConsole(lines)
+    unheard = await TerminalHandler(console=console)(request)
+
+    assert (answer.action, answer.never_again) == ("decline", True)
+    assert (unheard.action, unheard.never_again) == ("cancel", False)
+    assert "/ never /" not in console.shown
+
+
+async def test_when_a_question_closes_is_said_beforehand() -> None:
+    request = parse_request(form_params({}), server="mail")
+    closing = request.model_copy(update={"deadline": datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)})
+    console = ScriptedConsole([])
+
+    await TerminalHandler(console=console)(closing)
+
+    local = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc).astimezone()
+    assert f"The question closes at {local:%H:%M:%S}.\n" in console.shown
+
+
+async def test_what_was_typed_when_a_question_was_withdrawn_is_there_when_it_is_asked_again() -> None:
+    schema = {
+        "properties": {"a": {"type": "string"}, "pw": {"type": "string", "format": "password"}, "b": {"type": "string"}}
+    }
+    request = parse_request(form_params(schema), server="mail")
+    console = SlowConsole(["typed", "hunter2"])
+    handler = TerminalHandler(console=console)
+    async with anyio.create_task_group() as group:
+        group.start_soon(handler, request)
+        while console.shown.count("> ") < 3:  # the third field is asked
+            await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
+    assert console.shown.endswith("(The question was withdrawn.)\n")
+
+    console.shown, console.lines = "", ["", "", "", "send"]
+    answer = await handler(request)
+
+    assert "You had typed: typed" in console.shown
+    assert "hunter2" not in console.shown
+    assert (answer.content, answer.sources) == ({"a": "typed"}, {"a": "user"})
+    console.shown, console.lines = "", ["", "", "", "send"]
+    await handler(request)
+    assert "You had typed" not in console.shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -153,7 +154,7 @@ class Caller:
 
     def _wiring(self, then: MessageHandler | None) -> dict[str, Any]:
         modes = self.modes
-        door = Door(limits=self._door.limits, url_rules=self._door.url_rules, modes=modes)
+        door = dataclasses.replace(self._door, modes=modes)
         return {
             "modes": modes,
             "elicitation_callback": elicitation_callback(self.handler, server=self.server, door=door),
@@ -239,7 +240,7 @@ class Caller:
 
     async def _run(self, session: Any, send: Send, tool: str | None, clocks: Clocks) -> Any:
         call = Call(session, tool, clocks, self._max_questions)
-        rounds = Rounds(session, call, functools.partial(self._asked, session, call), self._max_rounds)
+        rounds = Rounds(session, call, functools.partial(self._asked, session, call), self._door, self._max_rounds)
         self._calls.add(call)
         try:
             with call.clocks.running():
@@ -339,7 +340,7 @@ class Caller:
                     f"the server wants a URL visited that is not: {unsafe}", tuple(answers)
                 ) from error
             answer = answers[-1]
-            if answer.by == "timeout":
+            if answer.by == "timeout" and call.clocks.user_deadline <= anyio.current_time():
                 raise call.clocks.expired("patience") from error
             if answer.action != "accept":
                 raise VisitRequiredError(

@@ -11,6 +11,7 @@ from mcp_elicit_client.calls.call import Call
 from mcp_elicit_client.calls.verbs import Send
 from mcp_elicit_client.core.requests import Turn
 from mcp_elicit_client.exceptions import CallError, RequestError
+from mcp_elicit_client.hosts.boundary import Door
 from mcp_elicit_client.typing import Answer
 
 MAX_STATE = 1_048_576
@@ -41,13 +42,15 @@ class Rounds:
         session: The SDK's session.
         call: The call.
         ask: Answers one question.
+        door: How answers are told.
         max_rounds: How often the server may come back with questions.
     """
 
-    def __init__(self, session: Any, call: Call, ask: Ask, max_rounds: int) -> None:
+    def __init__(self, session: Any, call: Call, ask: Ask, door: Door, max_rounds: int) -> None:
         self._session = session
         self._call = call
         self._ask = ask
+        self._door = door
         self._max_rounds = max_rounds
 
     async def drive(self, send: Send) -> Any:
@@ -104,7 +107,7 @@ class Rounds:
             answer = await self._ask(request.params, turn=turn, request_id=key)
         except RequestError:  # an answer has no place for an error
             return ElicitResult(action="cancel")
-        return ElicitResult.model_validate(answer.to_wire())
+        return ElicitResult.model_validate(self._door.to_wire(answer))
 
     async def _answer_with_the_hosts_own(self, key: str, request: Any) -> Any:
         """Ask for what is no elicitation (sampling, roots) as the SDK would."""

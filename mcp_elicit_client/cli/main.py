@@ -14,6 +14,7 @@ from typing import Any
 
 import anyio
 
+from mcp_elicit_client.cli import audit
 from mcp_elicit_client.cli.call import CallFailedError, Job, call, explain
 from mcp_elicit_client.core.answers import check_answer
 from mcp_elicit_client.core.problems import Problem
@@ -124,6 +125,8 @@ def _parser() -> argparse.ArgumentParser:
     lints.add_argument("--revision", choices=REVISIONS, help="only this revision")
     lints.add_argument("--json", action="store_true", help="print the findings as JSON")
     lints.set_defaults(run=_lint)
+
+    audit.add_commands(commands)
     return parser
 
 

@@ -46,6 +46,10 @@ class Answer(BaseModel):
         content: The values by field name; only with the accept of a form.
         by: Who decided.
         reason: Why, in words of ours or of the host's.
+        policy: The policy that decided, in one word, where one did.
+        never_again: The user wants to hear no more from this server.
+        confirmed: The user was told that the answer seems to hold a secret,
+            and sends it all the same.
         sources: Where each value comes from, by field name.
         notes: What was changed before the answer was sent.
     """
@@ -56,6 +60,9 @@ class Answer(BaseModel):
     content: dict[str, Value | None] | None = None
     by: By
     reason: str = ""
+    policy: str = ""
+    never_again: bool = False
+    confirmed: bool = False
     sources: dict[str, Source] = Setting(default_factory=dict)
     notes: tuple[Problem, ...] = ()
 
@@ -78,14 +85,14 @@ class Answer(BaseModel):
         )
 
     @classmethod
-    def decline(cls, *, by: By, reason: str = "") -> Answer:
+    def decline(cls, *, by: By, reason: str = "", policy: str = "", never_again: bool = False) -> Answer:
         """Say no.  Only for somebody's decision: if nobody was asked, cancel."""
-        return cls(action="decline", by=by, reason=reason)
+        return cls(action="decline", by=by, reason=reason, policy=policy, never_again=never_again)
 
     @classmethod
-    def cancel(cls, *, by: By, reason: str = "") -> Answer:
+    def cancel(cls, *, by: By, reason: str = "", policy: str = "") -> Answer:
         """Say neither: dismissed, failed, or nobody there."""
-        return cls(action="cancel", by=by, reason=reason)
+        return cls(action="cancel", by=by, reason=reason, policy=policy)
 
     def to_wire(self) -> dict[str, Any]:
         """Return the result as JSON on the wire: what the server gets to know."""

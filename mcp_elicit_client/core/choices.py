@@ -74,8 +74,8 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
         """Nobody asked what was survived."""
 
     options = options_of(schema, note)
-    named = [] if options is None else named_options(options, schema.get("type"), limits, note)
-    return tuple(Choice.model_validate(each) for each in named)
+    named = {} if options is None else named_options(options, schema.get("type"), limits, note)
+    return tuple(Choice.model_validate(each) for each in named.values())
 
 
 def items_with_names(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -168,31 +168,33 @@ def _names(names: object, values: Sequence[object], note: Note) -> list[Any]:
 
 def named_options(
     options: Sequence[tuple[object, object]], type_: object, limits: Limits, note: Note
-) -> list[dict[str, object]]:
+) -> dict[tuple[str, object], dict[str, object]]:
     """
     Choose what can be sent of values and titles, each with a name safe to show; `normalize_enum` says how.
 
     *note* learns what was left out or shown differently.
 
     Returns:
-        What `Choice` takes: many options are made faster by the field that holds them.
+        What `Choice` takes, by `scalar_key`: many options are made faster by
+        the field that holds them.
     """
     types = None if type_ is None else frozenset(each for each in _listed(type_) if isinstance(each, str))
-    named: dict[tuple[str, object], tuple[object, str]] = {}
+    named: dict[tuple[str, object], dict[str, object]] = {}
+    longest = limits.option_title
     for value, title in options:
         if not _is_sendable(value, types, limits):
             note("options_dropped", "an option that no answer can carry was left out")
             continue
         name = title if isinstance(title, str) and title.strip() else _spell(value)
+        name = printable(name, limit=longest, multiline=False)
         key = scalar_key(value)
-        first = named.setdefault(key, (value, name))
-        if first[1] != name:
+        first = named.get(key)
+        if first is None:
+            named[key] = {"value": value, "title": name}
+        elif first["title"] != name:
             note("titles_ignored", "one option has two titles; its value is shown instead")
-            named[key] = (first[0], _spell(first[0]))
-    longest = limits.option_title
-    return [
-        {"value": value, "title": printable(name, limit=longest, multiline=False)} for value, name in named.values()
-    ]
+            first["title"] = printable(_spell(first["value"]), limit=longest, multiline=False)
+    return named
 
 
 def _listed(each: object) -> Sequence[object]:

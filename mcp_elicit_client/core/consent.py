@@ -11,10 +11,11 @@ from mcp_elicit_client.core.requests import UrlRequest
 UrlStep: TypeAlias = Literal["consent", "waiting"]
 """Before the URL is opened, or after, until the user is done there."""
 
-UrlChoice: TypeAlias = Literal["open", "copy", "show", "continue", "again", "decline", "cancel"]
+UrlChoice: TypeAlias = Literal["open", "copy", "show", "continue", "again", "decline", "never", "cancel"]
 """
 What a person can choose: open the page; copy its address; only show it;
-go on, being done there; open it again; say no; leave the question.
+go on, being done there; open it again; say no; say no for this server, for
+ever; leave the question.
 """
 
 
@@ -52,7 +53,7 @@ def ask_consent(request: UrlRequest, *, can_open: bool = True, can_copy: bool = 
     return UrlQuestion(
         request=request,
         step="consent",
-        choices=(*(way for way, there in ways.items() if there), "decline", "cancel"),
+        choices=(*(way for way, there in ways.items() if there), *_ways_out(request)),
         default="decline" if request.target.warnings else None,
     )
 
@@ -65,4 +66,8 @@ def ask_when_done(request: UrlRequest, *, can_open: bool = True) -> UrlQuestion:
     was not proves anything, and a server need not say when it is satisfied.
     """
     again: tuple[UrlChoice, ...] = ("again",) if can_open else ()
-    return UrlQuestion(request=request, step="waiting", choices=("continue", *again, "decline", "cancel"))
+    return UrlQuestion(request=request, step="waiting", choices=("continue", *again, *_ways_out(request)))
+
+
+def _ways_out(request: UrlRequest) -> tuple[UrlChoice, ...]:
+    return ("decline", "never", "cancel") if request.can_silence else ("decline", "cancel")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
@@ -34,12 +34,11 @@ UrlWarningCode: TypeAlias = Literal[
 _KNOWN_ENDINGS = frozenset({"com", "org", "net", "edu", "gov", "mil"})
 _SECOND_LEVEL = frozenset({"ac", "co", "com", "edu", "gov", "net", "org"})
 
-# Letters of other alphabets that are drawn like Latin ones (Unicode TS 39).
-_LIKE_LATIN = {
-    "CYRILLIC": frozenset("аеорсухіјѕһԁԛԝӏѵԍьгпѡ"),
-    "GREEK": frozenset("αονρικτυχγω"),
-    "ARMENIAN": frozenset("օսոհցքզգ"),  # noqa: RUF001
-}
+LOOKALIKES: Mapping[str, str] = dict(
+    zip("аеорсухіјѕһԁԛԝӏѵԍьгпαονρικτυχγωօսոհցքզգ", "aeopcyxijshdqwlvgbrnaovpiktuxywouuhgpqq", strict=True)
+)
+"""Letters of other alphabets, each with the Latin one that it is drawn like (Unicode TS 39)."""
+
 _SAME_SCRIPT = {"CJK": "HAN", "IDEOGRAPHIC": "HAN", "KATAKANA-HIRAGANA": "KATAKANA"}
 # Scripts that one language writes together.
 _WRITTEN_TOGETHER = (
@@ -141,10 +140,7 @@ def _script(letter: str) -> str:
 
 
 def _looks_latin(word: str, scripts: set[str]) -> bool:
-    return any(
-        scripts == {script} and all(letter in letters for letter in word if letter.isalpha())
-        for script, letters in _LIKE_LATIN.items()
-    )
+    return len(scripts) == 1 and scripts != {"LATIN"} and all(each in LOOKALIKES for each in word if each.isalpha())
 
 
 def _imitated(labels: list[str]) -> str | None:

@@ -26,6 +26,12 @@ class _Field(BaseModel):
     description: str = ""
     required: bool = False
     nullable: bool = False
+    secret: bool = False
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether what is typed is not to be shown."""
+        return self.secret or getattr(self, "format", None) == "password"
 
 
 class TextField(_Field):
@@ -40,6 +46,8 @@ class TextField(_Field):
         required: Whether an answer must have it.
         nullable: Whether the server takes null for it.  Null is never sent:
             if the field is optional, it counts as left out.
+        secret: Whether it seems to ask for what should not travel: hide what
+            is typed, and keep it out of logs.
         default: What the server suggests, already checked; None if nothing.
         min_length: The least number of characters (code points).
         max_length: The greatest number of characters.
@@ -194,15 +202,12 @@ class MultiChoiceField(_WithChoices):
             items = {"type": "string", "enum": [choice.value for choice in self.choices]}
         else:
             items = self.item.rules() if self.item else {"type": "string"}
-        return _present(
-            {
-                "type": "array",
-                "items": items,
-                "minItems": self.min_items,
-                "maxItems": self.max_items,
-                "uniqueItems": self.unique or None,
-            }
-        )
+        return {**self.rules_of_list(), "items": items}
+
+    def rules_of_list(self) -> dict[str, Any]:
+        """The same, without what each value must be like."""
+        limits = {"minItems": self.min_items, "maxItems": self.max_items, "uniqueItems": self.unique or None}
+        return {"type": "array", **_present(limits)}
 
 
 Field: TypeAlias = TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField
@@ -239,8 +244,11 @@ class Form(BaseModel):
     @cached_property
     def mentions_patterns(self) -> bool:
         """Whether the server has patterns for some field, checked or not."""
-        texts = [text for text in map(text_of, self.fields) if text is not None]
-        return any(text.pattern is not None or text.pattern_skipped for text in texts)
+        for field in self.fields:
+            text = text_of(field)
+            if text is not None and (text.pattern is not None or text.pattern_skipped):
+                return True
+        return False
 
     def json_schema(self) -> dict[str, Any]:
         """
@@ -261,13 +269,9 @@ class Form(BaseModel):
 
 def text_of(field: Field) -> TextField | None:
     """Return what the texts of *field* must be like; None if it takes no free texts."""
-    match field:
-        case TextField():
-            return field
-        case MultiChoiceField():
-            return field.item
-        case _:
-            return None
+    if field.kind == "text":
+        return field
+    return field.item if field.kind == "multichoice" else None
 
 
 def _present(rules: Mapping[str, Any]) -> dict[str, Any]:

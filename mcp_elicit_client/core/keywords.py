@@ -26,14 +26,13 @@ def broken_rules(field: Field, value: Any) -> list[tuple[str, bool]]:
     Returns:
         Each keyword, and whether it is broken by one value of a list.
     """
-    rules = field.rules()
     if isinstance(field, ChoiceField):
-        rules["enum"] = field.by_key
-    broken = [(keyword, False) for keyword in _broken(rules, value)]
-    if isinstance(field, MultiChoiceField) and isinstance(value, (list, tuple)):
-        of_items = rules["items"]
-        if field.choices:
-            of_items["enum"] = field.by_key
+        return [(keyword, False) for keyword in _broken({"enum": field.by_key}, value)]
+    if not isinstance(field, MultiChoiceField):
+        return [(keyword, False) for keyword in _broken(field.rules(), value)]
+    broken = [(keyword, False) for keyword in _broken(field.rules_of_list(), value)]
+    if isinstance(value, (list, tuple)):
+        of_items = {"type": "string", "enum": field.by_key} if field.choices else field.rules()["items"]
         broken += [(keyword, True) for each in value for keyword in _broken(of_items, each)]
     return broken
 

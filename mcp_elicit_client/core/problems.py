@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 ProblemCode: TypeAlias = Literal[
     "cut",
     "default_dropped",
+    "impersonation",
     "left_out",
     "limit_ignored",
     "not_asked_for",
@@ -17,6 +18,7 @@ ProblemCode: TypeAlias = Literal[
     "required_ignored",
     "rule_not_checked",
     "schema_missing",
+    "secret",
     "titles_ignored",
     "type_guessed",
     "undescribed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from mcp_elicit_client.core.choices import Note, items_with_names, named_options, options_of
 from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
@@ -18,6 +18,9 @@ from mcp_elicit_client.core.wrappers import UnanswerableError, open_wrappers
 
 _RULES_NOT_CHECKED = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "contains"})
 _MAX_FORMAT = 64
+
+_Named: TypeAlias = dict[tuple[str, object], dict[str, object]]
+F = TypeVar("F", ChoiceField, MultiChoiceField)
 
 
 @dataclass
@@ -91,7 +94,8 @@ def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], limits:
     kind = schema.get("type")
     options = None if kind == "array" else options_of(schema, note)
     if options is not None:
-        return ChoiceField.model_validate({**common, "choices": _choices(options, kind, limits, note)})
+        named = _choices(options, kind, limits, note)
+        return _indexed(ChoiceField.model_validate({**common, "choices": list(named.values())}), named)
     if kind is None:
         kind = _guess_type(schema)
         note("type_guessed", f"it has no type; {kind} is asked for")
@@ -137,13 +141,19 @@ def _guess_type(schema: Mapping[str, Any]) -> str:
 
 def _choices(
     options: Sequence[tuple[object, object]], kind: object, limits: Limits, note: Note
-) -> list[dict[str, object]]:
+) -> _Named:
     if len(options) > limits.options:
         raise UnanswerableError(f"has {len(options)} options; at most {limits.options} can be shown")
     choices = named_options(options, kind, limits, note)
     if not choices:
         raise UnanswerableError("has no option that an answer can carry")
     return choices
+
+
+def _indexed(field: F, named: _Named) -> F:
+    """Give *field* the index of its options, which is known already and costs time to find."""
+    field.__dict__["by_key"] = dict(zip(named, field.choices, strict=True))
+    return field
 
 
 def _text_limits(schema: Mapping[str, Any], limits: Limits, note: Note) -> dict[str, Any]:
@@ -205,21 +215,29 @@ def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Li
     possible = len(choices) if choices and unique else None
     if least is not None and any(bound is not None and least > bound for bound in (most, possible)):
         raise UnanswerableError("asks for more values than it allows")
-    return MultiChoiceField.model_validate(
-        {**common, "choices": choices, "item": item, "min_items": least, "max_items": most, "unique": unique}
+    field = MultiChoiceField.model_validate(
+        {
+            **common,
+            "choices": list(choices.values()),
+            "item": item,
+            "min_items": least,
+            "max_items": most,
+            "unique": unique,
+        }
     )
+    return _indexed(field, choices)
 
 
-def _items(items: object, limits: Limits, note: Note) -> tuple[list[dict[str, object]], TextField | None]:
+def _items(items: object, limits: Limits, note: Note) -> tuple[_Named, TextField | None]:
     """Read what a list is of: options, or texts of one kind."""
     if not isinstance(items, dict):
         raise UnanswerableError("asks for a list that no answer can carry")
     options = options_of(items, note)
     if options is not None:
         choices = _choices(options, items.get("type"), limits, note)
-        if not all(isinstance(choice["value"], str) for choice in choices):
+        if not all(isinstance(choice["value"], str) for choice in choices.values()):
             raise UnanswerableError("asks for a list of options that are not texts")
         return choices, None
     if items.get("type", _guess_type(items)) != "string":
         raise UnanswerableError("asks for a list of something else than texts")
-    return [], TextField(name="", title="", **_text_limits(items, limits, note))
+    return {}, TextField(name="", title="", **_text_limits(items, limits, note))

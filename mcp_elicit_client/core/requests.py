@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
@@ -27,7 +28,7 @@ MAX_ID = 1_024
 """The longest ``elicitationId``, in characters."""
 
 _COST_OF_A_VALUE = 8
-_SCALARS = (int, float, bool, type(None))
+_SCALARS = frozenset({int, float, bool, type(None)})
 
 
 class Server(BaseModel):
@@ -89,6 +90,8 @@ class _Request(BaseModel):
     tool: str | None = None
     request_id: str | int | None = None
     turn: Turn | None = None
+    deadline: datetime | None = None
+    can_silence: bool = False
     meta: dict[str, Any] = Setting(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
@@ -105,6 +108,10 @@ class FormRequest(_Request):
         tool: The tool during whose call the server asks, if known.
         request_id: The request's id in its session, if known.
         turn: Where it stands among several that were asked at once.
+        deadline: When the question is withdrawn unless it was answered; None
+            if never.
+        can_silence: Whether the user may be offered never to be asked for
+            this server again (`Answer.never_again`).
         meta: The server's ``_meta``.  **Not safe to show.**
         problems: What was wrong with the request, but survivable.
     """
@@ -294,17 +301,28 @@ def check_size(wire: Mapping[str, Any], limits: Limits) -> None:
             if not isinstance(value, (list, tuple)):
                 left -= _length_of_names(value)
                 value = value.values()  # noqa: PLW2901 -- what is left to look at
-            for each in value:
-                if isinstance(each, str):
-                    left -= len(each)
-                elif not isinstance(each, _SCALARS) and isinstance(each, (dict, list, tuple, Mapping)):
-                    below.append(each)
+            left -= _look_at(value, below)
         if left < 0:
             raise RequestError(f"the request is larger than {limits.request} characters")
         if not below:
             return
         level = below
     raise RequestError(f"the request is nested more than {limits.nesting} deep")
+
+
+def _look_at(values: Iterable[Any], below: list[Any]) -> int:
+    """Count the characters among *values*, and put what holds more values into *below*."""
+    characters = 0
+    for each in values:
+        kind = type(each)
+        if kind is str:
+            characters += len(each)
+        elif kind is dict or kind is list:
+            below.append(each)
+        elif kind not in _SCALARS:  # of a kind that no JSON parser makes
+            characters += len(each) if isinstance(each, str) else 0
+            below += [each] if isinstance(each, (list, tuple, Mapping)) else []
+    return characters
 
 
 def _length_of_names(value: Mapping[Any, Any]) -> int:

@@ -21,6 +21,9 @@ T = TypeVar("T")
 
 _logger = logging.getLogger("mcp_elicit_client")
 
+OUTCOME = "mcp-elicit-client/outcome"
+"""The name in a result's ``_meta`` under which a server is told who decided, if the host wants that."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
@@ -30,12 +33,15 @@ class Door:
     Attributes:
         limits: How much of a request is read and shown.
         url_rules: Which hosts beyond public https may be visited.
+        tell_outcome: Whether the server is told, in the result's ``_meta``,
+            who decided: a person, or a policy and which.
         modes: The modes that the session declares; a request in another is
             refused.  None where the session declares what it likes.
     """
 
     limits: Limits = DEFAULT_LIMITS
     url_rules: UrlRules = DEFAULT_URL_RULES
+    tell_outcome: bool = False
     modes: Collection[Mode] | None = None
 
     def read(self, params: object, **details: Any) -> Request:
@@ -49,6 +55,13 @@ class Door:
         if self.modes is not None and request.mode not in self.modes:
             raise RequestError(f"this client takes no requests in {request.mode} mode")
         return request
+
+    def to_wire(self, answer: Answer) -> dict[str, Any]:
+        """Return the result of *answer* as JSON on the wire: all that the server gets to know."""
+        wire = answer.to_wire()
+        if self.tell_outcome:
+            wire["_meta"] = {OUTCOME: {"by": answer.by, **({"policy": answer.policy} if answer.policy else {})}}
+        return wire
 
 
 DEFAULT_DOOR = Door()

@@ -46,7 +46,6 @@ def elicitation_handler(
             answer = await answer_params(handler, params, server=server_now, door=door, **request_details(context))
         except RequestError:
             return ElicitResult(action="cancel")
-        wire = answer.to_wire()
-        return ElicitResult(action=wire["action"], content=wire.get("content"))
+        return ElicitResult.model_validate(door.to_wire(answer))
 
     return handle

@@ -59,7 +59,7 @@ def elicitation_callback(handler: Handler, *, server: Server | str, door: Door =
             if (details["protocol"] or "") >= FIRST_WITH_ROUNDS:
                 return ElicitResult(action="cancel")
             return ErrorData(code=INVALID_PARAMS, message=str(error))
-        return ElicitResult.model_validate(answer.to_wire())
+        return ElicitResult.model_validate(door.to_wire(answer))
 
     return callback
 

@@ -1,7 +1,8 @@
 """
-Ask in the terminal, line by line.
+Ask in the terminal: with a form, or line by line.
 
-Needs no extra, works with a screen reader and over any connection.
+The form takes the extra ``terminal``; line by line needs no extra, works with
+a screen reader and over any connection.
 """
 
 from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any
@@ -10,7 +11,9 @@ import anyio
 
 from mcp_elicit_client.core.entry import is_numbered, parse_text
 from mcp_elicit_client.core.forms import ChoiceField, Field, MultiChoiceField, TextField
+from mcp_elicit_client.core.secrets import secret_values
 from mcp_elicit_client.exceptions import AnswerError
+from mcp_elicit_client.handlers.drafts import Drafts
 from mcp_elicit_client.handlers.terminal.console import Console
 from mcp_elicit_client.handlers.terminal.layout import quote
 from mcp_elicit_client.handlers.terminal.parts import asks, decide, introduce, name_of, say
@@ -25,17 +28,19 @@ Type your answer and press Enter.
   /empty    answer with an empty text or list
   /options  list all options
   /decline  say no to the server
+  /never    say no, and never be asked for this server again, where that is offered
   /cancel   close the question without an answer (so does Ctrl-C)
 To answer with a text that begins like one of these, put one more / before it."""
-_COMMANDS = frozenset({"/back", "/skip", "/empty", "/options", "/decline", "/cancel", "/help"})
+_COMMANDS = frozenset({"/back", "/skip", "/empty", "/options", "/decline", "/never", "/cancel", "/help"})
 
 
 @dataclass
 class _Draft:
-    """What has been answered so far, by field name."""
+    """What has been answered so far, by field name, and *before*, when the question was withdrawn."""
 
     values: dict[str, Any] = dataclass_field(default_factory=dict)
     sources: dict[str, Source] = dataclass_field(default_factory=dict)
+    before: dict[str, Any] = dataclass_field(default_factory=dict)
 
     def set(self, field: Field, value: Any, source: Source) -> None:
         self.values[field.name] = value
@@ -46,15 +51,23 @@ class _Draft:
         self.sources.pop(field.name, None)
 
 
-async def ask_form(console: Console, request: FormRequest) -> Answer:
+async def ask_form(console: Console, request: FormRequest, drafts: Drafts) -> Answer:
     """Ask for every field of *request*, then show what would be sent, then send it or not."""
+    draft = _Draft(before=drafts.take(request))
+    try:
+        return await _ask_form(console, request, draft)
+    except anyio.get_cancelled_exc_class():
+        drafts.keep(request, {**draft.before, **draft.values})
+        raise
+
+
+async def _ask_form(console: Console, request: FormRequest, draft: _Draft) -> Answer:
     fields = request.form.fields
     introduce(console, request, asks(request))
     if fields:
         say(console, "Type /help for what you can do, /decline or /cancel to leave.")
     if request.form.left_out:
         say(console, f"Not asked here, since nobody could answer: {len(request.form.left_out)} optional field(s).")
-    draft = _Draft()
     at = 0
     while at < len(fields):
         step = await _ask_field(console, request, draft, at)
@@ -68,11 +81,12 @@ async def _ask_field(console: Console, request: FormRequest, draft: _Draft, at: 
     """Ask for one field.  Returns how many fields to go on, or the end of the question."""
     fields = request.form.fields
     field = fields[at]
-    _show_field(console, field, f"Field {at + 1} of {len(fields)}")
-    hidden = isinstance(field, TextField) and field.format == "password"
+    _show_field(console, field, draft, f"Field {at + 1} of {len(fields)}")
     while True:
-        typed = await console.ask("> ", hidden=hidden)
-        if typed in _COMMANDS and typed != "/empty":
+        typed = await console.ask("> ", hidden=field.is_hidden)
+        if typed == "/never" and request.can_silence:
+            step: Answer | int | None = _refuse("never")
+        elif typed in _COMMANDS and typed != "/empty":
             step = _command(console, field, draft, typed)
         elif not typed.strip():
             step = _enter(console, field, draft)
@@ -85,10 +99,8 @@ async def _ask_field(console: Console, request: FormRequest, draft: _Draft, at: 
 def _command(console: Console, field: Field, draft: _Draft, command: str) -> Answer | int | None:
     """Obey a command; None to ask again."""
     match command:
-        case "/decline":
-            return Answer.decline(by="user")
-        case "/cancel":
-            return Answer.cancel(by="user")
+        case "/decline" | "/cancel":
+            return _refuse(command[1:])
         case "/back":
             return -1
         case "/skip" if not field.required:
@@ -104,7 +116,10 @@ def _command(console: Console, field: Field, draft: _Draft, command: str) -> Ans
 
 
 def _enter(console: Console, field: Field, draft: _Draft) -> int | None:
-    """Take the suggestion, or leave the field out; None to ask again."""
+    """Take what was typed before, or the suggestion, or leave the field out; None to ask again."""
+    if field.name in draft.before:
+        draft.set(field, draft.before[field.name], "user")
+        return 1
     if field.default is not None:
         draft.set(field, field.default, "default")
         return 1
@@ -137,7 +152,7 @@ def _required_hint(field: Field) -> str:
     return "An answer is required."
 
 
-def _show_field(console: Console, field: Field, place: str) -> None:
+def _show_field(console: Console, field: Field, draft: _Draft, place: str) -> None:
     console.write("")
     console.write(quote(field.title, console.width))
     if field.description:
@@ -145,12 +160,21 @@ def _show_field(console: Console, field: Field, place: str) -> None:
     _show_options(console, field, at_most=_OPTIONS_AT_ONCE)
     if field.default is not None:
         console.write(quote(f"Suggested: {spell(field, field.default)}", console.width))
-    words = [f"{place}: {expectation(field)}", "required" if field.required else "optional"]
-    if field.default is not None:
-        words.append("Enter takes the suggestion" + ("" if field.required else ", /skip leaves it out"))
+    if field.secret:
+        say(console, "Careful: do not type a password, a key or a card number here.")
+    if field.name in draft.before:
+        say(console, f"You had typed: {spell(field, draft.before[field.name])}")
+    say(console, f"{place}: {expectation(field)}; {'; '.join(_what_enter_does(field, draft))}.")
+
+
+def _what_enter_does(field: Field, draft: _Draft) -> Iterator[str]:
+    yield "required" if field.required else "optional"
+    if field.name in draft.before:
+        yield "Enter takes what you had typed"
+    elif field.default is not None:
+        yield "Enter takes the suggestion" + ("" if field.required else ", /skip leaves it out")
     elif not field.required:
-        words.append("Enter leaves it out")
-    say(console, "; ".join(words) + ".")
+        yield "Enter leaves it out"
 
 
 def _show_options(console: Console, field: Field, *, at_most: int | None) -> None:
@@ -166,26 +190,52 @@ def _show_options(console: Console, field: Field, *, at_most: int | None) -> Non
 
 async def _review(console: Console, request: FormRequest, draft: _Draft) -> Answer:
     fields = request.form.fields
+    choices = [
+        "send",
+        *(["edit N"] if fields else []),
+        "decline",
+        *(["never"] if request.can_silence else []),
+        "cancel",
+    ]
     while True:
         if fields:
             console.write("\nPlease check before it is sent:")
         for number, field in enumerate(fields, 1):
             console.write(quote(f"{number}) {field.title}: {_shown(field, draft)}", console.width))
         say(console, f"This goes to {name_of(request.server)}." if fields else "To send means to confirm.")
-        choice = await decide(console, ["send", *(["edit N"] if fields else []), "decline", "cancel"])
+        choice = await decide(console, choices)
         match choice.split():
             case ["send"]:
-                return Answer.accept(draft.values, by="user", sources=draft.sources)
-            case ["decline"]:
-                return Answer.decline(by="user")
-            case ["cancel"]:
-                return Answer.cancel(by="user")
+                answer = await _send(console, request, draft)
+                if answer is not None:
+                    return answer
             case ["edit", place] if place in [str(each) for each in range(1, len(fields) + 1)]:
                 step = await _ask_field(console, request, draft, int(place) - 1)
                 if isinstance(step, Answer):
                     return step
+            case ["decline" | "never" | "cancel"]:
+                return _refuse(choice)
             case _:
                 console.write(f"There is no such field: type edit and a number from 1 to {len(fields)}.")
+
+
+async def _send(console: Console, request: FormRequest, draft: _Draft) -> Answer | None:
+    """Send, unless the answer seems to hold a secret and the user thinks better of it."""
+    warned = {field.name for field in request.form.fields if field.is_hidden}
+    typed = {name: value for name, value in draft.values.items() if name not in warned}
+    found = secret_values({name: value for name, value in typed.items() if draft.sources[name] == "user"})
+    for finding in found:
+        say(console, f"Careful: {finding.message}")
+    if found and await decide(console, ["yes", "no"], default="no", about="Send it anyway? ") == "no":
+        return None
+    answer = Answer.accept(draft.values, by="user", sources=draft.sources)
+    return answer.model_copy(update={"confirmed": True}) if found else answer
+
+
+def _refuse(how: str) -> Answer:
+    if how == "cancel":
+        return Answer.cancel(by="user")
+    return Answer.decline(by="user", never_again=how == "never")
 
 
 def _shown(field: Field, draft: _Draft) -> str:

@@ -22,10 +22,15 @@ def introduce(console: Console, request: Request, asks: str) -> None:
     console.write("")
     if isinstance(request, UrlRequest):
         show_target(console, request)
+    for problem in request.problems:
+        if problem.code in ("impersonation", "secret"):
+            say(console, f"Careful: {problem.message}")
     claimed = request.server.claimed_name
     if claimed and claimed != request.server.name:
         console.write(quote(f'The server calls itself "{claimed}".', console.width))
     console.write("Lines that begin with | are the server's words.")
+    if request.deadline is not None:
+        say(console, f"The question closes at {request.deadline.astimezone():%H:%M:%S}.")
     say(console, asks)
 
 

@@ -36,7 +36,7 @@ class Visit:
         if not self.request.visits:
             question = ask_consent(self.request, can_copy=self.copy_url is not None)
             choice = await decide(self.console, question.choices, default=question.default)
-            if choice in ("decline", "cancel"):
+            if choice in ("decline", "never", "cancel"):
                 return _refused(choice)
             opened = await self._go(choice)
             if opened and self.request.answer_when == "agreed":
@@ -84,4 +84,6 @@ class Visit:
 
 
 def _refused(choice: str) -> Answer:
-    return Answer.decline(by="user") if choice == "decline" else Answer.cancel(by="user")
+    if choice == "cancel":
+        return Answer.cancel(by="user")
+    return Answer.decline(by="user", never_again=choice == "never")

@@ -40,7 +40,7 @@ def expectation(field: Field) -> str:
 def spell(field: Field, value: Any) -> str:
     """Show the value of a field, safely, in one line."""
     match field, value:
-        case TextField(format="password"), _:
+        case _ if field.is_hidden:
             return "(not shown)"
         case _, bool() if not isinstance(field, ChoiceField):
             return "yes" if value else "no"

@@ -1,0 +1,258 @@
+"""What the log says of a question; not what it said, and not what was answered, unless the host asks for that."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from pydantic_core import to_json
+
+from mcp_elicit_client.audit.chain import Keys
+from mcp_elicit_client.core.forms import Field, Form
+from mcp_elicit_client.core.problems import Problem
+from mcp_elicit_client.core.secrets import secret_fields, secret_values
+from mcp_elicit_client.core.text import is_plain, printable
+from mcp_elicit_client.core.validation import check_content, without_nulls
+from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
+
+MAX_FINDINGS = 32
+"""How many findings one event holds; the rest is counted."""
+
+_NAME = 128
+_TEXT = 256
+_VALUE = 1_024
+_SHORT = 4
+_LARGEST = 2**63
+_WITHHELD = "(withheld: it quotes the answer)"
+_NEVER_SENT = ("left_out", "unknown_field")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Teller:
+    """
+    Tells of questions, as events in JSON.
+
+    Attributes:
+        keys: What makes the fingerprints.
+        host: What the host calls its user or session.
+        values: Whether answers are written out.
+        messages: Whether messages are written out.
+    """
+
+    keys: Keys
+    host: str | None = None
+    values: bool = False
+    messages: bool = False
+
+    def question(self, request: Request, outcome: Answer | BaseException, now: float, seconds: float) -> bytes:
+        """
+        Tell of a question and what became of it.
+
+        Args:
+            request: What was asked.
+            outcome: The answer, or what was raised in place of one.
+            now: The time, in seconds since 1970.
+            seconds: How long it took, in seconds.
+
+        Returns:
+            A JSON object in ASCII.
+        """
+        told = {**_opening("question", now), "host": _optional(self.host, _TEXT), **_who(request)}
+        told["message_id"] = self.text_id(request.message)
+        if self.messages:
+            told["message"] = request.message
+        answer = outcome if isinstance(outcome, Answer) else None
+        if isinstance(request, FormRequest):
+            told |= self._form(request, answer)
+        else:
+            told |= self._url(request)
+        told |= _findings(request.problems if answer is None else request.problems + answer.notes)
+        told |= self._decision(request, outcome) if isinstance(outcome, Answer) else _failure(outcome)
+        told["latency"] = round(seconds, 6)
+        return _json({name: value for name, value in told.items() if value is not None})
+
+    def recovery(self, lost: int, now: float) -> bytes:
+        """Tell that *lost* events could not be written before this one."""
+        return _json({**_opening("recovery", now), "lost": lost})
+
+    def text_id(self, text: str) -> str:
+        """Name a message or a URL."""
+        return self.keys.fingerprint(text.encode("utf-8", "surrogatepass"))
+
+    def schema_id(self, form: Form) -> str:
+        """Name a form by its fields and by all the words that they show."""
+        words = [(field.title, field.description, *_titles(field)) for field in form.fields]
+        return self.keys.fingerprint(_json([form.json_schema(), words]))
+
+    def _form(self, request: FormRequest, answer: Answer | None) -> dict[str, Any]:
+        form = request.form
+        content = answer.content if answer is not None and answer.action == "accept" else None
+        fields: list[dict[str, Any]] = [
+            {"name": _clean(field.name, _NAME), "kind": field.kind} for field in form.fields
+        ]
+        told: dict[str, Any] = {"schema_id": self.schema_id(form), "fields": fields}
+        if answer is None or content is None:
+            return told
+        shown = self._shown(request, content)
+        for field, about in zip(form.fields, fields, strict=True):
+            if field.name in content:
+                about["source"] = answer.sources.get(field.name, "unknown")
+            if field.name in shown:
+                about["value"] = shown[field.name]
+        told["unfit"] = _unfit(form, content)
+        return told
+
+    def _url(self, request: UrlRequest) -> dict[str, Any]:
+        target = request.target
+        return {
+            "url_host": target.host,
+            "url_port": target.port,
+            "url_id": self.text_id(target.url),
+            "elicitation_id": _optional(request.elicitation_id, _NAME),
+            "visits": request.visits or None,
+            "warnings": [warning.code for warning in target.warnings],
+        }
+
+    def _shown(self, request: Request, content: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what is written out of an answer: without what grants access or authorises a payment."""
+        if not self.values or not isinstance(request, FormRequest):
+            return {}
+        shown = {name: _value(value) for name, value in content.items()}
+        found = (*secret_fields(request.form, request.message), *secret_values(shown))
+        hidden = {finding.field for finding in found} | {field.name for field in request.form.fields if field.secret}
+        return {name: value for name, value in shown.items() if name not in hidden}
+
+    def _decision(self, request: Request, answer: Answer) -> dict[str, Any]:
+        reason = answer.reason
+        if reason and answer.content:
+            shown = self._shown(request, answer.content)
+            if _quotes(reason, [value for name, value in answer.content.items() if name not in shown]):
+                reason = _WITHHELD
+        return {
+            "outcome": "answered",
+            "action": answer.action,
+            "by": answer.by,
+            "policy": _clean(answer.policy, _NAME) or None,
+            "reason": _clean(reason, _TEXT) or None,
+            "confirmed": answer.confirmed or None,
+            "never_again": answer.never_again or None,
+        }
+
+
+def _json(value: object) -> bytes:
+    return to_json(value, ensure_ascii=True)
+
+
+def _opening(event: str, now: float) -> dict[str, Any]:
+    time = datetime.fromtimestamp(now, timezone.utc).isoformat(timespec="microseconds")
+    return {"event": event, "time": f"{time[:-6]}Z", "version": _version()}
+
+
+@cache
+def _version() -> str:
+    return version("mcp-elicit-client")
+
+
+def _who(request: Request) -> dict[str, Any]:
+    server = request.server
+    return {
+        "server": _clean(server.name, _TEXT),
+        "claimed_name": _optional(server.claimed_name, _TEXT),
+        "transport": _optional(server.transport, _NAME),
+        "origin": _optional(server.origin, _TEXT),
+        "protocol": _optional(request.protocol, _NAME),
+        "mode": request.mode,
+        "tool": _optional(request.tool, _NAME),
+        "request_id": _id(request.request_id),
+        "turn": None if request.turn is None else f"{request.turn.number}/{request.turn.of}",
+    }
+
+
+def _findings(problems: Sequence[Problem]) -> dict[str, Any]:
+    if not problems:
+        return {}
+    found = list(dict.fromkeys((each.code, _optional(each.field, _NAME)) for each in problems))
+    return {
+        "findings": [
+            {"code": code, "field": field} if field is not None else {"code": code}
+            for code, field in found[:MAX_FINDINGS]
+        ],
+        "more_findings": len(found) - MAX_FINDINGS if len(found) > MAX_FINDINGS else None,
+    }
+
+
+def _failure(error: BaseException) -> dict[str, Any]:
+    """Tell what kind of error it was; its text may quote anything."""
+    if isinstance(error, Exception):
+        return {"outcome": "raised", "action": "cancel", "by": "error", "error": _clean(type(error).__name__, _NAME)}
+    return {"outcome": "withdrawn"}
+
+
+def _unfit(form: Form, content: Mapping[str, Any]) -> list[str] | None:
+    """Find, patterns aside, why `check_answer` will cancel this; None if it will not."""
+    errors = check_content(form, without_nulls(form, content) if None in content.values() else content).errors
+    return sorted({error.code for error in errors if error.code not in _NEVER_SENT}) or None
+
+
+def _titles(field: Field) -> tuple[str, ...]:
+    # Not by isinstance, which takes long to say no of a model.
+    if field.kind in ("choice", "multichoice"):
+        return tuple(choice.title for choice in field.choices)
+    return ()
+
+
+def _quotes(reason: str, values: Iterable[Any]) -> bool:
+    """Tell whether a value is in *reason*: a short one as a word, a longer one anywhere."""
+    said = _spoken(reason)
+    for value in values:
+        for each in value if isinstance(value, (list, tuple)) else (value,):
+            text = "" if each is None or isinstance(each, bool) else _spoken(each)
+            if len(text) >= _SHORT:
+                if text in said:
+                    return True
+            elif text and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said):
+                return True
+    return False
+
+
+def _spoken(value: str | float) -> str:
+    """Spell *value* as it is, however it is written."""
+    text = value if isinstance(value, str) else str(_value(value))
+    return " ".join(printable(text, limit=None, multiline=False).casefold().split())
+
+
+def _value(value: Any) -> Any:
+    match value:
+        case str():
+            return printable(value, limit=_VALUE)
+        case list() | tuple():
+            return [_value(each) for each in value]
+        case float() if not math.isfinite(value):
+            return str(value)
+        case int():
+            return _number(value)
+        case _:
+            return value
+
+
+def _id(value: str | int | None) -> str | int | None:
+    return _number(value) if isinstance(value, int) else _optional(value, _NAME)
+
+
+def _number(value: int) -> int | str:
+    # Python refuses to write numbers of many digits.
+    return value if -_LARGEST < value < _LARGEST else _clean(hex(value), _NAME)
+
+
+def _optional(text: str | None, limit: int) -> str | None:
+    return None if text is None else _clean(text, limit)
+
+
+def _clean(text: str, limit: int) -> str:
+    return text if len(text) <= limit and is_plain(text) else printable(text, limit=limit, multiline=False)

@@ -1,0 +1,217 @@
+"""Files that nobody else may write, and a key that nobody else may read."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from mcp_elicit_client.audit.errors import AuditError
+
+if sys.platform != "win32":
+    import fcntl
+
+_BINARY = getattr(os, "O_BINARY", 0)
+_SAFE = os.O_CLOEXEC | os.O_NOFOLLOW if sys.platform != "win32" else 0
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_OTHERS_ANYTHING = stat.S_IRWXG | stat.S_IRWXO
+_LINKED = (errno.ELOOP, errno.EMLINK)
+
+_NUMBER = re.compile("[1-9][0-9]{0,8}")
+_KEY_BYTES = 32
+_MAX_KEY_FILE = 1_024
+_BETWEEN_TRIES = 0.000_05
+
+
+def key_path(log: Path) -> Path:
+    """Where the key of *log* is, if the log made it itself."""
+    return log.with_name(f"{log.name}.key")
+
+
+def head_path(log: Path) -> Path:
+    """Where the head of *log* is."""
+    return log.with_name(f"{log.name}.head")
+
+
+def old_path(log: Path, number: int) -> Path:
+    """Where *log* is after it was put aside *number* times."""
+    return log.with_name(f"{log.name}.{number}")
+
+
+def files_of(log: Path) -> list[Path]:
+    """The files of *log* that there are, the oldest first."""
+    start = f"{log.name}."
+    numbers = [path.name[len(start) :] for path in log.parent.iterdir() if path.name.startswith(start)]
+    old = sorted((int(number) for number in numbers if _NUMBER.fullmatch(number)), reverse=True)
+    return [old_path(log, number) for number in old] + ([log] if log.exists() else [])
+
+
+def open_safely(path: Path, flags: int, *, secret: bool = False) -> int:
+    """
+    Open a file of ours; what is created is for its owner alone.
+
+    Returns:
+        The descriptor.
+
+    Raises:
+        AuditError: If *path* is a symbolic link or no file, or if others may
+            write it or, where it is *secret*, read it.
+        OSError: If it cannot be opened.
+    """
+    try:
+        descriptor = os.open(path, flags | _SAFE | _BINARY | _NO_WAITING, stat.S_IRUSR | stat.S_IWUSR)
+    except OSError as error:
+        if error.errno in _LINKED:
+            raise AuditError(f"{path} is a symbolic link, and is not followed") from None
+        raise
+    try:
+        _check(path, os.fstat(descriptor), secret=secret)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _check(path: Path, found: os.stat_result, *, secret: bool) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise AuditError(f"{path} is not a file")
+    if sys.platform == "win32":
+        return
+    if found.st_uid not in (os.geteuid(), 0):
+        raise AuditError(f"{path} belongs to another user")
+    if secret and found.st_mode & _OTHERS_ANYTHING:
+        raise AuditError(f"others may read the key {path}: chmod 600 it, and use a new one")
+    if found.st_mode & _OTHERS_WRITE:
+        raise AuditError(f"others may write {path}: chmod 600 it")
+
+
+def read_key(path: str | os.PathLike[str]) -> bytes:
+    """
+    Read a key: a file of hexadecimal digits.
+
+    Raises:
+        AuditError: If others may read it, if it is a symbolic link, or if
+            something else is in it.
+        OSError: If it cannot be read.
+    """
+    path = Path(path)
+    descriptor = open_safely(path, os.O_RDONLY, secret=True)
+    with os.fdopen(descriptor, "rb") as file:
+        data = file.read(_MAX_KEY_FILE)
+    try:
+        return bytes.fromhex(data.decode("ascii"))
+    except ValueError:
+        raise AuditError(f"{path} is no key: hexadecimal digits, as key.hex() makes them") from None
+
+
+def make_key(path: Path) -> bytes:
+    """
+    Make a key in a file of its own, whole or not at all; or read it, if somebody else just made it.
+
+    Raises:
+        AuditError: As in `read_key`.
+        OSError: If it cannot be made.
+    """
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = open_safely(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, secret=True)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_hex(_KEY_BYTES).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(draft, path)
+    finally:
+        draft.unlink()
+    return read_key(path)
+
+
+def lock(descriptor: int, patience: float) -> None:
+    """
+    Keep other processes out, until `unlock`; on Windows, nobody is kept out.
+
+    Args:
+        descriptor: The file whose lock it is.
+        patience: How long to wait for others to leave, in seconds.
+
+    Raises:
+        AuditError: If another process does not leave.
+    """
+    until = time.monotonic() + patience
+    while not _try_lock(descriptor):
+        if time.monotonic() >= until:
+            raise AuditError("another process keeps the audit log locked")
+        time.sleep(_BETWEEN_TRIES)
+
+
+def _try_lock(descriptor: int) -> bool:
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def unlock(descriptor: int) -> None:
+    """Let other processes in."""
+    if sys.platform != "win32":
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def read_at(descriptor: int, start: int, size: int) -> bytes:
+    """Read *size* bytes from *start* on, or what there is of them."""
+    data = _read(descriptor, start, size)
+    while len(data) < size and (more := _read(descriptor, start + len(data), size - len(data))):
+        data += more
+    return data
+
+
+def write_at(descriptor: int, start: int, data: bytes) -> None:
+    """
+    Write *data* from *start* on, over what is there.
+
+    Raises:
+        OSError: If there is no room; a part may have been written.
+    """
+    written = _write(descriptor, start, data)
+    while written < len(data):
+        written += _write(descriptor, start + written, data[written:])
+
+
+if sys.platform == "win32":
+
+    def _read(descriptor: int, start: int, size: int) -> bytes:
+        os.lseek(descriptor, start, os.SEEK_SET)
+        return os.read(descriptor, size)
+
+    def _write(descriptor: int, start: int, data: bytes) -> int:
+        os.lseek(descriptor, start, os.SEEK_SET)
+        return os.write(descriptor, data)
+
+else:
+
+    def _read(descriptor: int, start: int, size: int) -> bytes:
+        return os.pread(descriptor, size, start)
+
+    def _write(descriptor: int, start: int, data: bytes) -> int:
+        return os.pwrite(descriptor, data, start)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """
+    Write *data*, all of it.
+
+    Raises:
+        OSError: If there is no room; a part may have been written.
+    """
+    written = os.write(descriptor, data)
+    while written < len(data):
+        written += os.write(descriptor, data[written:])

@@ -1,0 +1,206 @@
+"""Each question leaves one line, whatever becomes of it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from mcp_elicit_client.audit.chain import Anchor
+from mcp_elicit_client.audit.errors import AuditError
+from mcp_elicit_client.audit.events import Teller
+from mcp_elicit_client.audit.journal import PATIENCE, Journal
+from mcp_elicit_client.audit.telemetry import Telemetry
+from mcp_elicit_client.core.forms import Form
+from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.typing import Answer, Handler, Request
+
+NAME = "audit"
+
+OnFailure: TypeAlias = Literal["continue", "cancel"]
+"""What becomes of questions that cannot be logged: they are asked all the same; or not, and nothing is accepted."""
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+class AuditLog:
+    """
+    A log of every question and what became of it: a line of JSON each, chained with HMAC-SHA256.
+
+    Use `policy` as a policy, the outermost.  There is no message and no
+    answer in the log, and nothing that would let them be guessed, unless the
+    host turns that on.  Threads and processes may share it.
+
+    Args:
+        path: The file.  Its folder must exist; what others may write is
+            refused.
+        key: What the lines are sealed with, at least 16 bytes.  None for a
+            key that is made and kept beside the file, as ``<path>.key``: who
+            can read that can rewrite the log.
+        values: Write out what was answered, but for what seems to grant
+            access or to authorise a payment.
+        messages: Write out the server's messages.
+        on_failure: What becomes of questions that cannot be logged.
+        max_bytes: How large the file gets before it is put aside as
+            ``<path>.1``, and that as ``<path>.2``.
+        keep: How many files that were put aside are kept.
+        host: What the host calls its user or session.
+        fsync: Whether each event is on the disk before the answer leaves.
+        clock: Tells the time, in seconds since 1970.
+        telemetry: Whether OpenTelemetry gets a span and counts for each
+            question, too; or what it gets them through.
+
+    Raises:
+        AuditError: If the file or its key is unsafe, or they do not fit.
+        MissingExtraError: If there is to be telemetry, and no OpenTelemetry.
+        ValueError: If the key is too short, or a bound makes no sense.
+    """
+
+    def __init__(  # noqa: PLR0913 -- what a host may want otherwise, all by keyword
+        self,
+        path: str | os.PathLike[str],
+        *,
+        key: bytes | None = None,
+        values: bool = False,
+        messages: bool = False,
+        on_failure: OnFailure = "continue",
+        max_bytes: int = 10 * 2**20,
+        keep: int = 20,
+        host: str | None = None,
+        fsync: bool = False,
+        clock: Callable[[], float] = time.time,
+        telemetry: bool | Telemetry = False,
+    ) -> None:
+        if on_failure not in ("continue", "cancel"):
+            raise ValueError(f'on_failure must be "continue" or "cancel", not {on_failure!r}')
+        if max_bytes < 1 or keep < 0:
+            raise ValueError("max_bytes must be at least 1, and keep at least 0")
+        self._journal = Journal(Path(path), key, max_bytes=max_bytes, keep=keep, fsync=fsync)
+        self._host = host
+        self._values = values
+        self._messages = messages
+        self._on_failure = on_failure
+        self._clock = clock
+        self._telemetry = Telemetry() if telemetry is True else telemetry or None
+        self._known_teller: Teller | None = None
+        self._lost = 0
+        self._is_failing = False
+        try:
+            self._journal.check()
+        except OSError as error:
+            self._fail(error)
+
+    def policy(self, handler: Handler) -> Handler:
+        """
+        Ask *handler*, and log what becomes of it.
+
+        An error of *handler* passes through, and so does cancellation.
+        """
+
+        async def audited(request: Request, /) -> Answer:
+            if self._on_failure == "cancel" and not self._is_ready():
+                return _unlogged()
+            begin = time.perf_counter()
+            try:
+                answer = as_answer(await handler(request))
+            except BaseException as error:
+                self._record(request, error, time.perf_counter() - begin)
+                raise
+            is_written = self._record(request, answer, time.perf_counter() - begin)
+            if self._on_failure == "cancel" and answer.action == "accept" and not is_written:
+                return _unlogged()
+            return answer
+
+        return audited if self._telemetry is None else self._telemetry.policy(audited)
+
+    def anchor(self) -> Anchor:
+        """
+        Return the last line, whichever process wrote it, to be kept elsewhere.
+
+        With it, `verify` can tell later that nothing up to there was cut off
+        or rewritten, not even by somebody with the key.
+
+        Raises:
+            AuditError: If the log cannot be read.
+        """
+        try:
+            return self._journal.last()
+        except OSError as error:
+            raise AuditError(f"the audit log {self._journal.path} cannot be read: {error.strerror}") from error
+
+    def fingerprint(self, what: str | Form) -> str:
+        """
+        Return the ``message_id`` of a message, the ``url_id`` of a URL or the ``schema_id`` of a form.
+
+        So the log can be searched for what it does not hold.
+
+        Raises:
+            AuditError: If the key cannot be used.
+            OSError: If it can be neither read nor made.
+        """
+        return self._teller.text_id(what) if isinstance(what, str) else self._teller.schema_id(what)
+
+    def close(self) -> None:
+        """Let go of the files.  The next event opens them again."""
+        self._journal.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {str(self._journal.path)!r}>"
+
+    @property
+    def _teller(self) -> Teller:
+        if self._known_teller is None:
+            keys = self._journal.keys
+            self._known_teller = Teller(keys=keys, host=self._host, values=self._values, messages=self._messages)
+        return self._known_teller
+
+    def _is_ready(self) -> bool:
+        """Tell whether an event could be written; after a failure, by writing one."""
+        try:
+            if not self._recover():
+                self._journal.check()
+        except (OSError, AuditError) as error:
+            self._lost += 1
+            self._fail(error)
+            return False
+        return True
+
+    def _record(self, request: Request, outcome: Answer | BaseException, seconds: float) -> bool:
+        try:
+            self._recover()
+            self._journal.append(self._teller.question(request, outcome, self._clock(), seconds))
+        except (OSError, ValueError, AuditError) as error:
+            self._lost += 1
+            self._fail(error)
+            return False
+        return True
+
+    def _recover(self) -> bool:
+        """After a failure, write how many events were lost; tell whether there was one."""
+        if not self._is_failing:
+            return False
+        self._journal.append(self._teller.recovery(self._lost, self._clock()))
+        _logger.error("the audit log %s can be written again; %d events are lost", self._journal.path, self._lost)
+        self._is_failing = False
+        self._lost = 0
+        self._journal.patience = PATIENCE
+        return True
+
+    def _fail(self, error: Exception) -> None:
+        if not self._is_failing:
+            why = error.strerror if isinstance(error, OSError) else error
+            _logger.error("the audit log %s cannot be written: %s", self._journal.path, why)
+        self._is_failing = True
+        self._journal.patience = 0  # whoever waited in vain once does not wait for every question
+
+
+def audited(handler: Handler, log: AuditLog) -> Handler:
+    """Ask *handler*, and write to *log* what becomes of it: ``log.policy(handler)``."""
+    return log.policy(handler)
+
+
+def _unlogged() -> Answer:
+    return Answer.cancel(by="error", policy=NAME, reason="the audit log cannot be written")

@@ -1,0 +1,147 @@
+"""What to say about a request, a field, its value and its errors, in the words of a catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mcp_elicit_client.core.choices import same
+from mcp_elicit_client.core.errors import FieldError
+from mcp_elicit_client.core.forms import (
+    BooleanField,
+    ChoiceField,
+    Field,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    text_of,
+)
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS
+from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.handlers.terminal.parts import name_of
+from mcp_elicit_client.handlers.terminal.screen.catalogue import Catalogue
+from mcp_elicit_client.typing import Request, UrlRequest
+
+_NAME = 200
+_VALUE = 2_000
+_PATTERN = 80
+
+
+def asks(request: Request, words: Catalogue) -> str:
+    """Say who asks for what: the host's own line."""
+    tool = words.of_tool.format(tool=printable(request.tool, limit=_NAME, multiline=False)) if request.tool else ""
+    turn = request.turn
+    place = words.of_turn.format(number=turn.number, of=turn.of) if turn and turn.of > 1 else ""
+    common = {"server": name_of(request.server), "tool": tool, "turn": place}
+    if isinstance(request, UrlRequest):
+        sentence = words.asks_again if request.visits else words.asks_to_open
+        return sentence.format(**common, domain=request.target.domain)
+    fields = len(request.form.fields)
+    sentence = words.asks_many if fields > 1 else words.asks_one if fields else words.asks_to_confirm
+    return sentence.format(**common, fields=fields)
+
+
+def expectation(field: Field, words: Catalogue) -> str:
+    """Say what a field takes: its kind and its limits."""
+    return ", ".join(_expectation(field, words))
+
+
+def _expectation(field: Field, words: Catalogue) -> Iterator[str]:
+    match field:
+        case NumberField():
+            yield words.kinds["integer" if field.integer else "number"]
+            yield from _range(field, words)
+        case BooleanField():
+            yield words.kinds["boolean"]
+        case ChoiceField():
+            yield words.kinds["choice"].format(options=len(field.choices))
+        case MultiChoiceField(choices=()):
+            yield words.kinds["list"]
+            if field.item is not None:
+                yield from _text(field.item, words)
+        case MultiChoiceField():
+            yield words.kinds["multichoice"].format(options=len(field.choices))
+        case TextField():
+            yield from _text(field, words)
+    if isinstance(field, MultiChoiceField) and (count := how_many(field, words)):
+        yield count
+
+
+def how_many(field: MultiChoiceField, words: Catalogue) -> str:
+    """Say how many values may be chosen; nothing if any number may."""
+    least, most = field.min_items, field.max_items
+    if least and most is not None:
+        sentence = words.choose_exactly if least == most else words.choose_between
+    elif least:
+        sentence = words.choose_least
+    else:
+        sentence = words.choose_most if most is not None else ""
+    return sentence.format(least=least, most=most)
+
+
+def _text(field: TextField, words: Catalogue) -> Iterator[str]:
+    yield words.formats.get(field.format or "", words.kinds["text"])
+    least, most = field.min_length, field.max_length
+    if least and most is not None:
+        sentence = words.characters_exactly if least == most else words.characters_between
+    elif least:
+        sentence = words.characters_least
+    else:
+        sentence = words.characters_most if most is not None else ""
+    if sentence:
+        yield sentence.format(least=least, most=most)
+
+
+def _range(field: NumberField, words: Catalogue) -> Iterator[str]:
+    if field.minimum is not None:
+        yield words.number_from.format(least=field.minimum)
+    if field.exclusive_minimum is not None:
+        yield words.number_above.format(least=field.exclusive_minimum)
+    if field.maximum is not None:
+        yield words.number_to.format(most=field.maximum)
+    if field.exclusive_maximum is not None:
+        yield words.number_below.format(most=field.exclusive_maximum)
+    if field.multiple_of is not None:
+        yield words.number_steps.format(step=field.multiple_of)
+
+
+def spell(field: Field, value: Any, words: Catalogue) -> str:
+    """Show the value of a field, safely, in one line."""
+    match field, value:
+        case _ if field.is_hidden:
+            return f"({words.hidden})"
+        case BooleanField(), _:
+            return words.yes if value else words.no
+        case ChoiceField(), _:
+            return next(field.label_of(choice) for choice in field.choices if same(choice.value, value))
+        case MultiChoiceField(), _:
+            names = {choice.value: field.label_of(choice) for choice in field.choices}
+            shown = (names.get(each) or printable(each, limit=_VALUE, multiline=False) for each in value)
+            return ", ".join(shown) or f"({words.none_chosen})"
+        case _:
+            return printable(str(value), limit=_VALUE, multiline=False) or f"({words.empty})"
+
+
+def complaint(field: Field, error: FieldError, words: Catalogue) -> str:
+    """Put an error into the catalogue's words."""
+    text = text_of(field)
+    known: dict[str, object] = dict(text.model_dump(exclude={"default"})) if text is not None else {}
+    known |= {
+        name: value
+        for name, value in field.model_dump(exclude={"choices", "item", "default"}).items()
+        if value is not None
+    }
+    known["answer"] = DEFAULT_LIMITS.answer
+    known["kind"] = words.kinds[_kind(field)]
+    known["format"] = words.formats.get(str(known.get("format")), known.get("format"))
+    known["pattern"] = printable(str(known.get("pattern")), limit=_PATTERN, multiline=False)
+    try:
+        return words.errors[error.code].format_map(known)
+    except (KeyError, IndexError, ValueError):  # a text that the catalogue lacks, or spells wrongly
+        return error.message
+
+
+def _kind(field: Field) -> str:
+    if isinstance(field, NumberField) and field.integer:
+        return "integer"
+    return "list" if isinstance(field, MultiChoiceField) and not field.choices else field.kind

@@ -1,0 +1,117 @@
+"""Between what a store holds and what people see."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any, cast
+
+from mcp_elicit_client.core.answers import Action, Answer
+from mcp_elicit_client.inbox.entries import Entry, Page, read_request, write_request
+from mcp_elicit_client.inbox.errors import InboxError
+from mcp_elicit_client.inbox.sealing import Sealer
+from mcp_elicit_client.inbox.stores.base import Record, Settlement
+from mcp_elicit_client.typing import Request
+
+_ID = 24
+_DIGITS = 19
+
+
+class Scribe:
+    """Writes records, and reads them; whatever it cannot read is an `InboxError`."""
+
+    def __init__(self, sealer: Sealer) -> None:
+        self._sealer = sealer
+
+    def record(self, owner: str, request: Request, now: float, lifetime: float) -> Record:
+        """
+        Write a new question down, under an id that nobody can guess.
+
+        Raises:
+            ValueError: If the request cannot be written as JSON.
+        """
+        expires = now + lifetime if request.deadline is None else request.deadline.timestamp()
+        entry_id = secrets.token_urlsafe(_ID)
+        sealed = self._sealer.seal(write_request(request), _place(entry_id, owner))
+        return Record(entry_id, owner, sealed, created=now, expires=expires)
+
+    def read(self, record: Record) -> Request:
+        """Return the request that was asked."""
+        try:
+            return read_request(self._open(record))
+        except ValueError:
+            raise InboxError("the inbox holds what is no request") from None
+
+    def entry(self, record: Record) -> Entry:
+        """Return what may be seen of a question."""
+        settlement = record.settlement
+        try:
+            return Entry(
+                id=record.id,
+                owner=record.owner,
+                request=json.loads(self._open(record)),
+                state="waiting" if settlement is None else settlement.state,
+                who="" if settlement is None else settlement.who,
+                when=_time(record.created if settlement is None else settlement.when),
+                created=_time(record.created),
+                expires=_time(record.expires),
+                action=cast("Action | None", (settlement and settlement.action) or None),  # pydantic checks it
+            )
+        except ValueError:
+            raise InboxError("the inbox holds what is no question") from None
+
+    def page(self, records: Sequence[Record], limit: int, cursors: Sequence[int]) -> Page:
+        """Return the first *limit* of *records*, and where the next page begins if there are more."""
+        after = str(cursors[limit - 1]) if len(records) > limit > 0 else None
+        return Page(entries=tuple(map(self.entry, records[:limit])), after=after)
+
+    def seal_answer(self, entry_id: str, reply: Mapping[str, Any]) -> str:
+        """Write down what a person answered, beside the action."""
+        return self._sealer.seal(json.dumps(reply), f"answer {entry_id}")
+
+    def answer_of(self, record: Record, settlement: Settlement) -> Answer:
+        """Return the answer to a question that was settled."""
+        match settlement.state:
+            case "answered" if settlement.answer is not None:
+                try:
+                    reply = json.loads(self._sealer.open(settlement.answer, f"answer {record.id}"))
+                    sources = dict.fromkeys(reply["content"] or {}, "user")
+                    reason = f"answered by {settlement.who}"
+                    return Answer.model_validate(
+                        {"action": settlement.action, "by": "user", "reason": reason, "sources": sources, **reply}
+                    )
+                except (ValueError, TypeError, LookupError):
+                    raise InboxError("the inbox holds what is no answer") from None
+            case "withdrawn":
+                return Answer.cancel(by="host", reason="the question was withdrawn")
+            case "expired":
+                return Answer.cancel(by="timeout", reason="nobody answered in time")
+            case _:
+                return Answer.cancel(by="error", reason="the answer did not arrive")
+
+    def _open(self, record: Record) -> str:
+        return self._sealer.open(record.request, _place(record.id, record.owner))
+
+
+def cursor(text: str | None) -> int | None:
+    """
+    Read a `Page.after`.
+
+    Raises:
+        ValueError: If no page had it.
+    """
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < _DIGITS):
+        raise ValueError("that is no place in a list")
+    return int(text)
+
+
+def _place(entry_id: str, owner: str) -> str:
+    return f"request {entry_id} {owner}"
+
+
+def _time(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, timezone.utc)

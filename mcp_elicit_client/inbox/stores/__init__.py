@@ -1,0 +1,1 @@
+"""Where questions wait: in memory, in a file of SQLite, in Redis."""

@@ -1,0 +1,107 @@
+"""The pages for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from mcp_elicit_client.core.validation import Validation
+from mcp_elicit_client.inbox.entries import Entry, Page
+from mcp_elicit_client.inbox.web.controls import Filled, content_of, controls_of
+from mcp_elicit_client.typing import FormRequest, UrlRequest
+
+ENDINGS = {
+    "answered": "It has been answered.",
+    "withdrawn": "Whoever asked no longer wants an answer.",
+    "expired": "Its time is over.",
+    "orphaned": "The program that asked is gone.",
+}
+"""What became of a question, in words."""
+
+_REFUSALS = {
+    401: ("You are not signed in", "Sign in, and open this page again."),
+    404: ("There is no such question", "It may be too old, or it is not for you."),
+    409: ("This question is closed", "Nothing was sent."),
+    503: ("The questions cannot be reached", "Try again in a minute."),
+}
+_SOMETHING = ("That did not work", "Go back and try again.")
+
+
+class Pages:
+    """Writes pages; whatever comes from a server is escaped."""
+
+    def __init__(self) -> None:
+        self._templates = Environment(
+            loader=FileSystemLoader(Path(__file__).parent / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+    def waiting(self, page: Page, *, is_later: bool) -> Response:
+        """The questions that wait; *is_later*: not the first of them."""
+        return self._write(
+            "waiting.html", page=page, is_later=is_later, requests=[entry.read() for entry in page.entries]
+        )
+
+    def history(self, page: Page) -> Response:
+        """Those that no longer wait."""
+        return self._write("history.html", page=page, requests=[entry.read() for entry in page.entries])
+
+    def question(self, entry: Entry) -> Response:
+        """One question: to be answered, or what became of it."""
+        if entry.state != "waiting":
+            return self._write("closed.html", entry=entry, ending=ENDINGS[entry.state])
+        request = entry.read()
+        if isinstance(request, UrlRequest):
+            return self._write("url.html", entry=entry, request=request)
+        return self._form(entry, request, None, Validation(valid=True))
+
+    def step(self, entry: Entry, step: str, filled: Filled, validation: Validation) -> Response:
+        """The page after a step: the review, the form again, or the link that was agreed to."""
+        request = entry.read()
+        if isinstance(request, UrlRequest):
+            template = "visit.html" if step == "open" else "url.html"
+            return self._write(template, entry=entry, request=request)
+        if step != "review" or not validation:
+            return self._form(entry, request, filled, validation)
+        controls = controls_of(request.form, filled)
+        content = content_of(request.form, filled)
+        names = [field.name for field in request.form.fields]
+        rows = [(control, name in content) for control, name in zip(controls, names, strict=True)]
+        asked = {control.id for control in controls}
+        sent = [(name, value) for name, values in filled.items() if name in asked for value in values]
+        return self._write("review.html", entry=entry, request=request, rows=rows, sent=sent)
+
+    def answered(self, entry: Entry) -> Response:
+        """What was just answered."""
+        request = entry.read()
+        link = request if isinstance(request, UrlRequest) and entry.action == "accept" else None
+        return self._write("answered.html", entry=entry, link=link)
+
+    def refusal(self, status: int, state: str | None) -> Response:
+        """Why there is nothing to see."""
+        title, advice = _REFUSALS.get(status, _SOMETHING)
+        return self._write("refusal.html", status, title=title, advice=advice, ending=ENDINGS.get(state or "", ""))
+
+    @staticmethod
+    def checked(entry: Entry, validation: Validation) -> Response:
+        """What is wrong so far, for the page's script: sentences by control."""
+        request = entry.read()
+        controls = controls_of(request.form, {}, validation.errors) if isinstance(request, FormRequest) else ()
+        return JSONResponse({control.id: list(control.errors) for control in controls})
+
+    def _form(self, entry: Entry, request: FormRequest, filled: Filled | None, validation: Validation) -> Response:
+        controls = controls_of(request.form, filled, validation.errors)
+        known = request.form.by_name
+        others = [error.message for error in validation.errors if error.field not in known]
+        return self._write(
+            "form.html", 200 if validation else 422, entry=entry, request=request, controls=controls, others=others
+        )
+
+    def _write(self, template: str, status: int = 200, **values: Any) -> Response:
+        return HTMLResponse(self._templates.get_template(template).render(values), status)

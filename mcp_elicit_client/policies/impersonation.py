@@ -1,0 +1,86 @@
+"""Servers that call themselves like somebody else."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterable
+
+from mcp_elicit_client.core.domains import LOOKALIKES
+from mcp_elicit_client.core.problems import Problem
+from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.typing import Answer, Handler, Policy, Request
+
+NAME = "impersonation"
+
+RESERVED = (
+    *("system", "operating system", "administrator", "admin", "root", "security", "support", "helpdesk"),
+    *("claude", "anthropic", "chatgpt", "openai", "copilot", "gemini", "cursor", "codex", "assistant"),
+    *("windows", "macos", "apple", "google", "microsoft", "github", "linux", "ubuntu", "terminal", "browser"),
+)
+"""Names that no server should claim: of systems, of the applications that host servers, of roles."""
+
+_LEET = str.maketrans(
+    {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "|": "l", "!": "i", "$": "s"}
+)
+
+
+def skeleton(name: str) -> str:
+    """
+    Reduce *name* to what the eye keeps of it.
+
+    Two names with the same skeleton are taken for each other: letters of
+    other alphabets, digits that stand for letters, case, spaces, accents and
+    invisible characters make no difference.
+
+    >>> skeleton("C 1AUDE") == skeleton("claude")
+    True
+    """
+    text = unicodedata.normalize("NFKD", name).casefold()
+    text = "".join(LOOKALIKES.get(character, character) for character in text).translate(_LEET)
+    text = "".join(character for character in text if character.isalnum())
+    return text.replace("rn", "m").replace("vv", "w").replace("l", "i").replace("j", "i")
+
+
+def flag_impersonation(*, names: Collection[str] = (), reserved: Iterable[str] = RESERVED) -> Policy:
+    """
+    Note on the request that the server calls itself like somebody else.
+
+    The user is asked all the same, under the name that the host gives the
+    server, and told (`Problem` with the code ``impersonation``).
+
+    Args:
+        names: What the host application calls its servers, and itself.
+        reserved: Names that no server should claim.
+    """
+    others = {skeleton(name): name for name in names}
+    taken = {skeleton(name) for name in reserved}
+
+    def policy(handler: Handler) -> Handler:
+        async def flagged(request: Request, /) -> Answer:
+            message = _imitation(request, others, taken)
+            if message is not None:
+                problem = Problem(code="impersonation", message=message)
+                request = request.model_copy(update={"problems": (*request.problems, problem)})
+            return as_answer(await handler(request))
+
+        return flagged
+
+    return policy
+
+
+def _imitation(request: Request, others: dict[str, str], taken: set[str]) -> str | None:
+    claimed = request.server.claimed_name
+    if not claimed:
+        return None
+    claim, own = skeleton(claimed), skeleton(request.server.name)
+    if claim == own:
+        return None if claimed.casefold() == request.server.name.casefold() or claimed.isascii() else _LOOKS_LIKE_OWN
+    if claim in others:
+        return f"The server calls itself like another one of yours, {others[claim]}."
+    words = {skeleton(word) for word in claimed.replace("_", " ").replace("-", " ").replace("(", " ").split()}
+    if claim in taken or words & taken:
+        return "The server calls itself like something that it is not."
+    return None
+
+
+_LOOKS_LIKE_OWN = "The server spells its name with letters that only look alike."

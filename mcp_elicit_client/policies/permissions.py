@@ -1,0 +1,208 @@
+"""Which servers may ask at all, and the user's "never again"."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from mcp_elicit_client.exceptions import PermissionsFileError
+from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.typing import Answer, Handler, Mode, Request
+
+NAME = "permissions"
+
+Permission: TypeAlias = Literal["ask", "never", "decline", "block"]
+"""
+Ask the user; never ask, and cancel; decline in the user's name; never ask as
+long as this process lives, which no file keeps.
+"""
+
+_MAX_FILE = 1_048_576
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+class Rule(BaseModel):
+    """
+    What holds for some requests; None stands for any.
+
+    Attributes:
+        server: What the host application calls the server.
+        mode: Form or url.
+        tool: The tool during whose call is asked.
+        permission: What holds.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    server: str | None = None
+    mode: Mode | None = None
+    tool: str | None = None
+    permission: Permission
+
+    @property
+    def rank(self) -> tuple[bool, bool, bool]:
+        """How specific it is: first by server, then by tool, then by mode."""
+        return (self.server is not None, self.tool is not None, self.mode is not None)
+
+    def holds_for(self, request: Request) -> bool:
+        """Tell whether it is about *request*."""
+        return (
+            self.server in (None, request.server.name)
+            and self.mode in (None, request.mode)
+            and self.tool in (None, request.tool)
+        )
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1] = 1
+    rules: list[Rule] = []
+
+
+class Permissions:
+    """
+    The permissions of one user, with or without a file that keeps them.
+
+    Use `policy` as a policy.  The file is JSON; it is read again when it has
+    changed, so that several processes may share it, and written as a whole
+    or not at all.  A file that others may write is refused, since it would
+    be theirs to say who asks.
+
+    Args:
+        path: The file.  It need not exist; its folder must.
+
+    Raises:
+        PermissionsFileError: If there is a file that cannot be used.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self._path = None if path is None else Path(path)
+        self._rules: dict[tuple[str | None, Mode | None, str | None], Rule] = {}
+        self._blocked: set[str] = set()
+        self._read_at: tuple[int, int, int] | None = None
+        self._refresh()
+
+    def policy(self, handler: Handler) -> Handler:
+        """Ask *handler* only where that is permitted, and remember who is never to ask again."""
+
+        async def permitted(request: Request, /) -> Answer:
+            try:
+                permission = self.permission_for(request)
+            except PermissionsFileError as error:
+                return Answer.cancel(by="error", policy=NAME, reason=str(error))
+            if permission == "decline":
+                return Answer.decline(by="policy", policy=NAME, reason="the user declines everything of this kind")
+            if permission != "ask":
+                return Answer.cancel(by="policy", policy=NAME, reason="the server may not ask")
+            answer = as_answer(await handler(request.model_copy(update={"can_silence": True})))
+            if answer.never_again:
+                self.set("never", server=request.server.name)
+            return answer
+
+        return permitted
+
+    def permission_for(self, request: Request) -> Permission:
+        """
+        Return what holds for *request*: the most specific rule, or else ask.
+
+        Raises:
+            PermissionsFileError: If the file has become unusable.
+        """
+        self._refresh()
+        if request.server.name in self._blocked:
+            return "block"
+        holding = [rule for rule in self._rules.values() if rule.holds_for(request)]
+        return max(holding, key=lambda rule: rule.rank).permission if holding else "ask"
+
+    def set(
+        self, permission: Permission, *, server: str | None, mode: Mode | None = None, tool: str | None = None
+    ) -> None:
+        """
+        Let *permission* hold from now on; in the file too, but for ``block``.
+
+        Raises:
+            PermissionsFileError: If the file cannot be written; the
+                permission holds all the same as long as the process lives.
+            ValueError: If *permission* is none, or blocks no server.
+        """
+        if permission not in get_args(Permission):
+            raise ValueError(f"a permission is one of {', '.join(get_args(Permission))}, not {permission!r}")
+        if permission == "block":
+            if server is None:
+                raise ValueError("to block is to block one server")
+            self._blocked.add(server)
+            return
+        with suppress(PermissionsFileError):
+            self._refresh()
+        self._rules[server, mode, tool] = Rule(server=server, mode=mode, tool=tool, permission=permission)
+        self._write()
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self._rules.values())
+
+    def _refresh(self) -> None:
+        if self._path is None:
+            return
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise PermissionsFileError(f"cannot look at {self._path}: {error.strerror}") from None
+        read_at = (found.st_mtime_ns, found.st_size, found.st_ino)
+        if read_at == self._read_at:
+            return
+        self._rules = {(rule.server, rule.mode, rule.tool): rule for rule in _read(self._path)}
+        self._read_at = read_at
+
+    def _write(self) -> None:
+        if self._path is None:
+            return
+        text = _File(rules=list(self._rules.values())).model_dump_json(indent=2, exclude_none=True)
+        try:
+            self._replace(f"{text}\n")
+        except OSError as error:
+            raise PermissionsFileError(f"cannot write {self._path}: {error.strerror}") from None
+
+    def _replace(self, text: str) -> None:
+        assert self._path is not None
+        descriptor, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")  # mode 0600
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(self._path)
+        except BaseException:
+            with suppress(OSError):
+                Path(name).unlink()
+            raise
+        found = self._path.stat()
+        self._read_at = (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _read(path: Path) -> list[Rule]:
+    try:
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            if hasattr(os, "getuid") and (found.st_mode & _OTHERS_WRITE or found.st_uid not in (os.getuid(), 0)):
+                raise PermissionsFileError(f"{path} can be written by others: chmod 600 it, and own it")
+            data = file.read(_MAX_FILE + 1)
+    except OSError as error:
+        raise PermissionsFileError(f"cannot read {path}: {error.strerror}") from None
+    if len(data) > _MAX_FILE:
+        raise PermissionsFileError(f"{path} is larger than {_MAX_FILE} bytes")
+    try:
+        return _File.model_validate(json.loads(data)).rules
+    except (ValueError, RecursionError) as error:
+        why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "it is not JSON"
+        raise PermissionsFileError(f"{path} is no file of permissions: {why}") from None

@@ -1,0 +1,75 @@
+"""Forms that ask for what a form must not ask for, and answers that hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, TypeAlias
+
+from mcp_elicit_client.core.problems import Problem
+from mcp_elicit_client.core.secrets import Finding, secret_fields, secret_values
+from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.typing import Answer, FormRequest, Handler, Policy, Request
+
+NAME = "secrets"
+
+Confirm: TypeAlias = Callable[[FormRequest, Sequence[Finding]], Awaitable[bool]]
+"""Asks the user whether to send an answer that seems to hold a secret; no is the default."""
+
+
+def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Confirm | None = None) -> Policy:
+    """
+    Keep what grants access or authorises payment out of forms.
+
+    The specification forbids servers to ask for it in a form: URL mode is
+    the way, where neither the client nor its model sees it.
+
+    An answer that a person typed and that seems to hold a secret is only
+    sent if they confirmed that (`Answer.confirmed`, or *confirm*).
+
+    Args:
+        action: What becomes of a form that asks for a secret.  ``refuse``
+            declines it; ``warn`` asks it, with its fields marked
+            (`TextField.secret`) and the user told.
+        confirm: Asks where the user interface did not; None to cancel.
+    """
+
+    def policy(handler: Handler) -> Handler:
+        async def protected(request: Request, /) -> Answer:
+            if not isinstance(request, FormRequest):
+                return as_answer(await handler(request))
+            asked = secret_fields(request.form, request.message)
+            if asked and action == "refuse":
+                return Answer.decline(by="policy", policy=NAME, reason=f"{asked[0].message} URL mode is the way.")
+            answer = as_answer(await handler(_marked(request, asked) if asked else request))
+            return await _checked(request, answer, asked, confirm)
+
+        return protected
+
+    return policy
+
+
+async def _checked(request: FormRequest, answer: Answer, asked: Sequence[Finding], confirm: Confirm | None) -> Answer:
+    if answer.action != "accept" or answer.confirmed or not answer.content:
+        return answer
+    warned = {finding.field for finding in asked}
+    typed = {name: value for name, value in answer.content.items() if name not in warned}
+    found = secret_values(typed)
+    if not found or (confirm is not None and await confirm(request, found)):
+        return answer
+    return Answer.cancel(by="policy", policy=NAME, reason=f"{found[0].message} Nobody confirmed that it is to be sent.")
+
+
+def _marked(request: FormRequest, findings: Sequence[Finding]) -> FormRequest:
+    """Mark the fields that ask for a secret, and take the server's suggestions off them."""
+    named = {finding.field for finding in findings}
+    fields = tuple(
+        field.model_copy(update={"secret": True, "default": None}) if field.name in named else field
+        for field in request.form.fields
+    )
+    problems = tuple(Problem(code="secret", message=finding.message, field=finding.field) for finding in findings)
+    return request.model_copy(
+        update={
+            "form": request.form.model_copy(update={"fields": fields}),
+            "problems": (*request.problems, *problems),
+        }
+    )

@@ -1,0 +1,37 @@
+"""Wake somebody who waits in another event loop."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import anyio
+import sniffio
+
+
+class Waker:
+    """One who waits, in the event loop in which this was made, to be woken from any thread."""
+
+    def __init__(self) -> None:
+        self._event = anyio.Event()
+        self._thread = threading.get_ident()
+        self._schedule: Any
+        if sniffio.current_async_library() == "trio":
+            import trio.lowlevel
+
+            self._schedule = trio.lowlevel.current_trio_token().run_sync_soon
+        else:
+            import asyncio
+
+            self._schedule = asyncio.get_running_loop().call_soon_threadsafe
+
+    def wake(self) -> None:
+        """Wake whoever waits, now or later."""
+        if threading.get_ident() == self._thread:
+            self._event.set()
+        else:
+            self._schedule(self._event.set)
+
+    async def wait(self) -> None:
+        """Wait to be woken."""
+        await self._event.wait()

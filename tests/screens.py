@@ -1,0 +1,187 @@
+"""A person at the form: types keys, reads the screen."""
+
+from __future__ import annotations
+
+import asyncio
+import select
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from mcp_elicit_client import Answer, Target, parse_request
+from mcp_elicit_client.core.answers import check_answer
+from mcp_elicit_client.handlers.drafts import Drafts
+from mcp_elicit_client.handlers.terminal.screen.application import Stage
+from mcp_elicit_client.handlers.terminal.screen.handler import ScreenDrafts, ask_on_screen
+from mcp_elicit_client.typing import Request
+from tests.support import form_params
+
+ENTER = "\r"
+TAB = "\t"
+BACK_TAB = "\x1b[Z"
+UP = "\x1b[A"
+DOWN = "\x1b[B"
+RIGHT = "\x1b[C"
+LEFT = "\x1b[D"
+BACKSPACE = "\x7f"
+ESCAPE = "\x1b"
+NEWLINE = "\n"
+F1 = "\x1bOP"
+F2 = "\x1bOQ"
+F4 = "\x1bOS"
+PAGE_UP = "\x1b[5~"
+PAGE_DOWN = "\x1b[6~"
+SEND = "\x13"
+DECLINE = "\x04"
+CANCEL = "\x03"
+SENT = SEND + SEND
+PATIENCE = 5
+
+
+class Screen(DummyOutput):
+    """A terminal that only has a size, and notes what is written to stay."""
+
+    def __init__(self, columns: int = 80, rows: int = 40) -> None:
+        self.columns = columns
+        self.rows = rows
+        self.told = ""
+
+    def get_size(self) -> Size:
+        return Size(rows=self.rows, columns=self.columns)
+
+    def write(self, data: str) -> None:
+        self.told += data
+
+
+class Person:
+    """Somebody who answers one question."""
+
+    def __init__(self, stage: Stage, keyboard: PipeInput, screen: Screen) -> None:
+        self.stage = stage
+        self.keyboard = keyboard
+        self.screen = screen
+        self.answer: Answer | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """What is on the screen, line by line."""
+        application = self.stage.application
+        drawn = application.renderer.last_rendered_screen if application is not None else None
+        if drawn is None:
+            return []
+        rows = [drawn.data_buffer[row] for row in range(drawn.height)]
+        return ["".join(row[at].char for at in range(self.screen.columns)).rstrip() for row in rows]
+
+    @property
+    def shown(self) -> str:
+        """What is on the screen."""
+        return "\n".join(self.lines).rstrip()
+
+    async def sees(self, *texts: str) -> None:
+        """Wait until all *texts* are on the screen."""
+        with anyio.move_on_after(PATIENCE):
+            while not all(text in self.shown for text in texts):
+                await anyio.sleep(0.005)
+            return
+        raise AssertionError(f"{texts} not in:\n{self.shown}")
+
+    async def types(self, *keys: str) -> None:
+        """Type *keys*, and wait until all of them were obeyed."""
+        for key in [part for each in keys for part in ((SEND, SEND) if each == SENT else (each,))]:
+            if self.answer is not None:
+                return
+            self.keyboard.send_text(key)
+            await self._settle()
+
+    async def _settle(self) -> None:
+        reader = self.keyboard.fileno()
+        with anyio.fail_after(PATIENCE):
+            while self.stage.application is not None and select.select([reader], [], [], 0)[0]:
+                await anyio.sleep(0.001)
+            application = self.stage.application
+            if application is None:
+                return
+            application.invalidate()
+            counter = application.render_counter
+            while self.stage.application is application and (application.render_counter == counter or self._waits()):
+                await anyio.sleep(0.001)
+
+    def _waits(self) -> bool:
+        view = self.stage.view
+        return view is None or view.busy or view._drawn is None
+
+    async def done(self) -> Answer:
+        """Wait for the answer."""
+        with anyio.fail_after(PATIENCE):
+            while self.answer is None:
+                await anyio.sleep(0.001)
+        return self.answer
+
+
+@asynccontextmanager
+async def asking(
+    request: Request,
+    *,
+    columns: int = 80,
+    rows: int = 40,
+    drafts: ScreenDrafts | None = None,
+    opens: bool | None = True,
+    copies: bool | None = None,
+    opened: list[str] | None = None,
+    **options: Any,
+) -> AsyncIterator[Person]:
+    """Ask *request* while the body is the person who answers."""
+    seen = [] if opened is None else opened
+
+    async def open_url(target: Target) -> bool:
+        seen.append(target.url)
+        return bool(opens)
+
+    async def copy_url(target: Target) -> bool:
+        seen.append(f"copied {target.url}")
+        return bool(copies)
+
+    with create_pipe_input() as keyboard:
+        screen = Screen(columns, rows)
+        stage = Stage(**{"inert": 0.0, "input": keyboard, "output": screen, **options})
+        person = Person(stage, keyboard, screen)
+
+        async def ask() -> None:
+            answer = await ask_on_screen(
+                stage,
+                request,
+                drafts or ScreenDrafts(values=Drafts(), texts=Drafts()),
+                open_url,
+                None if copies is None else copy_url,
+            )
+            person.answer = check_answer(request, answer)
+
+        task = asyncio.ensure_future(ask())
+        try:
+            with anyio.fail_after(PATIENCE):
+                while not person.lines and not task.done():
+                    await anyio.sleep(0.001)
+            yield person
+            if person.answer is None:
+                task.cancel()
+        finally:
+            task.cancel()
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([task])
+            if not task.cancelled() and task.exception() is not None:
+                raise task.exception()  # type: ignore[misc]
+
+
+async def fill(schema: object, *keys: str, message: str = "Hello", **options: Any) -> Answer:
+    """Answer a form with *keys*; what is left open is cancelled."""
+    request = parse_request(form_params(schema, message), server="mail")
+    async with asking(request, **options) as person:
+        await person.types(*keys)
+        if person.answer is None and person.stage.application is not None:
+            await person.types(CANCEL)
+        return await person.done()
