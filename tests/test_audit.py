@@ -15,13 +15,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import pytest
 
 from mcp_elicit_client import Answer, Problem, Server, TextField, accept, parse_request, printable
 from mcp_elicit_client.audit import Anchor, AuditError, AuditLog, Telemetry, Verification, audited, read_key, verify
+from mcp_elicit_client.audit.examination import DamageCode
 from mcp_elicit_client.cli.main import main
 from mcp_elicit_client.core.requests import Turn
 from mcp_elicit_client.exceptions import ElicitationError, MissingExtraError  # noqa: F401
@@ -696,6 +697,12 @@ def test_another_key_verifies_nothing(path: Path) -> None:
     assert (found.events, codes(found)) == (0, [("edited", 1), ("edited", 2), ("edited", 3), ("head", 0)])
 
 
+def test_every_code_of_a_damage_is_documented_and_no_other() -> None:
+    part = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8").split("| code | meaning |")[1].split("\n\n")[0]
+
+    assert sorted(re.findall(r"^\| `([a-z]+)` \|", part, re.MULTILINE)) == sorted(get_args(DamageCode))
+
+
 # Files
 
 
@@ -1222,6 +1229,18 @@ def test_a_log_that_becomes_unsafe_is_not_written(path: Path, caplog: pytest.Log
 
     assert "others may write" in caplog.text
     assert len(events(path)) == 1
+
+
+def test_whatever_fails_in_the_log_is_the_logs_failure(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def clock() -> float:
+        raise ZeroDivisionError("hunter2")
+
+    log = write(path, 0, clock=clock)
+    assert [ask(log, reply=YES) for _ in range(2)] == [YES, YES]
+    log = write(path, 0, clock=clock, on_failure="cancel")
+    assert [ask(log, reply=YES).policy for _ in range(2)] == ["audit", "audit"]
+    assert "cannot be written: ZeroDivisionError" in caplog.text
+    assert "hunter2" not in caplog.text
 
 
 def test_fsync_is_there_for_who_wants_it(path: Path) -> None:

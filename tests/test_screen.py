@@ -770,8 +770,8 @@ async def test_whatever_else_is_pressed_accepts_nothing_and_breaks_nothing(seed:
         "list": {"type": "array", "items": {"type": "string", "pattern": "a"}},
         "date": {"type": "string", "format": "date-time"},
     }
-    size = {"columns": chance.choice([20, 60, 120]), "rows": chance.choice([5, 15, 50])}
-    async with asking(form(asked), **size) as person:
+    columns, rows = chance.choice([20, 60, 120]), chance.choice([5, 15, 50])
+    async with asking(form(asked), columns=columns, rows=rows) as person:
         await person.types(*(chance.choice(KEYS) for _ in range(chance.randint(60, 90))))
         assert person.answer is None
         await person.types(CANCEL)
@@ -786,3 +786,25 @@ async def test_what_was_typed_before_is_checked_again() -> None:
         await person.sees("! Must match the pattern ^b")
     async with asking(form(asked), drafts=drafts) as person:
         await person.sees(": abc", "! Must match the pattern ^b")
+
+
+async def test_a_long_message_is_read_from_its_beginning() -> None:
+    message = "\n".join(f"line {at}" for at in range(60))
+    async with asking(form({"f": NAME}, message=message), rows=20) as person:
+        await person.sees("  | line 0\n")
+        await person.types("Ann")
+        await person.sees(": Ann")
+        await person.types(PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP)
+        await person.sees("  | line 0\n")
+        await person.types(SENT)
+        assert (await person.done()).content == {"f": "Ann"}
+
+
+async def test_choices_are_there_again_too() -> None:
+    drafts = ScreenDrafts(values=Drafts(), texts=Drafts())
+    asked = {"b": {"type": "boolean"}, "m": SEVERAL, "c": OPTIONS}
+    async with asking(form(asked), drafts=drafts) as person:
+        await person.types("n", TAB, DOWN, " ", TAB, SEND)
+    async with asking(form(asked), drafts=drafts) as person:
+        await person.types(SENT)
+        assert (await person.done()).content == {"b": False, "m": ["a"]}

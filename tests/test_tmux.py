@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from mcp_elicit_client.hosts.sdk import speaks_rounds
 from tests.support import ROOT, npm_environment, npm_tool, skip_or_fail
 from tests.tmux import PATIENCE, Pane, window
 
@@ -48,7 +49,10 @@ def matches(name: str, shown: str) -> None:
     if os.environ.get("SNAPSHOTS") == "write":
         kept.parent.mkdir(exist_ok=True)
         kept.write_text(f"{shown}\n", encoding="utf-8")
-    assert f"{shown}\n" == kept.read_text(encoding="utf-8")
+    picture = kept.read_text(encoding="utf-8")
+    if not speaks_rounds():  # mcp 1.x does not keep what a server calls itself
+        picture = picture.replace("The server gives itself another name:\n  | mcp-servers/everything\n", "")
+    assert f"{shown}\n" == picture
 
 
 def asked(shown: str) -> str:
@@ -371,7 +375,7 @@ def test_a_question_of_another_thread_that_is_withdrawn_gives_the_prompt_back() 
     async def brief():
         try:
             await asyncio.wait_for(ask(done), 2)
-        except TimeoutError:
+        except asyncio.TimeoutError:
             done.append("too late")
     threading.Thread(target=lambda: asyncio.run(brief())).start()
 """

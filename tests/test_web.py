@@ -401,11 +401,12 @@ async def test_a_no_needs_no_values(web: Web, action: str, said: str) -> None:
 async def test_never_again_is_offered_where_it_may_be(web: Web) -> None:
     request = parse_request(FORM, server="mail").model_copy(update={"can_silence": True})
     async with web.asked() as question:
-        assert not (await web.get(f"/{question.id}")).all("input", name="never_again")
+        assert "never" not in (await web.get(f"/{question.id}")).buttons
     async with web.asked(request) as question:
-        assert (await web.get(f"/{question.id}")).all("input", name="never_again")
-        await web.fill(question, "decline", never_again="1")
-        assert (await question.over()).never_again
+        assert (await web.get(f"/{question.id}")).buttons == ["review", "decline", "cancel", "never"]
+        await web.fill(question, "never")
+        answer = await question.over()
+        assert (answer.action, answer.never_again) == ("decline", True)
 
 
 async def test_a_url_is_shown_whole_with_its_domain_marked_and_linked_only_after_consent(web: Web) -> None:
@@ -559,7 +560,9 @@ async def browsing(web: Web, **context: Any) -> AsyncIterator[Any]:
         from playwright.async_api import async_playwright
     except ImportError:
         skip_or_fail("playwright is not installed")
-    chromium = shutil.which("chromium") or skip_or_fail("chromium is not installed; see .ci/run")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        skip_or_fail("chromium is not installed; see .ci/run")
     app = inbox_app(web.inbox, lambda _: "ann")
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=0))
     with socket.create_server(("127.0.0.1", 0)) as listening:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from pydantic_core import to_json
@@ -156,7 +156,10 @@ def _opening(event: str, now: float) -> dict[str, Any]:
 
 @cache
 def _version() -> str:
-    return version("mcp-elicit-client")
+    try:
+        return version("mcp-elicit-client")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def _who(request: Request) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class AuditLog:
         """
 
         async def audited(request: Request, /) -> Answer:
-            if self._on_failure == "cancel" and not self._is_ready():
+            if self._on_failure == "cancel" and not self._try(self._journal.check):
                 return _unlogged()
             begin = time.perf_counter()
             try:
@@ -157,42 +157,32 @@ class AuditLog:
             self._known_teller = Teller(keys=keys, host=self._host, values=self._values, messages=self._messages)
         return self._known_teller
 
-    def _is_ready(self) -> bool:
-        """Tell whether an event could be written; after a failure, by writing one."""
-        try:
-            if not self._recover():
-                self._journal.check()
-        except (OSError, AuditError) as error:
-            self._lost += 1
-            self._fail(error)
-            return False
-        return True
-
     def _record(self, request: Request, outcome: Answer | BaseException, seconds: float) -> bool:
+        return self._try(lambda: self._journal.append(self._teller.question(request, outcome, self._clock(), seconds)))
+
+    def _try(self, work: Callable[[], object]) -> bool:
+        """Do *work* on the log; tell whether that went well.  It raises nothing: the host has said what then."""
         try:
-            self._recover()
-            self._journal.append(self._teller.question(request, outcome, self._clock(), seconds))
-        except (OSError, ValueError, AuditError) as error:
+            if self._is_failing:
+                self._recover()
+            work()
+        except Exception as error:  # noqa: BLE001 -- see above
             self._lost += 1
             self._fail(error)
             return False
         return True
 
-    def _recover(self) -> bool:
-        """After a failure, write how many events were lost; tell whether there was one."""
-        if not self._is_failing:
-            return False
+    def _recover(self) -> None:
+        """Write how many events were lost; so it is known, too, that there is room again."""
         self._journal.append(self._teller.recovery(self._lost, self._clock()))
         _logger.error("the audit log %s can be written again; %d events are lost", self._journal.path, self._lost)
         self._is_failing = False
         self._lost = 0
         self._journal.patience = PATIENCE
-        return True
 
     def _fail(self, error: Exception) -> None:
         if not self._is_failing:
-            why = error.strerror if isinstance(error, OSError) else error
-            _logger.error("the audit log %s cannot be written: %s", self._journal.path, why)
+            _logger.error("the audit log %s cannot be written: %s", self._journal.path, _in_words(error))
         self._is_failing = True
         self._journal.patience = 0  # whoever waited in vain once does not wait for every question
 
@@ -200,6 +190,12 @@ class AuditLog:
 def audited(handler: Handler, log: AuditLog) -> Handler:
     """Ask *handler*, and write to *log* what becomes of it: ``log.policy(handler)``."""
     return log.policy(handler)
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or "I/O error"
+    return str(error) if isinstance(error, AuditError) else type(error).__name__  # which may quote anything
 
 
 def _unlogged() -> Answer:

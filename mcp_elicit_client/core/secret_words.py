@@ -59,14 +59,15 @@ WRITTEN_IN_DIGITS: frozenset[SecretKind] = frozenset(
 # no spaces, every word may stand anywhere.  No word is in two places.
 
 WORDS: Mapping[str, Mapping[str, str]] = {
-    # Words that are a request for a secret by themselves.
+    # Words that ask for a secret by themselves.
     "password": {
-        "en": """password* *passwor* *passwd* pwd pswd psswd psw passw pw pword passwrd paswd pasword *passphras*
-            pass_phrase passphrase passphrases passkey drowssap psk wpa2 memorable_word memorable_information secret_word""",
+        "en": """password* *passwor* *passwd* pwd pswd psswd psw passw passwrd paswd pasword *passphras* pass_phrase
+            passphrase passphrases passkey drowssap psk wifi_key wi_fi_key wlan_key network_key wep_key wpa_key
+            memorable_word memorable_information secret_word""",
         "de": "passwort* kennwort* *kennwort* losungswort* geheimwort*",
         "nl": "wachtwoord* *wachtwoord* paswoord*",
         "af": "wagwoord*",
-        "sv": "lösenord* *lösenord* lösen",
+        "sv": "lösenord* *lösenord*",
         "no": "passord* *passord*",
         "da": "adgangskode* *adgangskode* kodeord*",
         "is": "lykilord* adgangsord*",
@@ -80,7 +81,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "eu": "pasahitz*",
         "pt": "senha* palavra_passe palavra_de_passe palavra_secreta",
         "it": "parola_d_ordine parola_di_accesso parola_segreta",
-        "ro": "parolei parolele parola_ta parola_dvs cuvant_secret",
+        "ro": "parolei parola_ta parola_dvs cuvant_secret",
         "pl": "haslo hasla haslem haslu hasel",
         "cs, sk": "heslo hesla heslem heslom hesel hesiel heslu tajne_slovo",
         "sl": "geslo gesla geslom",
@@ -101,7 +102,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "hy": "գաղտնաբառ*",
         "vi": "mat_khau matkhau",
         "th, lo, km, my": "รหัสผ่าน พาสเวิร์ด รหัสลับ ລະຫັດຜ່ານ ពាក្យសម្ងាត់ លេខសម្ងាត់ စကားဝှက်",
-        "ar": """كلمة_المرور كلمة_السر كلمة_مرور كلمة_سر كلمات_المرور الباسورد باسورد باسوورد الباسوورد""",
+        "ar": "كلمة_المرور كلمة_السر كلمة_مرور كلمة_سر كلمات_المرور الباسورد باسورد باسوورد الباسوورد",
         "fa": "رمز_عبور گذرواژه کلمه_عبور پسورد رمز_ورود کلمه_رمز",
         "ur, ps": "پاس_ورڈ پاسورڈ خفیہ_لفظ پټنوم",
         "he": "סיסמה סיסמא סיסמת סיסמתך סיסמאות ססמה ססמא",
@@ -127,7 +128,10 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "hr, sr, bs, cs": "sifra sifru шифра шифру",
         "fa": "رمز",
     },
-    "pass": {"en": "pass", "fr": "passe"},
+    "pass": {
+        "en": "pass pw pword",
+        "fr": "passe",
+    },
     "credential": {
         "en": "credential credentials creds cred *credentials",
         "de": "zugangsdaten* anmeldedaten logindaten",
@@ -155,7 +159,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ko": "자격증명 로그인정보",
     },
     "pin": {
-        "en": "pin p1n *pincode passcode* *passcode puk pin_code atm_code",
+        "en": "pin p1n personal_identification_number *pincode passcode* *passcode puk pin_code atm_code",
         "de": "geheimzahl* geheimnummer* pinnummer",
         "fi": "tunnusluku* pinkoodi* pin_koodi",
         "sv, no, da": "pinkod pinkoden pinkode",
@@ -186,8 +190,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     "mfa": {
         "en": """mfa 2fa tfa 2sv two_factor 2_factor multi_factor twofactor multifactor two_step 2_step authenticator
             authy""",
-        "de, nl, fr, es, it, pt": """zwei_faktor zweifaktor* tweefactor* twee_stap double_authentification deux_facteurs
-            dos_factores doble_factor due_fattori dois_fatores""",
+        "de, nl, fr, es, it, pt": """zwei_faktor zweifaktor* tweefactor* twee_stap double_authentification
+            deux_facteurs dos_factores doble_factor due_fattori dois_fatores""",
         "ru": "двухфакторн*",
     },
     "jwt": {"en": "jwt jwts"},
@@ -244,22 +248,22 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "ssn": {
         "en": """ssn ssns social_security social_insurance national_insurance national_id nationalid national_identity
-            national_identification tax_file_number itin taxpayer_identification nino_number ni_number last_4_ssn""",
+            national_identification tax_file_number itin taxpayer_identification ni_number""",
         "en-IN": "aadhaar aadhar adhaar uidai",
-        "en-SG, ms, id": "nric mykad nik ktp",
+        "en-SG, ms, id": "nric mykad ktp nomor_induk",
         "de": """*sozialversicherung* steueridentifikation* steueridentnummer steuerid rentenversicherungsnummer
             personalausweisnummer ausweisnummer ahv_nummer svnr""",
         "nl": "burgerservicenummer* bsn rijksregisternummer",
-        "sv, no, da": "personnummer* personnr fødselsnummer* cpr cprnummer cpr_nummer kennitala",
-        "fi, et, lv, lt": "henkilotunnus* hetu isikukood* personas_kods asmens_kodas",
-        "fr": "securite_sociale nir_numero",
-        "es": "seguridad_social dni curp cuil numero_de_cedula cedula_de_identidad cedula_de_ciudadania",
+        "sv, no, da": "personnummer* personnr fødselsnummer* cprnummer cpr_nummer kennitala",
+        "fi, et, lv, lt": "henkilotunnus* isikukood* personas_kods asmens_kodas",
+        "fr": "securite_sociale",
+        "es": "seguridad_social curp cuil numero_de_cedula cedula_de_identidad cedula_de_ciudadania",
         "pt": "seguranca_social cpf cadastro_de_pessoas",
         "it": "codice_fiscale",
-        "ro, bg": "cnp cod_numeric_personal егн единен_граждански_номер",
+        "ro, bg": "cod_numeric_personal егн единен_граждански_номер",
         "pl": "pesel",
         "cs, sk": "rodne_cislo rodneho_cisla",
-        "hr, sr, sl": "oib jmbg emso јмбг",
+        "hr, sr, sl": "jmbg emso јмбг",
         "ru, uk": "снилс инн рнокпп серия_и_номер_паспорта",
         "el": "αμκα amka",
         "hu": "taj_szam tajszam",
@@ -273,6 +277,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "zh": "身份证 身分證 身份證",
         "ko": "주민등록번호 주민번호",
     },
+    # The same, in words that mean other things too.
+    "idlabel": {"es, fi, hr, ro, id": "dni nif hetu oib cnp nik"},
     "privatekey": {
         "zh": "私钥 私鑰",
         "ja": "秘密鍵",
@@ -286,7 +292,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "vi": "khoa_bi_mat khoa_api",
     },
     "mnemonic": {
-        "en, fr, es, it": "mnemonic mnemonics mnemonique* mnemonico mnemonica mnemotecnic*",
+        "en, fr, es, it": "mnemonic mnemonics mnemonique* mnemonico mnemonica",
         "de, nl": "mnemonisch*",
         "ru": "мнемон*",
         "ja": "ニーモニック",
@@ -295,8 +301,9 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "connection": {
         "en": """connection_string connectionstring connstring connstr conn_str conn_string database_url databaseurl
-            db_url dburl database_uri db_uri mongo_uri mongodb_uri mongo_url redis_url postgres_url mysql_url amqp_url
-            jdbc_url dsn kubeconfig sas_url sas_uri sas_token presigned_url incoming_webhook slack_webhook discord_webhook teams_webhook mattermost_webhook""",
+            db_url dburl database_uri db_uri mongo_uri mongodb_uri mongo_url redis_url postgres_url mysql_url
+            amqp_url jdbc_url dsn kubeconfig sas_url sas_uri sas_token presigned_url incoming_webhook slack_webhook
+            discord_webhook teams_webhook mattermost_webhook""",
         "de": "verbindungszeichenfolge verbindungszeichenkette",
         "fr, es, pt, it": "chaine_de_connexion cadena_de_conexion string_de_conexao stringa_di_connessione",
         "ru": "строка_подключения",
@@ -324,18 +331,24 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ja, zh": "旧姓 娘家姓 婚前姓",
     },
     "classic": {
-        "en": """first_pet first_pet's childhood_nickname childhood_friend street_you_grew_up first_school
-            favourite_teacher favorite_teacher""",
+        "en": "first_pet first_pet's childhood_nickname childhood_friend street_you_grew_up",
         "de": "erstes_haustier ersten_haustiers",
         "fr, es, it, pt": "premier_animal primera_mascota primer_mascota primo_animale primeiro_animal",
     },
-    # Words that are one together with others.
-    "word": {"en": "word", "fr": "mot", "es": "palabra", "pt": "palavra", "nl": "woord", "de": "wort"},
+    # Words that ask for one together with others.
+    "word": {
+        "en": "word",
+        "fr": "mot",
+        "es": "palabra",
+        "pt": "palavra",
+        "nl": "woord",
+        "de": "wort",
+    },
     "words": {
         "en": "words",
         "de, nl": "wörter woorden",
         "fr, es, it, pt": "mots palabras palavras",
-        "ru, pl, cs": "слов слова slow slova",
+        "ru, pl, cs": "слов слова slova",
         "ja, zh, ko": "単語 单词 單詞 단어",
     },
     "phrase": {
@@ -347,7 +360,13 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "de": "phrasen",
         "ja, zh, ko": "フレーズ 短语 短語 词组 구문 문구",
     },
-    "seed": {"en": "seed", "es": "semilla", "ru": "сид", "ja, ko": "シード 시드", "zh": "种子"},
+    "seed": {
+        "en": "seed",
+        "es": "semilla",
+        "ru": "сид",
+        "ja, ko": "シード 시드",
+        "zh": "种子",
+    },
     "wallet": {
         "en": "wallet metamask phantom ledger trezor bitcoin btc ethereum solana bip39 bip_39 blockchain",
         "de, nl": "geldbörse portemonnee krypto*",
@@ -373,22 +392,25 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     "private": {
         "en, de, fr": "private priv privat privater privaten prive privee",
         "es, it, pt, ro": "privado privada privato privata",
-        "nl, sv, no, da": "privesleutel persoonlijke",
         "pl, cs, sk, hr": "prywatny prywatnego soukromy sukromny privatni privatnog",
         "ru, uk, bg": "приватный приватн* закрыт* частен",
-        "fi, hu, tr, id": "yksityinen privat_kulcs ozel pribadi peribadi",
+        "fi, hu, tr, id": "yksityinen ozel pribadi peribadi",
         "el": "ιδιωτικ*",
         "ar": "خاص الخاص",
         "he": "פרטי",
     },
     "token": {
         "en": "token tok",
-        "fr, tr, ro": "jeton jetons jetonu jetonul",
-        "de, sv, no, da, pl, ro": "tokens tokenet tokenu tokenul",
+        "fr, tr, ro": "jeton jetonu jetonul",
+        "de, sv, no, da, pl, ro": "tokenet tokenu tokenul",
         "ru, uk": "токен токена токену",
         "el": "διακριτικο",
         "hi, ar, th": "टोकन توكن โทเค็น",
         "ja, zh, ko": "トークン 令牌 权杖 토큰",
+    },
+    "tokens": {
+        "en": "tokens",
+        "fr": "jetons",
     },
     "key": {
         "en": "key keys",
@@ -499,10 +521,10 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ja, zh, ko": "送信 届いた 发送 收到 받은 전송된",
     },
     "digits": {
-        "en": "digit digits number_long",
+        "en": "digit digits",
         "de": "stellige* stelliger stelligen ziffern ziffer",
         "fr, es, it, pt": "chiffres digitos cifras cifre",
-        "nl, sv, no, da": "cijfers cijferige siffror siffrig siffret cifre_lang",
+        "nl, sv, no, da": "cijfers cijferige siffror siffrig siffret",
         "pl, cs, ru": "cyfrowy cyfry cislic значный цифр цифры",
         "tr": "haneli",
         "ja, zh, ko": "桁 位数 位数字 位 자리",
@@ -549,9 +571,9 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     "combination": {"en": "combination combo"},
     "crypt": {
         "en": """encryption decryption encrypt decrypt signing hmac aes rsa master root admin service deploy
-            subscription consumer license licence shared preshared pre_shared unseal webhook_signing stream
-            ingest management server storage hosting host_private session_signing app application client
-            developer dev production prod live test sandbox integration merchant function""",
+            subscription consumer license licence shared preshared pre_shared unseal webhook_signing stream ingest
+            management server storage app application client developer dev production prod live sandbox integration
+            merchant""",
         "de": "verschlüsselung* entschlüsselung* lizenz* haupt",
         "nl": "versleuteling*",
         "fr, es, it, pt": "chiffrement cifrado cifratura criptografia licencia licenca licenza encriptacion",
@@ -559,8 +581,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ru": "шифрован* лиценз*",
         "ja, zh, ko": "暗号化 加密 암호화",
     },
-    "ssh": {"en": "ssh rsa_private pgp gpg ed25519 openssh"},
-    "sharing": {"en": "personal bot runner push device invite join cluster upload_token"},
+    "ssh": {"en": "ssh pgp gpg ed25519 openssh"},
+    "sharing": {"en": "personal bot runner push device invite join cluster"},
     "card": {
         "en": "card cards",
         "de": "karte karten",
@@ -582,23 +604,30 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ms": "kad",
         "ja, zh, ko": "カード 卡 카드",
     },
+    "banking": {
+        "fr, es, it, pt, ro": "bancaire bancaria bancario bancar bancara",
+        "pl, cs, sk, hr, ru, uk, bg": "bankowe bankowego bankowej bankovni bankovna банковск* банківськ* банков",
+        "tr": "banka",
+        "ar, hi": "البنكي البنكية बैंक",
+        "zh, ja, ko": "银行 銀行 은행",
+    },
     "credit": {
         "en": "credit debit payment visa mastercard amex american_express maestro unionpay diners jcb",
         "de": "kredit giro",
-        "fr, es, it, pt, ro": "credito debito bancaire bancaria bancario",
+        "fr, es, it, pt, ro": "credito debito",
         "sv, no, da, fi, nl": "bankkort betaalpas betalkort luotto pankki",
         "pl, cs, sk, hr": "kredytow* kreditni kreditna kreditnej platebni platniczej platnicza",
-        "ru, uk, bg": "кредитн* дебетов* банковск* банківськ* платежн*",
-        "hu, tr, el": "hitel kredi banka πιστωτικ* χρεωστικ*",
+        "ru, uk, bg": "кредитн* дебетов* платежн*",
+        "hu, tr, el": "hitel kredi πιστωτικ* χρεωστικ*",
         "ar, he, th": "الائتمان ائتمان אשראי เครดิต เดบิต",
-        "ja, zh, ko": "クレジット デビット 信用 银行 銀行 신용 체크",
+        "ja, zh, ko": "クレジット デビット 信用 신용 체크",
         "id": "kartu_kredit kartu_debit",
     },
     "number": {
         "en": "number numbers num nr nbr",
         "de, nl, sv, no, da": "nummer nummern numret *nummer",
         "fr, es, it, pt": "numero numeros",
-        "fi, et": "numero_kortin numeron number_kaardi *numero",
+        "fi, et": "numeron *numero",
         "ro": "numar numarul",
         "pl, cs, sk, hr, sr": "numer cislo broj numeru cisla",
         "ru, uk, bg, sr": "номер номера номером номерът број",
@@ -611,7 +640,10 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ja, zh, ko": "番号 号码 號碼 번호",
     },
     "no": {"en": "no"},
-    "numberof": {"en": "number_of", "fr, es, it, pt": "numero_de_la numero_de_su numero_de_tu numero_de_votre"},
+    "numberof": {
+        "en": "number_of",
+        "fr, es, it, pt": "numero_de_la numero_de_su numero_de_tu numero_de_votre",
+    },
     "expiry": {
         "en": "expiry expiration expires exp expdate valid_thru valid_through mm_yy",
         "de": "ablaufdatum gültigkeit* gültig_bis",
@@ -628,8 +660,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     "bank": {
         "en": "bank banking checking savings_account",
         "fr, es, it, pt": "banque banco banca",
-        "cs, ru": "bankovni bankove банка банк",
-        "ar, hi": "بنك البنك البنكي बैंक",
+        "ru": "банка банк",
+        "ar": "بنك البنك",
     },
     "account": {
         "en": "account acct accounts",
@@ -641,9 +673,9 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "zh, ja, ko": "账户 帳戶 口座 계좌 계정",
     },
     "identity": {
-        "en": """passport identity identification driving_licence driver's_license drivers_license driver_license
-            driving_license driver's_licence drivers_licence driver_licence id_card identity_card""",
-        "de": "reisepass* ausweis führerschein* personalausweis* pass_nummer",
+        "en": """passport identity driving_licence driver's_license drivers_license driver_license driving_license
+            driver's_licence drivers_licence driver_licence id_card identity_card""",
+        "de": "reisepass* ausweis führerschein* personalausweis*",
         "nl, sv": "paspoort* rijbewijs körkort*",
         "fr, es, it, pt": "passeport pasaporte passaporto passaporte carte_d_identite permis_de_conduire cedula",
         "pl, cs": "paszport* dowodu_osobistego dowod_osobisty obcansky obcanskeho",
@@ -671,33 +703,35 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ru, ja, zh, ko": "сесси* セッション 会话 세션",
     },
     "header": {"en": "header headers"},
-    "cookie": {"en": "cookie cookies", "ja, ko, ru": "クッキー 쿠키 куки"},
+    "cookie": {
+        "en": "cookie cookies",
+        "ja, ko, ru": "クッキー 쿠키 куки",
+    },
     "webhook": {"en": "webhook webhooks"},
     "magic": {"en": "magic reset_link login_link sign_in_link signin_link"},
     "link": {"en": "link url uri"},
     "vendor": {
         "services": """openai open_ai anthropic claude gemini google gcp aws amazon azure github git_hub gitlab
-            bitbucket slack discord telegram twilio stripe paypal shopify sendgrid mailgun mailchimp notion asana trello
-            airtable figma hubspot salesforce zendesk intercom datadog sentry newrelic new_relic pagerduty grafana
-            cloudflare vercel netlify heroku digitalocean digital_ocean linode supabase firebase mongodb elasticsearch
-            algolia pinecone huggingface hugging_face replicate cohere mistral groq perplexity deepseek xai openrouter
-            elevenlabs npm pypi docker dockerhub docker_hub terraform okta auth0 twitter facebook instagram linkedin
-            youtube spotify dropbox zoom openweather openweathermap openweather_map tavily brave serper serpapi
-            firecrawl jenkins circleci kubernetes snowflake databricks binance coinbase kraken alchemy infura
-            etherscan mapbox whatsapp_business resend postmark segment mixpanel amplitude posthog clerk neon
-            planetscale upstash fly_io railway alibaba tencent baidu dify langsmith langfuse wandb cerebras together
-            fireworks exa jina voyage deepgram assemblyai hf quay ghcr confluent tailscale ngrok doppler""",
+            bitbucket slack discord telegram twilio stripe paypal shopify sendgrid mailgun mailchimp notion asana
+            trello airtable figma hubspot salesforce zendesk intercom datadog sentry newrelic new_relic pagerduty
+            grafana cloudflare vercel netlify heroku digitalocean digital_ocean linode supabase firebase mongodb
+            elasticsearch algolia pinecone huggingface hugging_face cohere mistral groq perplexity deepseek xai
+            openrouter elevenlabs npm pypi docker dockerhub docker_hub terraform okta auth0 twitter facebook
+            instagram linkedin youtube spotify dropbox zoom openweather openweathermap openweather_map tavily serper
+            serpapi firecrawl jenkins circleci kubernetes snowflake databricks binance coinbase kraken infura
+            etherscan mapbox resend postmark mixpanel amplitude posthog clerk neon planetscale upstash fly_io alibaba
+            tencent baidu dify langsmith langfuse wandb cerebras jina deepgram assemblyai hf tailscale ngrok doppler""",
     },
     # Who or what has a secret.
     "user": {
-        "en": "user username users usr userid user_name member customer",
+        "en": "user username users usr userid user_name",
         "de, fr, es, pt, it": "benutzer benutzername nutzer utilisateur usuario utente",
         "nl, sv, pl, ru": "gebruikersnaam gebruiker användarnamn uzytkownika имя_пользователя пользователя",
         "ja, zh, ko": "ユーザー名 ユーザー 用户名 用户 사용자",
     },
     "system": {
-        "en": """db database sudo wifi wi_fi wlan ftp sftp smtp imap unix windows router network computer laptop
-            vpn zip pdf keystore truststore ldap mysql postgres postgresql redis mongo rdp""",
+        "en": """db database sudo wifi wi_fi wlan ftp sftp smtp imap unix windows router network computer laptop vpn
+            zip pdf keystore truststore ldap mysql postgres postgresql redis mongo rdp""",
     },
     "email": {
         "en": "email emails mail inbox",
@@ -710,33 +744,31 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "fr, es, pt, it": "telefono telefone movil celular",
         "ru, ja, zh, ko": "телефон* 電話 手机 휴대폰 전화",
     },
-    # Words around a secret that say that it is not the secret that is asked for.
+    # What there is to know about a secret without the secret itself.
     "meta": {
-        "en": """types kind kinds format formats length lengths
-            count counts limit limits size sizes policy policies manager managers strength complexity generator
-            generators protection protected protect rule rules requirement requirements rotation rotate age lifetime ttl
-            duration validity days hours minutes colour color style theme layout position shape icon hint hints provider
-            providers vendor_name issuer brand network_name holder owner cardholder price symbol standard address
-            contract usage budget cost rate column attribute table directory dir folder
-            version algorithm scope scopes permission permissions role roles status date time scheme strategy
-            method methods mode flow option options setting settings preference preferences documentation docs guide
-            tutorial article topic book film movie song location location place placement field fields
-            input_field form visibility autofill field_name screen environment parameter
-            template category level review rating summary description reason purpose frequency interval schedule
-            reminder notification notifications warning message_text wording text_label theft breach leak leaks
-            hygiene best_practices management_tool prefix suffix pattern encoding charset
-            entropy history support supported enabled required_flag detection detector scanner scanning handling team
-            contact agent officer questionnaire policy_name family series model parity quantity qty bits bytes
-            minimum maximum min max total average sum upload_limit digest fingerprint checksum holders value_type
-            benefits benefit office stage audit slot slots transfer balance payment_date provider_name""",
-        "de": """länge bezeichnung art richtlinie richtlinien anzahl stärke regeln ablauf farbe hinweis
-            verwaltung""",
+        "en": """types kind kinds format formats length lengths count counts limit limits size sizes policy policies
+            manager managers strength complexity generator generators protection protected protect rule rules
+            requirement requirements rotation rotate age lifetime ttl duration validity days hours minutes colour
+            color style theme layout position shape icon hint hints provider providers issuer brand holder owner
+            cardholder price symbol standard address contract usage budget cost rate column attribute table directory
+            dir folder version algorithm scope scopes permission permissions role roles status date time scheme
+            strategy method methods mode flow option options setting settings preference preferences documentation
+            docs guide tutorial article topic book film movie song place placement field fields form visibility
+            autofill screen environment parameter template category level review rating summary description reason
+            purpose frequency interval schedule reminder notification notifications warning wording theft breach leak
+            leaks hygiene best_practices prefix suffix pattern encoding charset entropy history support supported
+            enabled detection detector scanner scanning handling team contact agent officer questionnaire family
+            series model parity quantity qty bits bytes minimum maximum min max total average sum digest fingerprint
+            checksum holders store stores engine sharing audience claim claims window ratio habit habits tips advice
+            reuse fatigue cracking cracker hash hashes benefits benefit office stage audit slot slots transfer
+            balance""",
+        "de": "länge bezeichnung art richtlinie richtlinien anzahl stärke regeln ablauf farbe hinweis verwaltung",
         "nl": "lengte soort beleid aantal sterkte",
-        "sv, no, da": "längd lengde længde antal antall policy_navn styrke",
+        "sv, no, da": "längd lengde længde antal antall styrke",
         "fi": "nimi pituus tyyppi maara",
-        "fr": "longueur politique libelle intitule couleur force expiration_du",
+        "fr": "longueur politique libelle intitule couleur force",
         "es": "longitud tipo politica cantidad etiqueta titulo fortaleza",
-        "pt": "comprimento tamanho politicas quantidade forca tipo_de",
+        "pt": "comprimento tamanho politicas quantidade forca",
         "it": "lunghezza criteri quantita etichetta",
         "hu, tr": "neve hossza tipusa adi uzunlugu turu sayisi",
         "hi": "नाम लंबाई",
@@ -744,6 +776,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "zh": "长度 長度 类型 類型 策略 数量 數量 强度 過期 过期 管理器 提示",
         "ko": "길이 종류 정책 개수 강도",
     },
+    # The same: what it is called and where it is.
     "naming": {
         "en": """name names label labels title titles alias nickname path filename file_name identifier reference ref
             location variable env_var environment_variable slug""",
@@ -765,18 +798,18 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     "id": {"en": "id ids"},
     "count_of": {"en": "numbers_of how_many how_much count_of amount_of list_of names_of name_of"},
     "value": {
-        "en": "value values content contents text string copy last first four three part rest characters half",
+        "en": """value values content contents text string copy one any each last first four three part rest
+            characters half""",
         "de": "wert inhalt letzten",
-        "fr, es, it, pt": "valeur contenu valor contenido ultimos derniers conteudo valore contenuto",
+        "fr, es, it, pt": "valeur contenu valor contenido ultimos derniers conteudo valore contenuto copie copia",
         "ru": "значение содержимое последние",
     },
     # The words of asking.
     "ask": {
-        "en": """enter paste provide give input insert write re_enter reenter retype repeat submit share send
-            tell reveal put fill choose create set pick key_in fill_in specify use upload attach login_with
-            sign_in_with log_in_with authenticate_with signin_with reply respond answer_with need needs want wants
-            require requires what's what_is whats what_was what_are may_we_have copy_paste scan read_out dictate say
-            mention include""",
+        "en": """enter paste provide give input insert write re_enter reenter retype repeat submit share send tell
+            reveal put fill choose create set pick key_in fill_in specify upload login_with sign_in_with log_in_with
+            authenticate_with signin_with reply respond answer_with need needs want wants require requires what's
+            what_is whats what_was what_are copy_paste scan read_out dictate say""",
         "de": "geben gib eingabe tippen schreiben nennen teilen brauchen benötigen benötigt",
         "nl": "voer invoeren vul geef plak opgeven",
         "sv, no, da": "ange skriv skriva skriv_inn tast indtast oppgi angi klistra indsaet oplys",
@@ -800,8 +833,9 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "th": "กรอก ใส่ ป้อน",
         "ja": "ご記入",
         "zh": "输入 輸入 填写 填寫 提供 粘贴",
+        "es, pt, it": "repita repetir repite repeticion ripeti",
     },
-    # The words of asking that come last, and one that is also a kind.
+    # The same where they come last, and one that is also a kind.
     "asklast": {
         "de": "eingeben angeben einfügen eintippen",
         "sv, no, da, fi": "anges",
@@ -818,115 +852,124 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ru, zh, ja, ko": "пожалуйста требуется 请 請 必填 ください 필수",
     },
     "det": {
-        "en": """the a an your my our their his her its this new old current existing own actual real valid
-            same full corporate personal_one following complete whole private_one just only also and_your""",
+        "en": """the a an your my our their his her its this new old current existing own actual real valid same full
+            corporate following complete whole just only also""",
         "de": "die das den dem ein eine einen ihr ihre ihren ihrem dein deine deinen mein neues neue aktuelles sie",
         "nl": "het een uw je jouw mijn nieuw nieuwe huidige",
         "sv, no, da": "din ditt dine dit ett en ny nytt nye nuvarande",
         "fr": "le la les un une votre vos ton ta mon ma nouveau nouvelle actuel l",
         "es": "el los su sus tu tus mi nueva nuevo una",
         "pt": "o os sua seu suas seus teu minha meu nova novo atual",
-        "it": "il lo gli i tua tuo la_tua il_tuo sua_it vostra nuova attuale",
-        "pl, cs, sk, hr": "swoje swoj twoje twoj vase vas sve vasu vasu_lozinku nowe nove",
+        "it": "il lo gli i tua tuo vostra nuova attuale",
+        "pl, cs, sk, hr": "swoje swoj twoje twoj vase vas sve vasu nowe nove",
         "ru, uk, bg": "ваш ваша ваше вашего свой свою новый вашу вашата вашето",
         "ja, zh, ko": "あなたの お客様の 您的 你的 我的 新 귀하의 당신의 새",
     },
-    # Prepositions by which words belong together ...
+    # Words by which others belong together ...
     "of": {
-        "en": "of from via by in on at to_your",
-        "fr, es, it, pt, ca": "de du da do dos del della dell dello di d per_sms par por recibido_por",
-        "de, nl, sv": "der des von vom aus van av fra från per_de",
+        "en": "of",
+        "fr, es, it, pt, ca": "de du da do dos del della dell dello di d per_sms par por",
+        "de, nl, sv": "der des von vom aus van av fra från",
         "pl, cs, sk": "z ze od",
         "ru, uk, bg": "из от з від по",
         "ja, zh": "の 的",
         "el": "της του",
     },
+    "at": {"en": "from via by in on at out into"},
     # ... and those after which another thing is spoken of.
     "for": {
-        "en": """for to about with regarding concerning before after if once when that using so until unless because than
-            behind against into under over during between among near within whose whom used owns""",
-        "de": "für mit zur zum über bei wenn falls nachdem wegen",
-        "nl, sv, no, da": "voor met til om medan hvis",
-        "fr, es, it, pt": "pour para con per avec sobre cuando quand quando si com",
-        "pl, cs, ru": "dla przy jezeli pro pokud для чтобы если с",
+        "en": """for to about with regarding concerning before after if once when that using so until unless because
+            than behind against under over during between among near within whose whom used owns""",
+        "de": "für zur zum über bei wenn falls nachdem wegen",
+        "nl, sv, no, da": "voor til medan hvis",
+        "fr, es, it, pt": "pour para con per avec sobre cuando quand quando",
+        "pl, cs, ru": "dla przy jezeli pokud для чтобы если с",
     },
     "conj": {
         "en": "and or plus",
-        "de, nl, fr, es, it, pt": "und oder et ou y e o_it ed",
-        "pl, ru, sv": "i_pl oraz и или och eller og",
+        "de, nl, fr, es, it, pt": "und oder et ou y e ed",
+        "pl, ru, sv": "oraz и или och eller og",
     },
     "aux": {
-        "en": """is are was were be been do_you does did should shall can could would may might must has have had being expires_in
-            changed expired failed found updated saved stored works worked succeeded accepted rejected rotated revoked
-            created_at leaked entered incorrect invalid wrong""",
+        "en": """is are was were be been do_you does did should shall can could would may might must has have had
+            being changed expired failed found updated saved stored works worked succeeded accepted rejected rotated
+            revoked leaked entered incorrect invalid wrong""",
         "de, fr, es": "ist sind wird wurde soll kann hat est sont esta son es",
     },
     "will": {
-        "en": "will later afterwards we'll you'll i'll we_may separately elsewhere",
+        "en": "will later afterwards we'll you'll i'll separately elsewhere",
         "de, fr, es": "werden später anschliessend plus_tard despues luego",
     },
     "question": {
         "en": "how where why who which whether",
-        "de, fr, es": "wie wann wo warum welcher welche welchen quand_est cuando_es donde como",
+        "de, fr, es": "wie wann wo warum welcher welche welchen donde como",
     },
+    # Words that deny.
     "neg": {
-        "en": """not never don't dont do_not without cannot can't won't doesn't isn't aren't nor avoid exclude excluding
-            except instead rather other_than none omit remove redact strip no_need needn't shouldn't mustn't""",
+        "en": """not never don't dont do_not without cannot can't won't doesn't isn't aren't nor avoid exclude
+            excluding except instead rather other_than none omit remove redact strip no_need needn't shouldn't
+            mustn't""",
         "de": "nicht kein keine keinen keinem nie niemals ohne weder statt",
         "nl, sv, no, da": "niet geen nooit zonder inte ingen inget aldrig utan ikke aldri uden uten",
         "fr": "ne pas jamais sans aucun aucune",
         "es, pt, it": "nunca sin jamas nao sem non mai senza nessuna ninguna",
         "pl, cs, sk, hr": "nigdy bez ne_zadavejte nikdy nezadavejte nikada nemojte",
-        "ru, uk, bg": "не никогда без нет ні никога без_парола",
-        "fi, hu, tr": "ala ei alkaa ne_adja soha asla girmeyin",
+        "ru, uk, bg": "не никогда без нет ні никога",
+        "fi, hu, tr": "ala ei alkaa soha asla girmeyin",
         "ar, he": "لا بدون אל ללא לא",
         "ja": "しないで 入力しないで",
         "zh": "不要 请勿 請勿 勿 无需 無需 不需要 切勿 别",
         "ko": "마세요 없이 않",
     },
-    # What secrets' words mean elsewhere.
+    # Topics in which the words of secrets mean something else.
     "t_map": {
-        "en": """map maps board dashboard top chat channel tweet post posted comment tab thread sidebar marker gpio arduino
-            raspberry esp32 esp8266 led connector pinout chip microcontroller bowling sewing lapel enamel badge brooch pinterest
-            dowel homepage feed tack corkboard relay servo bolt hairpin hinge""",
+        "en": """map maps board dashboard top chat channel tweet post posted comment tab thread sidebar marker gpio
+            arduino raspberry esp32 esp8266 led connector pinout chip microcontroller bowling sewing lapel enamel
+            badge brooch pinterest dowel homepage feed tack corkboard relay servo bolt hairpin hinge""",
     },
     "t_postal": {
-        "en": "postal zipcode zip_code postcode pincode_area district locality delivery india village taluk street shipping",
+        "en": "postal zipcode zip_code postcode district locality delivery india village taluk street shipping",
         "fr, es, de": "cp postleitzahl plz",
     },
+    "t_shop": {
+        "en": """booking flight hotel reservation ticket restaurant airline appointment shipment rma train discount
+            promo coupon voucher referral campaign affiliate""",
+    },
     "t_prog": {
-        "en": """python javascript typescript snippet source programming program function_body lint linter regex html css
-            sql script java rust golang compile refactor bug algorithm_code hex_code""",
+        "en": """python javascript typescript snippet source programming program lint linter regex html css sql script
+            java rust golang compile refactor bug""",
     },
     "t_text": {
-        "en": """llm stop eos bos pad mask unk special separator sep next page paging pagination continuation cursor
-            sentinel end start nlp lexer vocabulary vocab bpe output prompt_token context completion sync resume
-            placeholder template_token design csrf_name""",
+        "en": """llm stop eos bos pad mask unk special separator sep sentinel end start nlp lexer vocabulary vocab bpe
+            output context completion sync resume placeholder design""",
     },
+    "t_page": {"en": "page paging pagination continuation cursor next previous"},
     "t_coin": {
-        "en": "erc20 erc_20 erc721 nft ticker usdc usdt swap defi airdrop mint governance utility meme liquidity staking native",
+        "en": """erc20 erc_20 erc721 nft ticker usdc usdt swap defi airdrop mint governance utility meme liquidity
+            staking native""",
     },
     "t_play": {
-        "en": """pokemon trading deck game library loyalty membership sim sd graphics graphic video sound memory business greeting
-            postcard score flash flashcard report punch time_card uno tarot collector magic_the playing sim_card
-            kanban trello_card tcg baseball yugioh network_card wild ui anki study rewards club fidelity""",
-    },
-    "t_book": {
-        "en": "booking flight hotel reservation ticket restaurant airline appointment shipment rma train",
+        "en": """pokemon trading deck game library loyalty membership sim sd graphics graphic video sound memory
+            business greeting postcard score flash flashcard report punch time_card uno tarot collector playing
+            kanban tcg baseball yugioh wild ui anki study rewards club fidelity""",
     },
     "t_erl": {"en": "erlang elixir beam punctuality"},
     "t_degree": {
-        "en": "academic professional teaching medical press university degree educational author's nursing verifiable",
+        "en": """academic professional teaching teacher speaker education diploma certificates medical press
+            university degree degrees educational author's nursing verifiable""",
     },
-    "t_public": {"en": "public publishable open_key", "de, fr, es, ru": "öffentlich* publique publica pubblica открыт* публичн*"},
+    "t_public": {
+        "en": "public publishable",
+        "de, fr, es, ru": "öffentlich* publique publica pubblica открыт* публичн*",
+    },
     # Words that only look like the others.
     "plain": {
-        "en": """keyboard keyboards keyword keywords keynote passwordless 1password lastpass keepass bitwarden dashlane
-            authority authorities author monkey turkey hotkey passing passive passion compass bypass bypassing iban
-            token_count key_results key_takeaway key_phrase key_phrases key_signature secret_santa secret_garden
-            secret_service code_of_conduct do_not_forget don't_forget dont_forget not_only password_manager
-            password_managers pin_up boarding_pass bus_pass ski_pass day_pass season_pass guest_pass
-            confirmed email_confirmation e_mail_confirmation credit_score source_code personal_best""",
+        "en": """keyboard keyboards keyword keywords keynote passwordless 1password lastpass keepass bitwarden
+            dashlane authority authorities author monkey turkey hotkey passing passive passion compass bypass
+            bypassing iban token_count key_results key_takeaway key_phrase key_phrases key_signature secret_santa
+            secret_garden secret_service code_of_conduct do_not_forget don't_forget dont_forget not_only
+            password_manager password_managers password_vault pin_up boarding_pass bus_pass ski_pass day_pass
+            season_pass guest_pass confirmed email_confirmation credit_score source_code""",
         "de": "schlüsselwort* schlüsselwörter* passagier* passfoto",
         "nl, sv, no, da": "trefwoord* sleutelwoord* nyckelord* nøkkelord* nøgleord*",
         "fi, et, hu": "avainsana* votmesona kulcsszo*",
@@ -945,12 +988,20 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "zh": "关键词 關鍵詞 关键字 關鍵字 键盘 鍵盤 密码学 密碼學 密码管理器 问候",
         "ko": "키워드 키보드 스키 위키 암호화폐",
     },
-    "stop": {"marks": ". ; ! ? : … 。 ！ ？ ： ； ।"},
-    "line": {"marks": "¶"},
-    "comma": {"marks": ", / & + | 、 ，"},
-    "paren": {"marks": "( ) [ ] （ ）"},
+    # Punctuation.
+    "stop": {
+        "marks": ". ; ! ? : … 。 ！ ？ ： ； ।",
+    },
+    "line": {
+        "marks": "¶",
+    },
+    "comma": {
+        "marks": ", / & + | 、 ，",
+    },
+    "paren": {
+        "marks": "( ) [ ] （ ）",
+    },
 }
-
 
 MARKS = ("stop", "line", "comma", "paren")
 """The signs of punctuation."""
@@ -965,20 +1016,23 @@ GROUPS: Mapping[str, str] = {
     "about": "meta naming metagen id email phone link",
     "break": "stop line paren",
     "holder": "user login account email system phone vendor wallet",
-    "keeper": "api access auth secret crypt vendor wallet account login recovery security system user sharing webhook",
+    "keeper": "api access auth secret crypt vendor wallet account login recovery security sharing webhook",
     "sender": "verify confirm auth onetime sms mfa login recovery reset security access door otp",
+    "keys": "key clave",
+    "banks": "bank banking",
+    "cards": "credit bank banking",
     "bearer_of": """user login account email system phone vendor wallet access auth api session sharing verify confirm reset
         recovery secret security crypt webhook private onetime""",
-    "elsewhere_token": "t_text t_coin meta naming",
-    "elsewhere_card": "t_play identity t_book",
-    "noun": """x of det user login account system email phone vendor wallet num crypt auth access api secret private onetime
-        verify confirm security bank credit card sms mfa session sharing value digits no number recovery mother identity
-        words word t_public conj comma""",
+    "elsewhere_token": "t_text t_page t_coin meta naming",
+    "elsewhere_card": "t_play identity t_shop",
+    "np": """x user login account system email phone vendor wallet num crypt auth access api secret private onetime verify confirm
+        security bank banking credit card sms mfa session sharing digits no number recovery mother identity words word""",
+    "noun": "np of at det value t_public conj comma",
     "extra": "det needed asklast",
     "trigger": """password clave pass credential pin tan otp mfa jwt bearer cvv cardnumber pan cc bankaccount ssn privatekey
         secretkey mnemonic connection sessionid maiden classic seed secret token key code card credit bank combination
-        cookie identity security recovery wallet magic pat digits header""",
-    "little": "phrase words word number",
+        tokens cookie identity security recovery wallet magic pat digits header banking idlabel""",
+    "little": "phrase words digits code",
 }
 """Names for several signs at once."""
 
@@ -1004,50 +1058,51 @@ class Rule(NamedTuple):
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("private_key", "privatekey | (private | ssh) ~ key | key ~ (private | ssh)"),
+    Rule("private_key", "privatekey | (private | ssh) ~ keys | keys ~ (private | ssh)"),
     Rule("recovery_phrase", "(recovery | seed | secret | wallet | mnemonic) ~ (recovery | seed | secret)? ~ (phrase | words)"),
     Rule("recovery_phrase", "(phrase | words) ~ (recovery | seed | secret | wallet | mnemonic)"),
     Rule("recovery_phrase", "mnemonic ~ (seed | code) | wallet ~ seed | seed ~ wallet"),
     Rule("one_time_code", "(onetime | mfa | sms | otp) ~ password"),
     Rule("card", "cvv | cardnumber", "t_play"),
     Rule("card", "(?<! [elsewhere_card]) card ~ (security | verify | confirm | auth | secret)? ~ (code | pan | number | no)", "t_play"),
-    Rule("card", "(security | verify | confirm) ~ (code | number) [for of det]{0,3} card | cc ~ number"),
-    Rule("card", "number ~ credit? ~ (card | credit) | numberof det{1,3} credit? ~ card | pan ~ card", "t_play identity"),
-    Rule("card", "(credit | card) ~ expiry | expiry [for of det]{0,3} credit? card", "t_play identity"),
-    Rule("card", "(credit | bank) [of det]{0,2} card | card [of det]{0,2} (credit | bank)", "t_play"),
-    Rule("card", "(num | number | digits) [num digits x det of for value]{0,4} side [of for det x]{0,4} (card | credit)"),
-    Rule("card", "num ~ digits [of for det x]{0,3} side", "t_play"),
-    Rule("card", "account number [for of det]{0,3} card"),
+    Rule("card", "(security | verify | confirm) ~ (code | number) [for of at det]{0,3} card | cc ~ number"),
+    Rule("card", "number ~ cards? ~ (card | credit) | numberof det{1,3} cards? ~ card | pan ~ card", "t_play identity"),
+    Rule("card", "(credit | card) ~ expiry | expiry [for of at det]{0,3} cards? card", "t_play identity"),
+    Rule("card", "cards [of at det]{0,2} card | card [of at det]{0,2} cards", "t_play"),
+    Rule("card", "(num | number | digits) [num digits x det of at for value]{0,4} side [of at for det x]{0,4} (card | credit)"),
+    Rule("card", "num ~ digits [of at for det x]{0,3} side", "t_play"),
+    Rule("card", "account number [for of at det]{0,3} card"),
     Rule("identity_number", "ssn | identity ~ (number | no | code) | number ~ identity"),
-    Rule("bank_account", "bankaccount | (bank | credit) ~ account ~ number? | account ~ number? ~ (bank | credit)"),
+    Rule("bank_account", "bankaccount | banks ~ account ~ number? | account ~ number? ~ banks"),
     Rule("security_answer", "mother ~ maiden | maiden ~ mother | [naming count_of of det]{0,4} classic"),
-    Rule("security_answer", "(security | secret | recovery) ~ (quiz | answer) | (quiz | answer) [for of det]{0,3} (security | secret)"),
+    Rule("security_answer", "(security | secret | recovery) ~ (quiz | answer) | (quiz | answer) [for of at det]{0,3} (security | secret)"),
     Rule("session", "sessionid | (session | login | auth) ~ cookie | cookie ~ (session | login | auth | header | value)"),
     Rule("connection", "(connection | magic) link?"),
-    Rule("password", "password | (holder | crypt | sharing) pass | pass ~ word | word ~ pass | secret ~ word | word ~ secret"),
+    Rule("password", "password | (user | login | account | email | system | vendor | crypt | sharing) pass | pass ~ word | word ~ pass | secret ~ word | word ~ secret"),
     Rule("password", "clave ~ (access | login | user | account | email | system | vendor | bank | secret)"),
     Rule("password", "(login | access | auth | account | system | vendor | api | bank) ~ credential"),
     Rule("password", "credential ~ (login | access | auth | account | system | vendor | api | bank)"),
     Rule("one_time_code", "otp", "t_erl"),
-    Rule("one_time_code", "sender ~ (code | tan) | email ~ code | num ~ digits ~ code", "t_book t_prog t_postal"),
-    Rule("one_time_code", "code [of det x]{0,3} sender | code for ~ (auth | login | mfa | sms)", "t_book t_prog t_postal"),
-    Rule("one_time_code", "code [of det x user]{0,4} (sent | sms) | sent [of for det x]{0,5} code", "t_book t_prog t_postal"),
+    Rule("one_time_code", "sender ~ (code | tan) | email ~ code | num ~ digits ~ code", "t_shop t_prog t_postal"),
+    Rule("one_time_code", "code [of at det x]{0,3} sender | code for ~ (auth | login | mfa | sms)", "t_shop t_prog t_postal"),
+    Rule("one_time_code", "code [of at det x user]{0,4} (sent | sms) | sent [of at for det x]{0,5} code", "t_shop t_prog t_postal"),
     Rule("one_time_code", "(door | security) ~ combination | combination [of for det]{0,3} door"),
     Rule("pin", "secret ~ (code | number) | (code | number) ~ secret"),
     Rule("pin", "pin", "t_map t_postal"),
-    Rule("api_key", "secretkey | api ~ (key | secret) | key ~ api | access ~ key id"),
-    Rule("api_key", "keeper ~ (key | secret) | key ~ (secret | access | crypt | auth | recovery | vendor)"),
+    Rule("api_key", "secretkey | api ~ (keys | secret) | keys ~ api | access ~ key id"),
+    Rule("api_key", "keeper ~ (keys | secret) | (system | user) ~ secret | key ~ (secret | access | crypt | auth | recovery | vendor)"),
     Rule("token", "jwt | bearer ~ (token | value) | (auth | access | token) ~ bearer"),
-    Rule("token", "bearer_of ~ token | token ~ (access | api | auth | login | session | secret | security | verify | vendor)"),
+    Rule("token", "bearer_of ~ (token | tokens) | token ~ (access | api | auth | login | session | secret | security | verify | vendor)"),
 )
 """What asks for a secret wherever it stands: in a name, a title or a sentence."""
 
 LABELS: tuple[Rule, ...] = (
-    Rule("password", "^ [asks det holder]* (pass | clave) [extra for]* $"),
+    Rule("password", "^ [asks det user login]* (pass | clave) [extra for]* $"),
     Rule("password", "(?<! t_degree) credential (?= [break needed asklast comma for conj] | $)", "t_degree"),
     Rule("one_time_code", "^ [asks det]* (tan | mfa) [extra]* $"),
+    Rule("identity_number", "^ [asks det number of]* idlabel [number extra]* $"),
     Rule("token", "^ [asks det]* bearer [extra]* $"),
-    Rule("token", "(?<! [elsewhere_token]) token value? (?= [break for needed asklast comma of conj] | $)", "t_coin"),
+    Rule("token", "(?<! [elsewhere_token]) token value? (?= [break for needed asklast comma of at conj] | $)", "t_coin"),
     Rule("api_key", "(?<! [elsewhere_token t_play]) secret value? (?= [break needed asklast comma conj] | $)", "t_play"),
     Rule("token", "(auth | bearer) ~ header (?= value | [break extra] | $)"),
     Rule("recovery_phrase", "^ [asks det]* mnemonic [extra]* $"),
@@ -1056,8 +1111,8 @@ LABELS: tuple[Rule, ...] = (
 """What asks for a secret as the name or the title of a field."""
 
 SENTENCES: tuple[Rule, ...] = (
-    Rule("password", "(?<= [asks det]) (pass | clave | credential) (?= [break needed asklast comma for conj] | $)", "t_degree"),
-    Rule("token", "(?<= [asks det]) token (?= [break needed asklast comma for of conj] | $)", "t_coin t_text"),
+    Rule("password", "(?<= [asks det]) (pass | clave | credential) (?= [break needed asklast comma for at conj] | $)", "t_degree"),
+    Rule("token", "(?<= [asks det]) token (?= [break needed asklast comma for of at conj] | $)", "t_coin t_page"),
     Rule("api_key", "(?<= [asks det]) secret (?= [break needed asklast comma conj] | $)", "t_play"),
     Rule("one_time_code", "(?<= [asks det]) tan (?= [break needed asklast comma conj] | $)"),
     Rule("recovery_phrase", "num ~ conj? num? words ~ wallet | (?<= [asks det]) mnemonic"),
@@ -1065,11 +1120,10 @@ SENTENCES: tuple[Rule, ...] = (
 """What asks for a secret in a sentence."""
 
 LITTLE: tuple[tuple[SecretKind, str, str, str], ...] = (
-    ("one_time_code", "code | number | digits", "sms | mfa | otp | sent | (phone | email) ~ code", "t_book t_prog t_postal"),
-    ("card", "pan | cc | number | digits", "card | credit | num ~ digits", "t_play"),
+    ("one_time_code", "code | digits", "sms | mfa | otp | sent | (phone | email) ~ code", "t_shop t_prog t_postal"),
+    ("card", "pan | cc", "card | credit | num ~ digits", "t_play"),
     ("token", "pat", "token | access", ""),
     ("recovery_phrase", "phrase | words | seed | mnemonic", "wallet | recovery | num ~ conj? num? words", ""),
-    ("password", "pass | word | secret | clave", "login | account", ""),
 )
 """
 Names and titles that say too little alone.
@@ -1086,20 +1140,20 @@ CONTEXTS: Mapping[str, str] = {
     "about_before": """(?: (meta | naming | metagen | id | email | phone | link) [noun for]{0,4} [of for] [noun]{0,4}
         | [count_of numberof] [noun]{0,3} | metagen [noun]{0,2} | x of det*) $""",
     # The beginning of a description that says that only a name is asked for.
-    "about_text": "^ [asks det]{0,3} (?: naming | id | metagen) [x of for det vendor user account system login crypt]{1,5} ([trigger])",
+    "about_text": "^ [asks det]{0,3} (?: naming | id | metagen) [x of at for det vendor user account system login crypt]{1,5} ([trigger])",
     # What makes another word the thing that is asked for.
     "elsewhere": "(?: for | aux | will) [^ break comma asks]* $",
     # What asks about it: "how to choose a password".
     "question": "question [^ break comma]* $",
     # What says that it is not asked for.
     "denied": "(?: neg | no) (?: (?! comma asks) [^ break]){0,12} $",
-    "denied_after": "[aux det will]{0,3} (?: neg | no)",
+    "denied_after": "[aux det will]{0,3} x? (?: neg | no)",
     "negation": "neg",
     # What says in a sentence that it is asked for, before or after its name.
-    "asked": "(?<! will) asks [^ break for of question aux neg no meta naming will]{0,6} (?: value [^ break for question aux]{0,4})? $",
+    "asked": "^ (?! [break]? for asks [^ asks]* $) .* (?<! will) asks [^ break for of question aux neg no meta naming will]{0,6} (?: value [^ break for question aux]{0,4})? $",
     "asked_after": "[x of det needed]{0,3} asklast",
     # A sentence that begins with the secret's name, and one that is no more than that.
-    "alone": "[stop line]? [noun]{0,6} $",
+    "alone": "[stop line]? det{0,2} [np]{0,5} (?: [conj comma] det? [np]{0,3})? (?: value of det{0,2})? $",
     "not_alone": "[aux will]",
     "short": "[extra]* (?: for .*)? $",
     # Fields that are for something else, and fields for anything.
@@ -1108,16 +1162,37 @@ CONTEXTS: Mapping[str, str] = {
 }
 """Patterns of signs around a secret's name."""
 
-GIVEAWAYS: tuple[tuple[SecretKind, str], ...] = (
-    ("private_key", r"\.ssh/id_[a-z0-9]+(?!\.pub)\b(?!\.pub)|id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|wallet\.dat|[\w-]*\.(?:p12|pfx|ppk)\b"),
-    ("api_key", r"(?:sk-|sk_live|sk_test|rk_live|akia|aiza|hf_|npm_|pypi-|sg\.|xai-|gsk_|pplx-|r8_|whsec_|dop_v1)(?![a-z]{4})"),
-    ("token", r"(?:gh[oprsu]_|github_pat_|glpat-|xox[abprs]-|xapp-|eyj[a-z0-9]|ya29\.|dapi|shpat_|lin_api_|ntn_|figd_)"),
-    ("connection", r"hooks\.slack\.com/|\S*/api/webhooks/|[a-z+]+://[^\s/:@]{1,40}:[^\s/@]{1,40}@|accountkey=|password="),
-    ("card", r"(?:4111|4242)-?(?:1111|4242)|xxxx-xxxx-xxxx|mm/yy(?:yy)?\b"),
-    ("session", r"document\.cookie\b"),
-    ("password", r"user(?:name)?:pass(?:word)?\b|/etc/shadow|\.env\b|\.netrc\b|\.pgpass\b|credentials\.json"),
+GIVEAWAYS: tuple[tuple[SecretKind, str, str], ...] = (
+    (
+        "private_key",
+        r"\S{0,99}\.ssh/id_[a-z0-9]+\b(?!\.pub)|id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|wallet\.dat\b|[\w-]{0,60}\.(?:p12|pfx|ppk)\b",
+        "naming | meta | question",
+    ),
+    (
+        "api_key",
+        r"(?:sk-|sk_live|sk_test|rk_live|akia|aiza|hf_|npm_|pypi-|sg\.|xai-|gsk_|pplx-|r8_|whsec_|dop_v1)(?![a-z]{4})",
+        "",
+    ),
+    (
+        "token",
+        r"(?:gh[oprsu]_|github_pat_|glpat-|xox[abprs]-|xapp-|eyj[a-z0-9]|ya29\.|shpat_|lin_api_|ntn_|figd_)",
+        "",
+    ),
+    ("connection", r"hooks\.slack\.com/|\S{0,99}/api/webhooks/|[a-z+]{2,20}://[^\s/:@]{1,40}:[^\s/@]{1,40}@|accountkey=", ""),
+    ("card", r"(?:4111|4242)-?(?:1111|4242)|xxxx-xxxx-xxxx|mm/yy(?:yy)?\b", ""),
+    ("session", r"document\.cookie\b", ""),
+    (
+        "password",
+        r"user(?:name)?:pass(?:word)?\b|\S{0,99}(?:/etc/shadow|\.env|\.netrc|\.pgpass|credentials\.json)\b",
+        "naming | meta | question",
+    ),
 )
-"""What secrets look like, as descriptions put it, in lower case: the beginning of a word, spaces around it."""
+"""
+What secrets look like, as descriptions put it.
+
+For each kind: how the word begins, in lower case, and which signs beside it
+say that it is only spoken about.
+"""
 
 HIDDEN = "\u115f\u1160\u3164\uffa0\u2800\U000e0000-\U000e0fff"
 """Letters without ink that Unicode counts as letters."""

@@ -54,7 +54,7 @@ _SIGNS_OF_IS = frozenset("=:：")
 _NOBODY = frozenset({"user", "username", "login", "name", ""})
 _INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _FOREIGN_DIGITS = re.compile(r"(?![0-9])\d")
-_LONG = re.compile(r"[^\s]{12}|\s-[pu]")
+_LONG = re.compile(r"\S{12}|-----BEGIN|\s-[pu]|\bmachine\s")
 _START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]\S")
 _MANY_DIGITS = re.compile(r"\d(?:[ -]?\d){8}")
 _GROUPS_OF_DIGITS = re.compile(
@@ -66,7 +66,8 @@ _USER_IN_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://([^\s/:@?#]{0,200})
 _WORD = re.compile(r"[A-Za-z]+")
 _FLAG = re.compile(r"(?:^|\s)--?([A-Za-z][\w-]{1,40}) (\"[^\"]{4,}\"|'[^']{4,}'|[^\s-]\S{3,})")
 _QUOTED = re.compile(r"([\"'`])(.{1,299}?)\1")
-_AFTER_LAST = re.compile(r".*[\n;&{}<>(),?|\"'`=:：/]", re.DOTALL)
+_AFTER_LAST = re.compile(r".*(?:[\n;&{}<>(),?|\"`=:：/]|(?<!\w)'|'(?!\w))", re.DOTALL)
+_RANDOM = re.compile(r"(?<![\w/.=:-])(?=[A-Za-z_-]{0,40}\d)(?=[\d_-]{0,40}[A-Za-z])[\w-]{20,200}(?![\w/.-])")
 _NOT_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -245,7 +246,8 @@ def _given_away(text: str, signs: str) -> SecretKind | None:
     match = next(filter(None, map(rules.giveaways.match, words)), None)
     if match is None or rules.around["negation"].search(signs):
         return None
-    return data.GIVEAWAYS[(match.lastindex or 1) - 1][0]
+    kind, unless = rules.given[(match.lastindex or 1) - 1]
+    return None if unless and unless.search(signs) else kind
 
 
 def _blamed(fields: list[Field]) -> Field | None:
@@ -375,10 +377,17 @@ def _kind_of(label: str) -> SecretKind | None:
 def _pairs(text: str) -> Iterator[tuple[str, str, bool]]:
     """Yield names with what follows them, and whether nothing but a sign is between the two."""
     for match in islice(_is().finditer(text), _MOST_PAIRS):
-        before = text[max(0, match.start() - _LONGEST_LABEL) : match.start()].rstrip(" \t\"'`*])")
-        yield _AFTER_LAST.sub("", before), text[match.end() : match.end() + _LONGEST_VALUE], match.group().strip()[:1] in _SIGNS_OF_IS
+        value = text[match.end() : match.end() + _LONGEST_VALUE]
+        yield _label_before(text, match.start()), value, match.group()[0] in _SIGNS_OF_IS
     for match in islice(_FLAG.finditer(text), _MOST_PAIRS):
         yield match.group(1), match.group(2), True
+    for match in islice(_RANDOM.finditer(text), _MOST_PAIRS):
+        yield " ".join(_label_before(text, match.start()).split()[-2:]), match.group(), False
+
+
+def _label_before(text: str, end: int) -> str:
+    before = text[max(0, end - _LONGEST_LABEL) : end].rstrip(" \t\"'`*])")
+    return _AFTER_LAST.sub("", before)
 
 
 def _is_value(kind: SecretKind, written: str, *, tight: bool) -> bool:
@@ -389,12 +398,12 @@ def _is_value(kind: SecretKind, written: str, *, tight: bool) -> bool:
         return False
     if shape.match(value):
         return True
-    word = value.rstrip(" .,;)}\"'")
-    return kind == "password" and tight and word.isalpha() and len(word) > 3 and _is_no_word(word)
+    words = value.rstrip(" .,;)}\"'").casefold().split()
+    return kind == "password" and tight and (len(words) == 1 or quoted is not None) and all(map(_is_made_up, words))
 
 
-def _is_no_word(word: str) -> bool:
-    return word.casefold() not in data.PLAIN_VALUES and _sign(word.casefold()) == _UNKNOWN
+def _is_made_up(word: str) -> bool:
+    return len(word) > 3 and word.isalpha() and word not in data.PLAIN_VALUES and _sign(word) == _UNKNOWN
 
 
 # --- From words to signs ----------------------------------------------------
@@ -674,6 +683,7 @@ class _Rules(NamedTuple):
     little: tuple[_Little, ...]
     around: Mapping[str, re.Pattern[str]]
     giveaways: re.Pattern[str]
+    given: tuple[tuple[SecretKind, re.Pattern[str] | None], ...]
     line: str
     breaks: str
 
@@ -696,7 +706,8 @@ def _rules() -> _Rules:
             _Little(kind, wrapped(label), _pattern(told), _unless(unless)) for kind, label, told, unless in data.LITTLE
         ),
         around={name: _pattern(says) for name, says in data.CONTEXTS.items()},
-        giveaways=re.compile("|".join(rf"(.{{0,200}}?(?<![a-z0-9])(?:{shape}))" for _, shape in data.GIVEAWAYS)),
+        giveaways=re.compile("|".join(rf"(.{{0,200}}?(?<![a-z0-9])(?:{shape}))" for _, shape, _ in data.GIVEAWAYS)),
+        given=tuple((kind, _pattern(unless) if unless else None) for kind, _, unless in data.GIVEAWAYS),
         line=by_name["line"],
         breaks="".join(by_name[name] for name in data.GROUPS["break"].split()),
     )
@@ -708,7 +719,7 @@ def _unless(names: str) -> re.Pattern[str] | None:
 
 def _pattern(says: str) -> re.Pattern[str]:
     """Compile a pattern of signs from one of their names."""
-    return re.compile(_SIGN_NAMES.sub(_as_signs, says.replace("~", "[of det]{0,3}")).replace(" ", "").replace("\n", ""))
+    return re.compile(_SIGN_NAMES.sub(_as_signs, says.replace("~", "[of at det]{0,3}")).replace(" ", "").replace("\n", ""))
 
 
 def _as_signs(match: re.Match[str]) -> str:

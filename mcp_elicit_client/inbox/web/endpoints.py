@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
@@ -23,6 +23,9 @@ from mcp_elicit_client.inbox.web.description import openapi
 from mcp_elicit_client.inbox.web.events import Events
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.typing import FormRequest
+
+Step: TypeAlias = Literal["review", "change", "open", "check", "accept", "decline", "cancel", "never"]
+"""What the buttons of the pages do; check is for their script."""
 
 _MOST = 1_000
 
@@ -127,10 +130,8 @@ class Endpoints:
             if step == "review":
                 validation = await self._inbox.check(owner, entry.id, content)
             return self._pages.step(entry, step, filled, validation)
-        never_again = "never_again" in filled
-        validation = await self._inbox.answer(
-            owner, entry.id, cast("Action", step), content, never_again=never_again and step == "decline"
-        )
+        action = cast("Action", "decline" if step == "never" else step)
+        validation = await self._inbox.answer(owner, entry.id, action, content, never_again=step == "never")
         if not validation:
             return self._pages.step(entry, "review", filled, validation)
         return self._pages.answered(await self._inbox.get(owner, web.path_params["id"]))
@@ -177,11 +178,11 @@ def _filled(body: bytes) -> Filled:
         raise HTTPException(400, "the body is no form") from None
 
 
-def _step(filled: Filled) -> Literal["review", "change", "open", "check", "accept", "decline", "cancel"]:
+def _step(filled: Filled) -> Step:
     steps = filled.get("action", ())
-    if len(steps) != 1 or steps[0] not in ("review", "change", "open", "check", "accept", "decline", "cancel"):
+    if len(steps) != 1 or steps[0] not in get_args(Step):
         raise HTTPException(400, "action must be one of those that the page has")
-    return steps[0]  # type: ignore[return-value]
+    return cast("Step", steps[0])
 
 
 def _told(validation: Validation, status: int | None = None) -> Response:

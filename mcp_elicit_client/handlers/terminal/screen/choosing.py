@@ -211,6 +211,7 @@ class OptionsControl(Control):
         shown = self.shown
         self._first = 0
         self._at = shown[0] if shown and self._buffer is not None and self._buffer.text.strip() else None
+        self.on_change(self)
 
     def _look(self, *, touched: bool = False) -> Outcome:
         if not self.chosen and not self.empty:

@@ -170,11 +170,16 @@ class FormView(View):
             self.at = there - count
 
     def begin(self) -> None:
+        if self.stage.overflows:
+            self.look = 0  # what the server says comes first
         for control in self.controls:
-            self._changed(control)
+            if isinstance(control, TextControl):
+                self._look(control)
+        self.stage.refresh()
 
     def _changed(self, control: Control) -> None:
         self.status = ""
+        self.look = None
         if isinstance(control, TextControl) and control.field.name not in self._looking:
             self._look(control)
         self.stage.refresh()

@@ -178,7 +178,7 @@ class View(ABC):
             self._drawn = time.monotonic()
             self.begin()
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027 -- most have nothing to begin
         """Begin whatever takes the application that shows it."""
 
     def header(self, width: int) -> list[Line]:

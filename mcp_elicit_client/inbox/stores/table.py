@@ -1,0 +1,193 @@
+"""The questions in a file of SQLite: what is written, and what is read."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from mcp_elicit_client.inbox.entries import State
+from mcp_elicit_client.inbox.stores.base import Clock, Record, Settlement
+from mcp_elicit_client.inbox.stores.database import Database
+
+SOME = 100
+"""How many changes are told at a time."""
+
+_COLUMNS = "id, owner, request, created, expires, place, changed, state, who, moment, action, answer"
+_IS_ALIVE = "EXISTS (SELECT 1 FROM leases WHERE leases.worker = entries.worker AND until > ?)"
+
+
+class Table:
+    """
+    The questions in a database.  Whatever goes wrong is an `InboxError`.
+
+    Args:
+        database: Where they are.
+        history: How many questions that no longer wait are kept for each owner.
+        keep: How long they are kept, in seconds.
+        lease: How long a process that gives no sign of life counts as alive,
+            in seconds.
+        clock: What time it is.
+        tell: Is told what became of a question whose time or process is over.
+    """
+
+    def __init__(  # noqa: PLR0913 -- all by keyword
+        self,
+        database: Database,
+        *,
+        history: int,
+        keep: float,
+        lease: float,
+        clock: Clock,
+        tell: Callable[[str, Settlement], object],
+    ) -> None:
+        self._database = database
+        self._history = history
+        self._keep = keep
+        self._lease = lease
+        self._clock = clock
+        self._tell = tell
+
+    def put(self, worker: str, record: Record) -> None:
+        """Add a question of *worker*, which counts as alive from now on."""
+        about = (record.id, record.owner, worker, record.request, record.created, record.expires)
+        with self._database.writing() as connection:
+            self._renew(connection, worker)
+            place = _next(connection)
+            connection.execute(
+                "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', '', ?, '', NULL, '', 1)",
+                (*about, place, place, record.created),
+            )
+
+    def read(self, where: str, *values: Any) -> list[Record]:
+        """Return the questions for which *where* holds."""
+        self._sweep()
+        with self._database.reading() as connection:
+            return select(connection, where, *values)
+
+    def read_changes(self, owner: str, since: int) -> list[Record]:
+        """Return the questions of *owner* that have changed after *since*, in that order, some at a time."""
+        waiting = self.read("owner = ? AND state = 'waiting' AND place > ? ORDER BY place LIMIT ?", owner, since, SOME)
+        settled = self.read(
+            "owner = ? AND state <> 'waiting' AND changed > ? ORDER BY changed LIMIT ?", owner, since, SOME
+        )
+        return sorted([*waiting, *settled], key=lambda each: each.changed)[:SOME]
+
+    def position(self) -> int:
+        """Return where the last of all changes stands."""
+        with self._database.reading() as connection:
+            return int(connection.execute("SELECT last FROM position").fetchone()[0])
+
+    def settle(self, owner: str, entry_id: str, settlement: Settlement, token: str) -> State | None:
+        """Settle a question if it waits; see `Store.settle`."""
+        self._sweep()
+        with self._database.writing() as connection:
+            now = self._clock()
+            done = connection.execute(
+                "UPDATE entries SET state = ?, who = ?, moment = ?, action = ?, answer = ?, token = ?, changed = ?"  # noqa: S608
+                f" WHERE id = ? AND owner = ? AND state = 'waiting' AND expires > ? AND {_IS_ALIVE}",
+                (*_values(settlement), token, _next(connection), entry_id, owner, now, now),
+            )
+            if done.rowcount:
+                self._prune(connection, owner)
+                return "waiting"
+            query = "SELECT state FROM entries WHERE id = ? AND owner = ?"
+            row = connection.execute(query, (entry_id, owner)).fetchone()
+        if row is None:
+            return None
+        # What still waits has expired since the sweep: the next one settles it.
+        return "expired" if row[0] == "waiting" else row[0]
+
+    def wipe(self, entry_id: str) -> None:
+        """Forget the answer of a question."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE entries SET answer = NULL, is_open = 0 WHERE id = ? AND state <> 'waiting'", (entry_id,)
+            )
+
+    def tidy(self, worker: str | None) -> None:
+        """Renew the lease of *worker*, and forget what is old."""
+        now = self._clock()
+        with self._database.writing() as connection:
+            if worker is not None:
+                self._renew(connection, worker)
+            connection.execute(
+                # Nobody waits for these answers any more.
+                f"UPDATE entries SET answer = NULL, is_open = 0"  # noqa: S608
+                f" WHERE state <> 'waiting' AND is_open = 1 AND expires <= ? AND NOT {_IS_ALIVE}",
+                (now, now),
+            )
+            connection.execute(
+                "DELETE FROM entries WHERE state <> 'waiting' AND is_open = 0 AND moment < ?", (now - self._keep,)
+            )
+            connection.execute(
+                "DELETE FROM leases WHERE until <= ? AND NOT EXISTS"
+                " (SELECT 1 FROM entries WHERE entries.worker = leases.worker AND (state = 'waiting' OR is_open = 1))",
+                (now - self._lease,),
+            )
+
+    def _renew(self, connection: sqlite3.Connection, worker: str) -> None:
+        connection.execute("REPLACE INTO leases VALUES (?, ?)", (worker, self._clock() + self._lease))
+
+    def _prune(self, connection: sqlite3.Connection, owner: str) -> None:
+        connection.execute(
+            "DELETE FROM entries WHERE owner = ? AND state <> 'waiting' AND is_open = 0 AND changed <= coalesce(("
+            "SELECT changed FROM entries WHERE owner = ? AND state <> 'waiting'"
+            " ORDER BY changed DESC LIMIT 1 OFFSET ?), 0)",
+            (owner, owner, self._history),
+        )
+
+    def _sweep(self) -> None:
+        """Settle what has expired or lost its process."""
+        now = self._clock()
+        with self._database.reading() as connection:
+            is_stale = connection.execute(
+                "SELECT EXISTS (SELECT 1 FROM entries WHERE state = 'waiting' AND expires <= ?) OR EXISTS ("
+                "SELECT 1 FROM leases JOIN entries ON entries.worker = leases.worker"
+                " WHERE until <= ? AND state = 'waiting')",
+                (now, now),
+            ).fetchone()[0]
+        if not is_stale:
+            return
+        with self._database.writing() as connection:
+            settlements = _stale(connection, now)
+            for entry_id, settlement in settlements.items():
+                connection.execute(
+                    "UPDATE entries SET state = ?, who = ?, moment = ?, action = ?, answer = ?, changed = ?"
+                    " WHERE id = ?",
+                    (*_values(settlement), _next(connection), entry_id),
+                )
+        for entry_id, settlement in settlements.items():
+            self._tell(entry_id, settlement)
+
+
+def select(connection: sqlite3.Connection, where: str, *values: Any) -> list[Record]:
+    """Return the questions for which *where* holds, stale ones as if they waited."""
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM entries WHERE {where}", values)  # noqa: S608
+    return list(map(_record, rows))
+
+
+def _stale(connection: sqlite3.Connection, now: float) -> dict[str, Settlement]:
+    expired = connection.execute("SELECT id, expires FROM entries WHERE state = 'waiting' AND expires <= ?", (now,))
+    settlements = {entry_id: Settlement("expired", "clock", when) for entry_id, when in expired}
+    orphaned = connection.execute(
+        "SELECT id, until FROM leases JOIN entries ON entries.worker = leases.worker"
+        " WHERE until <= ? AND state = 'waiting' AND expires > ?",
+        (now, now),
+    )
+    return settlements | {entry_id: Settlement("orphaned", "heartbeat", when) for entry_id, when in orphaned}
+
+
+def _next(connection: sqlite3.Connection) -> int:
+    connection.execute("UPDATE position SET last = last + 1")
+    return int(connection.execute("SELECT last FROM position").fetchone()[0])
+
+
+def _values(settlement: Settlement) -> tuple[Any, ...]:
+    return (settlement.state, settlement.who, settlement.when, settlement.action, settlement.answer)
+
+
+def _record(row: tuple[Any, ...]) -> Record:
+    entry_id, owner, request, created, expires, place, changed, *outcome = row
+    settlement = None if outcome[0] == "waiting" else Settlement(*outcome)
+    return Record(entry_id, owner, request, created, expires, place, changed, settlement)
