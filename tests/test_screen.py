@@ -20,6 +20,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client import FormRequest, UrlRequest, UrlRules, parse_request
+from mcp_elicit_client.core.domains import URL_WARNINGS
 from mcp_elicit_client.core.errors import FieldError
 from mcp_elicit_client.core.requests import Turn
 from mcp_elicit_client.exceptions import MissingExtraError
@@ -594,13 +595,15 @@ def test_a_translation_is_complete_and_fills_in_the_same() -> None:
         {each.name: getattr(words, each.name) for each in fields(Catalogue)} for words in (ENGLISH, GERMAN)
     )
     same = {name for name, text in english.items() if text == german[name]}
-    assert same <= {"warnings", "no_keys"}
+    assert same <= {"no_keys"}
+    assert set(GERMAN.warnings) == set(URL_WARNINGS)
+    assert set(GERMAN.problems) == {"impersonation", "secret"}
     assert names_in(english) == names_in(german)
 
 
 def names_in(texts: dict[str, Any]) -> dict[str, set[str]]:
     flat = {name: text for name, text in texts.items() if isinstance(text, str)}
-    for group in ("errors", "formats", "kinds"):
+    for group in ("errors", "formats", "kinds", "warnings"):
         flat |= {f"{group}.{name}": text for name, text in texts[group].items()}
     return {name: {part[1] or "" for part in Formatter().parse(text)} - {""} for name, text in flat.items()}
 

@@ -82,9 +82,9 @@ def test_at_most_two_verdicts_differ_from_the_labels_and_say_why() -> None:
 @pytest.mark.parametrize(
     ("url", "codes"),
     [
-        ("http://localhost:8080/", ["private", "port"]),
-        ("http://127.0.0.1/", ["ip_address", "private"]),
-        ("https://[::1]/", ["ip_address", "private"]),
+        ("http://localhost:8080/", ["loopback", "port"]),
+        ("http://127.0.0.1/", ["ip_address", "loopback"]),
+        ("https://[::1]/", ["ip_address", "loopback"]),
     ],
 )
 def test_a_host_may_allow_its_own_machine(url: str, codes: list[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, computed_field
 
 from mcp_elicit_client.core.text import printable
 
@@ -19,6 +19,7 @@ PUNYCODE = "xn--"
 UrlWarningCode: TypeAlias = Literal[
     "ip_address",
     "long_host",
+    "loopback",
     "lookalike",
     "lookalike_letters",
     "mixed_scripts",
@@ -48,19 +49,40 @@ _WRITTEN_TOGETHER = (
 )
 
 
+URL_WARNINGS: Mapping[UrlWarningCode, str] = {
+    "ip_address": "It names its place by a number, not by a domain.",
+    "long_host": "Its name is very long: look at its end.",
+    "loopback": "It leads to a program on this computer.",
+    "lookalike": "It is not {detail}: look at the end of its name.",
+    "lookalike_letters": "Its letters look like others, but are not the same.",
+    "mixed_scripts": "Its name mixes the letters of several alphabets.",
+    "port": "It uses the unusual port {detail}.",
+    "private": "It leads into a private network.",
+    "punycode": "Its name is written in other letters: {detail}",
+    "underscore": "Its name has an underscore, which domains do not have.",
+}
+"""What is said of a URL, by code; what is in braces is the warning's detail."""
+
+
 class UrlWarning(BaseModel):
     """
     Something about a URL that a person should know before it is opened.
 
     Attributes:
         code: One stable word; ``docs/reference.md`` says what each means.
-        message: A sentence for people, safe to show.
+        detail: What it is about, where the code does not say all; safe to show.
     """
 
     model_config = ConfigDict(frozen=True)
 
     code: UrlWarningCode
-    message: str
+    detail: str = ""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def message(self) -> str:
+        """A sentence for people, safe to show."""
+        return URL_WARNINGS[self.code].format(detail=self.detail)
 
 
 def registrable_domain(host: str) -> str:
@@ -94,12 +116,12 @@ def name_warnings(host: str) -> Iterator[UrlWarning]:
     if any(label.startswith(PUNYCODE) for label in labels):
         yield from _letter_warnings(labels)
     if "_" in host:
-        yield UrlWarning(code="underscore", message="Its name has an underscore, which domains do not have.")
+        yield UrlWarning(code="underscore")
     imitated = _imitated(labels)
     if imitated is not None:
-        yield UrlWarning(code="lookalike", message=f"It is not {imitated}: look at the end of its name.")
+        yield UrlWarning(code="lookalike", detail=imitated)
     if len(host) > LONG_HOST:
-        yield UrlWarning(code="long_host", message="Its name is very long: look at its end.")
+        yield UrlWarning(code="long_host")
 
 
 def _letter_warnings(labels: list[str]) -> Iterator[UrlWarning]:
@@ -111,11 +133,11 @@ def _letter_warnings(labels: list[str]) -> Iterator[UrlWarning]:
     )
     shown = printable(".".join(words), multiline=False)
     of = f" ({', '.join(named)})" if named else ""
-    yield UrlWarning(code="punycode", message=f"Its name is written in other letters: {shown}{of}")
+    yield UrlWarning(code="punycode", detail=f"{shown}{of}")
     if any(len(each) > 1 and not any(each <= together for together in _WRITTEN_TOGETHER) for each in scripts):
-        yield UrlWarning(code="mixed_scripts", message="Its name mixes the letters of several alphabets.")
+        yield UrlWarning(code="mixed_scripts")
     elif words[-1].isascii() and any(_looks_latin(word, each) for word, each in zip(words, scripts, strict=True)):
-        yield UrlWarning(code="lookalike_letters", message="Its letters look like others, but are not the same.")
+        yield UrlWarning(code="lookalike_letters")
 
 
 def _in_unicode(label: str) -> str:

@@ -139,9 +139,7 @@ def _guess_type(schema: Mapping[str, Any]) -> str:
             return "string"
 
 
-def _choices(
-    options: Sequence[tuple[object, object]], kind: object, limits: Limits, note: Note
-) -> _Named:
+def _choices(options: Sequence[tuple[object, object]], kind: object, limits: Limits, note: Note) -> _Named:
     if len(options) > limits.options:
         raise UnanswerableError(f"has {len(options)} options; at most {limits.options} can be shown")
     choices = named_options(options, kind, limits, note)

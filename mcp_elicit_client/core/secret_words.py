@@ -627,12 +627,12 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "en": "number numbers num nr nbr",
         "de, nl, sv, no, da": "nummer nummern numret *nummer",
         "fr, es, it, pt": "numero numeros",
-        "fi, et": "numeron *numero",
+        "fi, et": "numeron *numero numero*",
         "ro": "numar numarul",
         "pl, cs, sk, hr, sr": "numer cislo broj numeru cisla",
         "ru, uk, bg, sr": "номер номера номером номерът број",
         "hu": "szam szama *szama *szam",
-        "tr, az": "numara numarasi numarasini nomresi",
+        "tr, az": "numara* nomresi",
         "el": "αριθμος αριθμο αριθμου",
         "ar, fa, he": "رقم شماره מספר",
         "hi, bn, th": "नंबर संख्या নম্বর หมายเลข เลข",
@@ -746,7 +746,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     # What there is to know about a secret without the secret itself.
     "meta": {
-        "en": """types kind kinds format formats length lengths count counts limit limits size sizes policy policies
+        "en": """help problem problems issue issues trouble types kind kinds format formats length lengths count counts limit limits size sizes policy policies
             manager managers strength complexity generator generators protection protected protect rule rules
             requirement requirements rotation rotate age lifetime ttl duration validity days hours minutes colour
             color style theme layout position shape icon hint hints provider providers issuer brand holder owner
@@ -851,34 +851,42 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "fr, es, it, pt": "requis obligatorio requerido richiesta obligatoire por_favor svp",
         "ru, zh, ja, ko": "пожалуйста требуется 请 請 必填 ください 필수",
     },
-    "det": {
-        "en": """the a an your my our their his her its this new old current existing own actual real valid same full
-            corporate following complete whole just only also""",
-        "de": "die das den dem ein eine einen ihr ihre ihren ihrem dein deine deinen mein neues neue aktuelles sie",
-        "nl": "het een uw je jouw mijn nieuw nieuwe huidige",
-        "sv, no, da": "din ditt dine dit ett en ny nytt nye nuvarande",
-        "fr": "le la les un une votre vos ton ta mon ma nouveau nouvelle actuel l",
-        "es": "el los su sus tu tus mi nueva nuevo una",
-        "pt": "o os sua seu suas seus teu minha meu nova novo atual",
-        "it": "il lo gli i tua tuo vostra nuova attuale",
-        "pl, cs, sk, hr": "swoje swoj twoje twoj vase vas sve vasu nowe nove",
-        "ru, uk, bg": "ваш ваша ваше вашего свой свою новый вашу вашата вашето",
-        "ja, zh, ko": "あなたの お客様の 您的 你的 我的 新 귀하의 당신의 새",
+    "article": {
+        "en": """the a an this new old current existing own actual real valid same full corporate following complete whole
+            just only also""",
+        "de": "die das den dem ein eine einen neues neue aktuelles sie",
+        "nl, sv, no, da": "het een nieuw nieuwe huidige ett en ny nytt nye nuvarande",
+        "fr": "le la les un une nouveau nouvelle actuel l",
+        "es": "el los nueva nuevo una",
+        "pt, it": "o os nova novo atual il lo gli i nuova attuale",
+        "pl, cs, ru, bg": "nowe nove новый",
+        "zh, ja, ko": "新 새",
+    },
+    "your": {
+        "en": "your my our their his her its",
+        "de": "ihr ihre ihren ihrem dein deine deinen mein",
+        "nl, sv, no, da": "uw je jouw mijn din ditt dine dit",
+        "fr": "votre vos ton ta mon ma",
+        "es": "su sus tu tus mi",
+        "pt, it": "sua seu suas seus teu minha meu tua tuo vostra",
+        "pl, cs, sk, hr": "swoje swoj twoje twoj vase vas sve vasu",
+        "ru, uk, bg": "ваш ваша ваше вашего свой свою вашу вашата вашето",
+        "ja, zh, ko": "あなたの お客様の 您的 你的 我的 귀하의 당신의",
     },
     # Words by which others belong together ...
     "of": {
         "en": "of",
-        "fr, es, it, pt, ca": "de du da do dos del della dell dello di d per_sms par por",
+        "fr, es, it, pt, ca": "de du da do dos del della dell dello di d par por",
         "de, nl, sv": "der des von vom aus van av fra från",
         "pl, cs, sk": "z ze od",
         "ru, uk, bg": "из от з від по",
         "ja, zh": "の 的",
         "el": "της του",
     },
-    "at": {"en": "from via by in on at out into"},
+    "at": {"en": "from via by in on at out into with"},
     # ... and those after which another thing is spoken of.
     "for": {
-        "en": """for to about with regarding concerning before after if once when that using so until unless because
+        "en": """for to about regarding concerning before after if once when that using so until unless because
             than behind against under over during between among near within whose whom used owns""",
         "de": "für zur zum über bei wenn falls nachdem wegen",
         "nl, sv, no, da": "voor til medan hvis",
@@ -1012,6 +1020,7 @@ IN_COMPOUNDS = """password pin tan otp mfa code cvv card credit number key api a
 """Signs of words that others are made of: ``Kreditkartennummer``, ``apikey``."""
 
 GROUPS: Mapping[str, str] = {
+    "det": "article your",
     "asks": "ask type confirm",
     "about": "meta naming metagen id email phone link",
     "break": "stop line paren",
@@ -1032,7 +1041,7 @@ GROUPS: Mapping[str, str] = {
     "trigger": """password clave pass credential pin tan otp mfa jwt bearer cvv cardnumber pan cc bankaccount ssn privatekey
         secretkey mnemonic connection sessionid maiden classic seed secret token key code card credit bank combination
         tokens cookie identity security recovery wallet magic pat digits header banking idlabel""",
-    "little": "phrase words digits code",
+    "little": "phrase words digits",
 }
 """Names for several signs at once."""
 
@@ -1059,40 +1068,72 @@ class Rule(NamedTuple):
 
 RULES: tuple[Rule, ...] = (
     Rule("private_key", "privatekey | (private | ssh) ~ keys | keys ~ (private | ssh)"),
-    Rule("recovery_phrase", "(recovery | seed | secret | wallet | mnemonic) ~ (recovery | seed | secret)? ~ (phrase | words)"),
+    Rule(
+        "recovery_phrase",
+        "(recovery | seed | secret | wallet | mnemonic) ~ (recovery | seed | secret)? ~ (phrase | words)",
+    ),
     Rule("recovery_phrase", "(phrase | words) ~ (recovery | seed | secret | wallet | mnemonic)"),
     Rule("recovery_phrase", "mnemonic ~ (seed | code) | wallet ~ seed | seed ~ wallet"),
     Rule("one_time_code", "(onetime | mfa | sms | otp) ~ password"),
     Rule("card", "cvv | cardnumber", "t_play"),
-    Rule("card", "(?<! [elsewhere_card]) card ~ (security | verify | confirm | auth | secret)? ~ (code | pan | number | no)", "t_play"),
+    Rule(
+        "card",
+        "(?<! [elsewhere_card]) card ~ (security | verify | confirm | auth | secret)? ~ (code | pan | number | no)",
+        "t_play",
+    ),
     Rule("card", "(security | verify | confirm) ~ (code | number) [for of at det]{0,3} card | cc ~ number"),
     Rule("card", "number ~ cards? ~ (card | credit) | numberof det{1,3} cards? ~ card | pan ~ card", "t_play identity"),
     Rule("card", "(credit | card) ~ expiry | expiry [for of at det]{0,3} cards? card", "t_play identity"),
     Rule("card", "cards [of at det]{0,2} card | card [of at det]{0,2} cards", "t_play"),
-    Rule("card", "(num | number | digits) [num digits x det of at for value]{0,4} side [of at for det x]{0,4} (card | credit)"),
+    Rule(
+        "card",
+        "(num | number | digits) [num digits x det of at for value]{0,4} side [of at for det x]{0,4} (card | credit)",
+    ),
     Rule("card", "num ~ digits [of at for det x]{0,3} side", "t_play"),
     Rule("card", "account number [for of at det]{0,3} card"),
     Rule("identity_number", "ssn | identity ~ (number | no | code) | number ~ identity"),
     Rule("bank_account", "bankaccount | banks ~ account ~ number? | account ~ number? ~ banks"),
     Rule("security_answer", "mother ~ maiden | maiden ~ mother | [naming count_of of det]{0,4} classic"),
-    Rule("security_answer", "(security | secret | recovery) ~ (quiz | answer) | (quiz | answer) [for of at det]{0,3} (security | secret)"),
-    Rule("session", "sessionid | (session | login | auth) ~ cookie | cookie ~ (session | login | auth | header | value)"),
+    Rule(
+        "security_answer",
+        "(security | secret | recovery) ~ (quiz | answer) | (quiz | answer) [for of at det]{0,3} (security | secret)",
+    ),
+    Rule(
+        "session", "sessionid | (session | login | auth) ~ cookie | cookie ~ (session | login | auth | header | value)"
+    ),
     Rule("connection", "(connection | magic) link?"),
-    Rule("password", "password | (user | login | account | email | system | vendor | crypt | sharing) pass | pass ~ word | word ~ pass | secret ~ word | word ~ secret"),
+    Rule(
+        "password",
+        "password | (user | login | account | email | system | vendor | crypt | sharing) pass | pass ~ word | word ~ pass | secret ~ word | word ~ secret",
+    ),
     Rule("password", "clave ~ (access | login | user | account | email | system | vendor | bank | secret)"),
     Rule("password", "(login | access | auth | account | system | vendor | api | bank) ~ credential"),
     Rule("password", "credential ~ (login | access | auth | account | system | vendor | api | bank)"),
     Rule("one_time_code", "otp", "t_erl"),
     Rule("one_time_code", "sender ~ (code | tan) | email ~ code | num ~ digits ~ code", "t_shop t_prog t_postal"),
-    Rule("one_time_code", "code [of at det x]{0,3} sender | code for ~ (auth | login | mfa | sms)", "t_shop t_prog t_postal"),
-    Rule("one_time_code", "code [of at det x user]{0,4} (sent | sms) | sent [of at for det x]{0,5} code", "t_shop t_prog t_postal"),
+    Rule(
+        "one_time_code",
+        "code [of at det x]{0,3} sender | code for ~ (auth | login | mfa | sms)",
+        "t_shop t_prog t_postal",
+    ),
+    Rule(
+        "one_time_code",
+        "code [of at for det x user]{0,6} (sent | sms) | sent [of at for det x]{0,5} code",
+        "t_shop t_prog t_postal",
+    ),
     Rule("one_time_code", "(door | security) ~ combination | combination [of for det]{0,3} door"),
     Rule("pin", "secret ~ (code | number) | (code | number) ~ secret"),
     Rule("pin", "pin", "t_map t_postal"),
     Rule("api_key", "secretkey | api ~ (keys | secret) | keys ~ api | access ~ key id"),
-    Rule("api_key", "keeper ~ (keys | secret) | (system | user) ~ secret | key ~ (secret | access | crypt | auth | recovery | vendor)"),
+    Rule(
+        "api_key",
+        "keeper ~ (keys | secret) | (system | user) ~ secret | key ~ (secret | access | crypt | auth | recovery | vendor)",
+    ),
     Rule("token", "jwt | bearer ~ (token | value) | (auth | access | token) ~ bearer"),
-    Rule("token", "bearer_of ~ (token | tokens) | token ~ (access | api | auth | login | session | secret | security | verify | vendor)"),
+    Rule(
+        "token",
+        "bearer_of ~ (token | tokens) | token ~ (access | api | auth | login | session | secret | security | verify | vendor)",
+    ),
 )
 """What asks for a secret wherever it stands: in a name, a title or a sentence."""
 
@@ -1102,8 +1143,12 @@ LABELS: tuple[Rule, ...] = (
     Rule("one_time_code", "^ [asks det]* (tan | mfa) [extra]* $"),
     Rule("identity_number", "^ [asks det number of]* idlabel [number extra]* $"),
     Rule("token", "^ [asks det]* bearer [extra]* $"),
-    Rule("token", "(?<! [elsewhere_token]) token value? (?= [break for needed asklast comma of at conj] | $)", "t_coin"),
-    Rule("api_key", "(?<! [elsewhere_token t_play]) secret value? (?= [break needed asklast comma conj] | $)", "t_play"),
+    Rule(
+        "token", "(?<! [elsewhere_token]) token value? (?= [break for needed asklast comma of at conj] | $)", "t_coin"
+    ),
+    Rule(
+        "api_key", "(?<! [elsewhere_token t_play]) secret value? (?= [break needed asklast comma conj] | $)", "t_play"
+    ),
     Rule("token", "(auth | bearer) ~ header (?= value | [break extra] | $)"),
     Rule("recovery_phrase", "^ [asks det]* mnemonic [extra]* $"),
     Rule("session", "^ [asks det vendor]* cookie [extra]* $"),
@@ -1111,9 +1156,14 @@ LABELS: tuple[Rule, ...] = (
 """What asks for a secret as the name or the title of a field."""
 
 SENTENCES: tuple[Rule, ...] = (
-    Rule("password", "(?<= [asks det]) (pass | clave | credential) (?= [break needed asklast comma for at conj] | $)", "t_degree"),
-    Rule("token", "(?<= [asks det]) token (?= [break needed asklast comma for of at conj] | $)", "t_coin t_page"),
-    Rule("api_key", "(?<= [asks det]) secret (?= [break needed asklast comma conj] | $)", "t_play"),
+    Rule(
+        "password",
+        "(?<= [asks det x vendor system user]) credential (?= [break needed asklast comma for at conj] | $)", "t_degree"),
+    Rule("password", "(?<= [asks det]) (pass | clave) (?= [break needed asklast comma for at conj] | $)",
+        "t_degree",
+    ),
+    Rule("token", "(?<= [asks det x vendor system user]) token (?= [break needed asklast comma for of at conj] | $)", "t_coin t_page"),
+    Rule("api_key", "(?<= [asks det vendor]) secret (?= [break needed asklast comma conj] | $)", "t_play"),
     Rule("one_time_code", "(?<= [asks det]) tan (?= [break needed asklast comma conj] | $)"),
     Rule("recovery_phrase", "num ~ conj? num? words ~ wallet | (?<= [asks det]) mnemonic"),
 )
@@ -1135,10 +1185,10 @@ then says, and what makes it mean something else.
 CONTEXTS: Mapping[str, str] = {
     # What follows a secret's name where only something about it is asked for: "password length".
     "about_after": """[x expiry reset recovery verify vendor session account login user card key token num system crypt security det
-        auth]{0,3} (about | reset | expiry | t_public)""",
+        auth t_postal]{0,3} (about | reset | expiry | t_public | t_map)""",
     # What goes before it: "name of the ...".
-    "about_before": """(?: (meta | naming | metagen | id | email | phone | link) [noun for]{0,4} [of for] [noun]{0,4}
-        | [count_of numberof] [noun]{0,3} | metagen [noun]{0,2} | x of det*) $""",
+    "about_before": """(?: (meta | naming | metagen | id | email | phone | link) [noun for]{0,4} [of for at] [noun]{0,4}
+        | [count_of numberof] [noun]{0,3} | metagen [noun]{0,2} | x of det* | words at det*) $""",
     # The beginning of a description that says that only a name is asked for.
     "about_text": "^ [asks det]{0,3} (?: naming | id | metagen) [x of at for det vendor user account system login crypt]{1,5} ([trigger])",
     # What makes another word the thing that is asked for.
@@ -1147,7 +1197,7 @@ CONTEXTS: Mapping[str, str] = {
     "question": "question [^ break comma]* $",
     # What says that it is not asked for.
     "denied": "(?: neg | no) (?: (?! comma asks) [^ break]){0,12} $",
-    "denied_after": "[aux det will]{0,3} x? (?: neg | no)",
+    "denied_after": "[aux det will]{0,3} x? neg | [aux will] (?! needed)",
     "negation": "neg",
     # What says in a sentence that it is asked for, before or after its name.
     "asked": "^ (?! [break]? for asks [^ asks]* $) .* (?<! will) asks [^ break for of question aux neg no meta naming will]{0,6} (?: value [^ break for question aux]{0,4})? $",
@@ -1178,7 +1228,11 @@ GIVEAWAYS: tuple[tuple[SecretKind, str, str], ...] = (
         r"(?:gh[oprsu]_|github_pat_|glpat-|xox[abprs]-|xapp-|eyj[a-z0-9]|ya29\.|shpat_|lin_api_|ntn_|figd_)",
         "",
     ),
-    ("connection", r"hooks\.slack\.com/|\S{0,99}/api/webhooks/|[a-z+]{2,20}://[^\s/:@]{1,40}:[^\s/@]{1,40}@|accountkey=", ""),
+    (
+        "connection",
+        r"hooks\.slack\.com/|\S{0,99}/api/webhooks/|[a-z+]{2,20}://[^\s/:@]{1,40}:[^\s/@]{1,40}@|accountkey=",
+        "",
+    ),
     ("card", r"(?:4111|4242)-?(?:1111|4242)|xxxx-xxxx-xxxx|mm/yy(?:yy)?\b", ""),
     ("session", r"document\.cookie\b", ""),
     (
@@ -1239,7 +1293,12 @@ KEYS: tuple[tuple[SecretKind, str, str, str], ...] = (
     ("api_key", "AWS", "ABSK", r"[A-Za-z0-9+/]{100,300}={0,2}"),
     ("token", "GitHub", "gho_ ghp_ ghr_ ghs_ ghu_", r"[A-Za-z0-9]{30,255}"),
     ("token", "GitHub", "github_pat_", r"[A-Za-z0-9_]{22,255}"),
-    ("token", "GitLab", "glpat- glptt- glrt- gldt- glft- glimt- glagent- glsoat- gloas- glcbt- glffct- glwt-", r"[\w-]{20,300}"),
+    (
+        "token",
+        "GitLab",
+        "glpat- glptt- glrt- gldt- glft- glimt- glagent- glsoat- gloas- glcbt- glffct- glwt-",
+        r"[\w-]{20,300}",
+    ),
     ("token", "GitLab", "GR1348941", r"[\w-]{20,60}"),
     ("token", "Bitbucket", "ATBB", r"[A-Za-z0-9]{24,60}"),
     ("token", "Atlassian", "ATATT3 ATCTT3 ATSTT3", r"[\w=-]{20,400}"),
@@ -1247,7 +1306,12 @@ KEYS: tuple[tuple[SecretKind, str, str, str], ...] = (
     ("token", "Slack", "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe.xoxb- xoxe.xoxp-", r"[A-Za-z0-9-]{10,300}"),
     ("token", "Slack", "xapp-", r"\d-[A-Za-z0-9-]{20,300}"),
     ("connection", "Slack", "hooks.slack.com/ hooks.slack-gov.com/", r"(?:services|workflows|triggers)/[\w/-]{16,200}"),
-    ("connection", "Discord", "discord.com/api/ discordapp.com/api/", r"(?:v\d{1,2}/)?webhooks/\d{16,22}/[\w-]{40,100}"),
+    (
+        "connection",
+        "Discord",
+        "discord.com/api/ discordapp.com/api/",
+        r"(?:v\d{1,2}/)?webhooks/\d{16,22}/[\w-]{40,100}",
+    ),
     ("connection", "Google", "chat.googleapis.com/", r"v1/spaces/[\w-]{1,60}/messages\?\S{20,300}"),
     ("connection", "Zapier", "hooks.zapier.com/", r"hooks/catch/\d{4,12}/\w{4,20}"),
     ("connection", "IFTTT", "maker.ifttt.com/", r"trigger/[\w-]{1,60}/with/key/[\w-]{10,60}"),
@@ -1256,7 +1320,12 @@ KEYS: tuple[tuple[SecretKind, str, str, str], ...] = (
     ("api_key", "ElevenLabs", "sk_", r"[0-9a-f]{40,64}(?![0-9a-f])"),
     ("api_key", "Anthropic", "sk-ant-", r"[\w-]{20,250}"),
     ("api_key", "OpenRouter", "sk-or-v1-", r"[0-9a-f]{40,80}"),
-    ("api_key", "OpenAI", "sk-proj- sk-svcacct- sk-admin- sk-None- sk-service- sk-lf- sk-live- sk-test-", r"[\w-]{20,250}"),
+    (
+        "api_key",
+        "OpenAI",
+        "sk-proj- sk-svcacct- sk-admin- sk-None- sk-service- sk-lf- sk-live- sk-test-",
+        r"[\w-]{20,250}",
+    ),
     ("api_key", "OpenAI", "sk-", r"(?=[A-Za-z]*\d)[A-Za-z0-9]{20,120}"),
     ("api_key", "Google", "AIza", r"[\w-]{35}"),
     ("token", "Google", "ya29.", r"[\w.-]{20,400}"),
@@ -1362,7 +1431,12 @@ KEYS: tuple[tuple[SecretKind, str, str, str], ...] = (
     ("one_time_code", "an authenticator", "otpauth://totp/ otpauth://hotp/", r"\S{0,200}[?&]secret=[A-Za-z2-7]{8,}"),
     ("password", "a Wi-Fi network", "WIFI:", r"(?:[TSHREAI]:[^;]{0,64};){0,5}P:[^;]{1,64};"),
     ("password", "a login", "machine", r"\s{1,9}\S{1,200}\s{1,9}login\s{1,9}\S{1,200}\s{1,9}password\s{1,9}\S{2,}"),
-    ("password", "a login", "curl wget http", r"\s[^\n]{0,300}?(?:-u|--user)[ =]{0,2}['\"]?[^\s:'\"$]{1,100}:[^\s'\"$]{3,}"),
+    (
+        "password",
+        "a login",
+        "curl wget http",
+        r"\s[^\n]{0,300}?(?:-u|--user)[ =]{0,2}['\"]?[^\s:'\"$]{1,100}:[^\s'\"$]{3,}",
+    ),
     ("password", "a login", "mysql mariadb", r"(?:dump|admin)?\s[^\n]{0,200}?-p[^\s$-][^\s$]{3,}"),
     ("password", "a login", "sshpass", r"\s{1,9}-p\s{0,9}['\"]?[^\s$'\"]{4,}"),
 )
@@ -1374,15 +1448,27 @@ Before it stands no letter and no digit.
 """
 
 SHAPES: tuple[tuple[SecretKind, str, str], ...] = (
-    ("private_key", "", r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----|-----BEGIN OpenVPN Static key V1-----"),
+    (
+        "private_key",
+        "",
+        r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----|-----BEGIN OpenVPN Static key V1-----",
+    ),
     ("token", "a signed token", r"(?<![\w-])eyJ[\w-]{8,2000}\.eyJ[\w-]{4,4000}\.[\w-]{8,2000}"),
-    ("token", "an encrypted token", r"(?<![\w.-])eyJ[\w-]{8,2000}\.[\w-]{0,1000}\.[\w-]{10,100}\.[\w-]{10,4000}\.[\w-]{16,60}"),
+    (
+        "token",
+        "an encrypted token",
+        r"(?<![\w.-])eyJ[\w-]{8,2000}\.[\w-]{0,1000}\.[\w-]{10,100}\.[\w-]{10,4000}\.[\w-]{16,60}",
+    ),
     ("token", "Telegram", r"(?<!\d)\d{8,10}:AA[\w-]{30,40}"),
     ("token", "Discord", r"(?<!\w)[MNO][A-Za-z0-9_-]{22,27}\.[\w-]{6}\.[\w-]{27,45}"),
     ("token", "Azure DevOps", r"[A-Za-z0-9]{40,80}AZDO[A-Za-z0-9]{4}"),
     ("api_key", "Azure", r"(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}"),
     ("api_key", "Azure", r"(?i:accountkey|sharedaccesskey|sharedsecretvalue)=[A-Za-z0-9+/]{40,100}={0,2}"),
-    ("connection", "a signed address", r"[?&](?:sig=[A-Za-z0-9%+/=]{20,200}|X-(?:Amz|Goog)-Signature=[0-9a-f]{60,600})"),
+    (
+        "connection",
+        "a signed address",
+        r"[?&](?:sig=[A-Za-z0-9%+/=]{20,200}|X-(?:Amz|Goog)-Signature=[0-9a-f]{60,600})",
+    ),
     ("connection", "Microsoft", r"\.webhook\.office\.com/webhookb2/[\w@/-]{40,300}"),
     ("api_key", "Mailchimp", r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\w)"),
     ("token", "Terraform", r"(?<!\w)[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{50,80}"),
@@ -1398,7 +1484,11 @@ SHAPES: tuple[tuple[SecretKind, str, str], ...] = (
         r"(?=[\w.~+/-]{0,200}[\d=])[\w.~+/-]{8,2000}=*",
     ),
     ("session", "a browser", r"(?i:cookie)['\"]?\s{0,9}:\s{0,9}['\"]?[\w.-]{1,60}=[^\s;]{6,}"),
-    ("session", "a browser", r"(?i:phpsessid|jsessionid|connect\.sid|sessionid|laravel_session|asp\.net_sessionid)=[\w%.-]{8,}"),
+    (
+        "session",
+        "a browser",
+        r"(?i:phpsessid|jsessionid|connect\.sid|sessionid|laravel_session|asp\.net_sessionid)=[\w%.-]{8,}",
+    ),
 )
 """Keys and the like that are known by their shape."""
 

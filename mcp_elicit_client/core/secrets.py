@@ -177,7 +177,7 @@ def _heard(name: str, title: str, description: str, told: str) -> Iterator[tuple
     in_title = _label_asks(title, whole, unless_about=about)
     if in_title:
         yield ("name" if title == name else "title"), in_title
-    if in_description := _prose_asks(description, whole):
+    if in_description := _prose_asks(description, rules.line.join((name, title))):
         yield "description", in_description
     # A title that says the same word and does not ask tells what the name means.
     if name != title and not in_title and (in_name := _label_asks(name, whole, unless_about=about + title)):
@@ -203,10 +203,10 @@ def _label_asks(signs: str, whole: str, *, unless_about: str) -> SecretKind | No
     return None
 
 
-def _prose_asks(signs: str, whole: str, *, message: bool = False) -> SecretKind | None:
+def _prose_asks(signs: str, beside: str, *, message: bool = False) -> SecretKind | None:
     """Tell what a sentence asks for: it must say so, or begin with the secret's name."""
     around = _rules().around
-    for kind, _, before, after in _named(_rules().sentences, signs, whole):
+    for kind, _, before, after in _named(_rules().sentences, signs, beside):
         if around["asked"].search(before) or around["asked_after"].match(after):
             return kind
         if not around["alone"].fullmatch(before) or around["denied_after"].match(after):
@@ -216,26 +216,28 @@ def _prose_asks(signs: str, whole: str, *, message: bool = False) -> SecretKind 
     return None
 
 
-def _named(rules: Iterable[_Rule], signs: str, whole: str) -> Iterator[tuple[SecretKind, str, str, str]]:
+def _named(rules: Iterable[_Rule], signs: str, beside: str) -> Iterator[tuple[SecretKind, str, str, str]]:
     """Yield the secrets that *signs* name, and do not just speak about, with the signs around them."""
-    breaks, around = _rules().breaks, _rules().around
+    table = _rules()
+    around = table.around
     for rule in rules:
         for match in rule.says.finditer(signs):
-            if rule.unless and rule.unless.search(whole):
-                break
             start, end = match.span()
-            since = max(0, *(signs.rfind(each, 0, start) for each in breaks))
-            until = min((at for each in breaks if (at := signs.find(each, end)) >= 0), default=len(signs))
+            since = max(0, *(signs.rfind(each, 0, start) for each in table.breaks))
+            until = min((at for each in table.breaks if (at := signs.find(each, end)) >= 0), default=len(signs))
             before, after = signs[since:start], signs[end:until]
             if around["about_after"].match(after) or around["about_before"].search(before):
                 continue
-            if not around["denied"].search(before) and not around["question"].search(before):
+            if around["denied"].search(before) or around["question"].search(before):
+                continue
+            means_other = rule.unless and rule.unless.search(f"{beside}{table.line}{signs[since:until]}")
+            if not means_other or before.endswith(table.your):
                 yield rule.kind, match.group(), before, after
 
 
 def _asked_in(message: str, told: str) -> SecretKind | None:
     """Tell what the message of a form asks for."""
-    asked = _prose_asks(told, told, message=True) if _rules().trigger.search(told) else None
+    asked = _prose_asks(told, "", message=True) if _rules().trigger.search(told) else None
     return asked or _given_away(message, told)
 
 
@@ -611,7 +613,9 @@ def _spellings(spelled: str) -> tuple[str, ...]:
     """Return a word of the table as texts are read, and as people type it who have no umlauts."""
     typed = spelled.translate(data.UMLAUTS)
     plain = unicodedata.normalize("NFC", _marks().sub("", unicodedata.normalize("NFKD", spelled)))
-    return (plain.translate(data.LETTERS).casefold(), typed.translate(data.LETTERS).casefold())[: 1 + (typed != spelled)]
+    return (plain.translate(data.LETTERS).casefold(), typed.translate(data.LETTERS).casefold())[
+        : 1 + (typed != spelled)
+    ]
 
 
 def _any_of(words: Iterable[str]) -> re.Pattern[str]:
@@ -686,6 +690,7 @@ class _Rules(NamedTuple):
     given: tuple[tuple[SecretKind, re.Pattern[str] | None], ...]
     line: str
     breaks: str
+    your: str
 
 
 @cache
@@ -709,6 +714,7 @@ def _rules() -> _Rules:
         giveaways=re.compile("|".join(rf"(.{{0,200}}?(?<![a-z0-9])(?:{shape}))" for _, shape, _ in data.GIVEAWAYS)),
         given=tuple((kind, _pattern(unless) if unless else None) for kind, _, unless in data.GIVEAWAYS),
         line=by_name["line"],
+        your=by_name["your"],
         breaks="".join(by_name[name] for name in data.GROUPS["break"].split()),
     )
 
@@ -719,7 +725,9 @@ def _unless(names: str) -> re.Pattern[str] | None:
 
 def _pattern(says: str) -> re.Pattern[str]:
     """Compile a pattern of signs from one of their names."""
-    return re.compile(_SIGN_NAMES.sub(_as_signs, says.replace("~", "[of at det]{0,3}")).replace(" ", "").replace("\n", ""))
+    return re.compile(
+        _SIGN_NAMES.sub(_as_signs, says.replace("~", "[of at det]{0,3}")).replace(" ", "").replace("\n", "")
+    )
 
 
 def _as_signs(match: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from mcp_elicit_client.core.domains import UrlWarning, UrlWarningCode, name_warnings, registrable_domain
+from mcp_elicit_client.core.domains import UrlWarning, name_warnings, registrable_domain
 from mcp_elicit_client.exceptions import UnsafeURLError
 
 MAX_URL = 2_048
@@ -149,13 +149,13 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> Target:
     if plain["v4"] or plain["v6"]:
         address = _address(url, plain["v4"] or plain["v6"].lower())
         place = _place_of_address(url, address)
-        warnings.append(_warning("ip_address", "It names its place by a number, not by a domain."))
+        warnings.append(UrlWarning(code="ip_address"))
     else:
         place = _place_of_name(host)
         warnings += _name_warnings(url, host)
     warnings += _place_warnings(url, scheme, place, rules)
     if port is not None:
-        warnings.append(_warning("port", f"It uses the unusual port {port}."))
+        warnings.append(UrlWarning(code="port", detail=str(port)))
 
     location = host if port is None else f"{host}:{port}"
     return Target(
@@ -221,13 +221,13 @@ def _place_warnings(url: str, scheme: str, place: str, rules: UrlRules) -> list[
     if place == "loopback":
         if not rules.allow_loopback:
             raise UnsafeURLError(url, "loopback", "the URL leads to the user's own machine")
-        return [_warning("private", "It leads to a program on this computer.")]
+        return [UrlWarning(code="loopback")]
     if scheme == "http":
         raise UnsafeURLError(url, "insecure", "the URL is not https")
     if place == "private":
         if not rules.allow_private:
             raise UnsafeURLError(url, "private", "the URL leads into a private network")
-        return [_warning("private", "It leads into a private network.")]
+        return [UrlWarning(code="private")]
     return []
 
 
@@ -238,7 +238,3 @@ def _name_warnings(url: str, host: str) -> list[UrlWarning]:
         return list(name_warnings(host))
     except ValueError:
         raise UnsafeURLError(url, "not_plain", "the URL's host is not a valid international name") from None
-
-
-def _warning(code: UrlWarningCode, message: str) -> UrlWarning:
-    return UrlWarning(code=code, message=message)

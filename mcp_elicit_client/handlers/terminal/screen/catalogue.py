@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from mcp_elicit_client.core.domains import URL_WARNINGS
 from mcp_elicit_client.core.errors import FORMATS_IN_WORDS, MESSAGES
 
 
@@ -14,6 +15,10 @@ def _codes() -> Mapping[str, str]:
 
 def _formats() -> Mapping[str, str]:
     return dict(FORMATS_IN_WORDS)
+
+
+def _warnings() -> Mapping[str, str]:
+    return {str(code): text for code, text in URL_WARNINGS.items()}
 
 
 def _kinds() -> Mapping[str, str]:
@@ -34,15 +39,16 @@ class Catalogue:
     The form's own texts; the defaults are English.
 
     What is in braces is filled in; a translation keeps the names.  What
-    servers and the host write is not translated, nor is what the inspection
-    of a URL or of a secret found, unless its code is in `warnings`.
+    servers and the host write is not translated.
 
     Attributes:
         errors: What is wrong with a value, by the code of its `FieldError`.
         formats: What each format is called there.
         kinds: What each kind of field takes.
-        warnings: What is strange about a URL, by the code of its warning;
-            where a code is missing, the warning's own English.
+        warnings: What is strange about a URL, by the code of its warning.
+        problems: What the user is told about a request or an answer, by the
+            code of its `Problem`; where a code is missing, the problem's own
+            English, which says more.
         yes_keys: The letters that mean yes.
         no_keys: The letters that mean no.
     """
@@ -146,7 +152,8 @@ class Catalogue:
     errors: Mapping[str, str] = field(default_factory=_codes)
     formats: Mapping[str, str] = field(default_factory=_formats)
     kinds: Mapping[str, str] = field(default_factory=_kinds)
-    warnings: Mapping[str, str] = field(default_factory=dict)
+    warnings: Mapping[str, str] = field(default_factory=_warnings)
+    problems: Mapping[str, str] = field(default_factory=dict)
 
 
 ENGLISH = Catalogue()

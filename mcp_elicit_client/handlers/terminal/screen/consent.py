@@ -71,7 +71,7 @@ class UrlView(View):
         drawing = self.message(width)
         drawing.lines += [*host(words.whole_address, width), *address(target.marked, width)]
         for warning in target.warnings:
-            text = words.warnings.get(warning.code, warning.message)
+            text = words.warnings.get(warning.code, warning.message).format(detail=warning.detail)
             drawing.lines += host(words.careful.format(message=text), width, "class:warning")
         for note in self.notes:
             drawing.lines += host(note, width)

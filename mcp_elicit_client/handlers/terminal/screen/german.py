@@ -141,10 +141,20 @@ GERMAN = Catalogue(
         "list": "eine Liste, durch Kommas getrennt oder eins je Zeile",
     },
     warnings={
-        "underscore": "Der Name hat einen Unterstrich, den Domains nicht haben.",
+        "ip_address": "Sie nennt ihren Ort mit einer Zahl, nicht mit einer Domain.",
         "long_host": "Der Name ist sehr lang: Achten Sie auf sein Ende.",
-        "mixed_scripts": "Der Name mischt die Buchstaben mehrerer Alphabete.",
+        "loopback": "Sie führt zu einem Programm auf diesem Rechner.",
+        "lookalike": "Das ist nicht {detail}: Achten Sie auf das Ende des Namens.",
         "lookalike_letters": "Die Buchstaben sehen aus wie andere, sind es aber nicht.",
+        "mixed_scripts": "Der Name mischt die Buchstaben mehrerer Alphabete.",
+        "port": "Sie benutzt den ungewöhnlichen Port {detail}.",
+        "private": "Sie führt in ein privates Netz.",
+        "punycode": "Der Name ist in anderen Buchstaben geschrieben: {detail}",
+        "underscore": "Der Name hat einen Unterstrich, den Domains nicht haben.",
+    },
+    problems={
+        "impersonation": "Der Server nennt sich wie jemand anders.",
+        "secret": "Hier geht es um etwas Geheimes: ein Passwort, einen Schlüssel oder eine Kartennummer.",
     },
 )
 """The form in German."""

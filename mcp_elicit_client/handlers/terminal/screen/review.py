@@ -94,9 +94,8 @@ class ReviewView(View):
             self.stage.end(answer)
             return
         confirmed = answer.model_copy(update={"confirmed": True})
-        self.doubt = Doubt(
-            self.words.ask_secret, lambda: self.stage.end(confirmed), warnings=[each.message for each in found]
-        )
+        warnings = dict.fromkeys(self.words.problems.get("secret", each.message) for each in found)
+        self.doubt = Doubt(self.words.ask_secret, lambda: self.stage.end(confirmed), warnings=list(warnings))
 
     def body(self, width: int) -> Drawing:
         if not self.form.controls:

@@ -195,7 +195,8 @@ class View(ABC):
         lines += host(words.legend, width, "class:hint")
         for problem in request.problems:
             if problem.code in _SHOWN_PROBLEMS:
-                lines += host(words.careful.format(message=problem.message), width, "class:warning")
+                message = words.problems.get(problem.code, problem.message)
+                lines += host(words.careful.format(message=message), width, "class:warning")
         left = self._seconds_left()
         if request.deadline is not None and left is not None and left > _COUNTDOWN:
             lines += host(words.closes_at.format(time=f"{request.deadline.astimezone():%H:%M:%S}"), width, "class:hint")
