@@ -18,7 +18,7 @@ import anyio
 
 from mcp_elicit_client import Answer, ElicitationRegistry
 from mcp_elicit_client.audit import AuditLog
-from mcp_elicit_client.policies import Permissions, compose, recommended
+from mcp_elicit_client.policies import compose, recommended
 from mcp_elicit_client.policies.limited import rate_limit
 
 QUESTIONS = 2_000
@@ -46,9 +46,7 @@ async def measure(folder: Path) -> None:
     # The limits are wide, or most questions would be refused, which costs less.
     wide = compose(rate_limit(["1000000/minute", "10000000/hour"]))
     log = AuditLog(folder / "audit.jsonl")
-    guarded = ElicitationRegistry(
-        policy=recommended(audit=log.policy, permissions=Permissions(folder / "permissions.json"), rate=wide)
-    )
+    guarded = ElicitationRegistry(policy=recommended(audit=log.policy, rate=wide))
     guarded.on_elicitation(answer)
     callbacks = {"bare": bare.callback("parcels"), "recommended": guarded.callback("parcels")}
     took: dict[str, list[float]] = {name: [] for name in callbacks}

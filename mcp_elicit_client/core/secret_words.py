@@ -1200,7 +1200,7 @@ CONTEXTS: Mapping[str, str] = {
     "denied_after": "[aux det will]{0,3} x? neg | [aux will] (?! needed)",
     "negation": "neg",
     # What says in a sentence that it is asked for, before or after its name.
-    "asked": "^ (?! [break]? for asks [^ asks]* $) .* (?<! will) asks [^ break for of question aux neg no meta naming will]{0,6} (?: value [^ break for question aux]{0,4})? $",
+    "asked": "^ (?! [break]? for asks [^ asks]* $) .* (?<! will) asks of? [^ break for of question aux neg no meta naming will]{0,6} (?: value [^ break for question aux]{0,4})? $",
     "asked_after": "[x of det needed]{0,3} asklast",
     # A sentence that begins with the secret's name, and one that is no more than that.
     "alone": "[stop line]? det{0,2} [np]{0,5} (?: [conj comma] det? [np]{0,3})? (?: value of det{0,2})? $",

@@ -47,6 +47,9 @@ _ESCAPED = re.compile(r"\\u\{[0-9a-f]{1,6}\}")
 _SPELLED = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}")
 _IS_JOINED = re.compile(r"\w[^\w\s]{1,2}\w")
 _JOINED = re.compile(r"(?<!\w)\w+(?:[^\w\s]{1,2}\w+)+")
+_MOST_NUMBER = 10**20
+_SIGHT = 24
+_SHORT = 3
 _LEAST_PHRASE = 40
 _WORDS_OF_PHRASE = 12
 _LONGEST_VALUE = 300
@@ -223,14 +226,13 @@ def _named(rules: Iterable[_Rule], signs: str, beside: str) -> Iterator[tuple[Se
     for rule in rules:
         for match in rule.says.finditer(signs):
             start, end = match.span()
-            since = max(0, *(signs.rfind(each, 0, start) for each in table.breaks))
-            until = min((at for each in table.breaks if (at := signs.find(each, end)) >= 0), default=len(signs))
-            before, after = signs[since:start], signs[end:until]
+            since = max(0, start - _SIGHT, *(signs.rfind(each, 0, start) for each in table.breaks))
+            before, after = signs[since:start], table.a_break.split(signs[end : end + _SIGHT], 1)[0]
             if around["about_after"].match(after) or around["about_before"].search(before):
                 continue
             if around["denied"].search(before) or around["question"].search(before):
                 continue
-            means_other = rule.unless and rule.unless.search(f"{beside}{table.line}{signs[since:until]}")
+            means_other = rule.unless and rule.unless.search(f"{beside}{table.line}{before}{match.group()}{after}")
             if not means_other or before.endswith(table.your):
                 yield rule.kind, match.group(), before, after
 
@@ -276,9 +278,9 @@ def _texts(value: object) -> Iterator[str]:
             yield _typed(value[:_MOST_TEXT])
         case list() | tuple():
             yield from (_typed(each[:_MOST_TEXT]) for each in value if isinstance(each, str))
-        case float() if value.is_integer():
+        case float() if value.is_integer() and abs(value) < _MOST_NUMBER:
             yield str(int(value))
-        case int() if not isinstance(value, bool):
+        case int() if not isinstance(value, bool) and abs(value) < _MOST_NUMBER:
             yield str(value)
 
 
@@ -325,7 +327,7 @@ def _shaped_in(text: str) -> Iterator[tuple[SecretKind, str, re.Match[str]]]:
 
 
 def _is_masked(value: str) -> bool:
-    return _masked().match(value) is not None or len(set(value[8:])) in {1, 2}
+    return _masked().match(value) is not None or (len(value) > 16 and len(set(value[8:])) <= 2)
 
 
 def _numbers_in(text: str) -> Iterator[tuple[SecretKind, str]]:
@@ -520,6 +522,8 @@ def _sign(word: str) -> str:
         return sign
     if word.isdigit():
         return _NUMBER
+    if len(word) <= _SHORT and word.isascii():
+        return _UNKNOWN
     if signs := _compound(word):
         return signs
     if sign := _stem(word):
@@ -690,6 +694,7 @@ class _Rules(NamedTuple):
     given: tuple[tuple[SecretKind, re.Pattern[str] | None], ...]
     line: str
     breaks: str
+    a_break: re.Pattern[str]
     your: str
 
 
@@ -714,6 +719,7 @@ def _rules() -> _Rules:
         giveaways=re.compile("|".join(rf"(.{{0,200}}?(?<![a-z0-9])(?:{shape}))" for _, shape, _ in data.GIVEAWAYS)),
         given=tuple((kind, _pattern(unless) if unless else None) for kind, _, unless in data.GIVEAWAYS),
         line=by_name["line"],
+        a_break=_pattern("[break]"),
         your=by_name["your"],
         breaks="".join(by_name[name] for name in data.GROUPS["break"].split()),
     )
