@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001, RUF003
 """
 The words by which people and servers speak of secrets, and the shapes that secrets have.
 
@@ -1158,11 +1157,19 @@ LABELS: tuple[Rule, ...] = (
 SENTENCES: tuple[Rule, ...] = (
     Rule(
         "password",
-        "(?<= [asks det x vendor system user]) credential (?= [break needed asklast comma for at conj] | $)", "t_degree"),
-    Rule("password", "(?<= [asks det]) (pass | clave) (?= [break needed asklast comma for at conj] | $)",
+        "(?<= [asks det x vendor system user]) credential (?= [break needed asklast comma for at conj] | $)",
         "t_degree",
     ),
-    Rule("token", "(?<= [asks det x vendor system user]) token (?= [break needed asklast comma for of at conj] | $)", "t_coin t_page"),
+    Rule(
+        "password",
+        "(?<= [asks det]) (pass | clave) (?= [break needed asklast comma for at conj] | $)",
+        "t_degree",
+    ),
+    Rule(
+        "token",
+        "(?<= [asks det x vendor system user]) token (?= [break needed asklast comma for of at conj] | $)",
+        "t_coin t_page",
+    ),
     Rule("api_key", "(?<= [asks det vendor]) secret (?= [break needed asklast comma conj] | $)", "t_play"),
     Rule("one_time_code", "(?<= [asks det]) tan (?= [break needed asklast comma conj] | $)"),
     Rule("recovery_phrase", "num ~ conj? num? words ~ wallet | (?<= [asks det]) mnemonic"),
@@ -1271,13 +1278,13 @@ LETTERS: Mapping[int, str] = str.maketrans(
 )
 """Letters that are written in several ways: with strokes, as small capitals, in boxes."""
 
-LOOKALIKES: Mapping[int, str] = str.maketrans(
+LOOKALIKES: Mapping[int, int] = str.maketrans(
     "аеорсухіјѕһԁԛԝӏѵькптвмнгиАЕОРСУХІЈЅКТВМНΑΒΕΖΗΙΚΜΝΟΡΤΥΧαονρικτυγωϲϳօսոհց",
     "aeopcyxijshdqwlvbkntbmhruAEOPCYXIJSKTBMHABEZHIKMNOPTYXaovpiktuywcjounhg",
 )
 """Letters of other alphabets that are drawn like Latin ones."""
 
-LEET: tuple[Mapping[int, str], ...] = (
+LEET: tuple[Mapping[int, int], ...] = (
     str.maketrans("013457892@$", "oieastbgzas"),
     str.maketrans("013457892@$", "oleastbgzas"),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -265,7 +265,8 @@ def _blamed(fields: list[Field]) -> Field | None:
 
 def _asking(field: Field | None, kind: SecretKind, where: Where) -> Finding:
     asks = "The message" if where == "message" else "The field"
-    return Finding(field=field and field.name, kind=kind, where=where, message=f"{asks} asks for {data.CALLED[kind]}.")
+    name = None if field is None else field.name
+    return Finding(field=name, kind=kind, where=where, message=f"{asks} asks for {data.CALLED[kind]}.")
 
 
 # --- What an answer holds ---------------------------------------------------
