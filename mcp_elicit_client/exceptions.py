@@ -12,6 +12,8 @@ What can go wrong, and whose doing it is.
     │   └── VisitRequiredError  ... since the server wants a URL visited, and it was not
     ├── PermissionsFileError    a file of permissions that cannot be trusted or read
     ├── MissingExtraError       a part that is not installed
+    ├── AuditError              (in ``audit``) a log that cannot be written or trusted
+    ├── InboxError              (in ``inbox``) a store that cannot be used, a question that is gone
     └── RegistrationError       a handler registered where one already is
 """
 

@@ -1580,7 +1580,10 @@ def test_the_command_counts(path: Path, run: Any) -> None:
 
 def test_the_command_follows_a_log_from_file_to_file(path: Path) -> None:
     log = write(path, 1, max_bytes=1_500)
-    command = [sys.executable, "-m", "mcp_elicit_client.cli", "audit", "tail", str(path), "--follow", "--json"]
+    # Where the tests run in the background, SIGINT is ignored, and so it would be in the command.
+    heed = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    code = f"{heed} from mcp_elicit_client.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "audit", "tail", str(path), "--follow", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for sequence in range(1, 8):

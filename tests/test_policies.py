@@ -797,6 +797,7 @@ async def test_a_form_that_asks_for_a_password_is_declined_or_marked() -> None:
     (shown,) = asked.requests
     assert [field.is_hidden for field in shown.form.fields] == [True]
     assert [problem.code for problem in shown.problems] == ["secret"]
+    assert [note.code for note in marked.notes] == ["secret"]  # so that a log outside of it knows
 
 
 async def test_an_answer_that_holds_a_key_is_sent_only_if_that_is_confirmed() -> None:

@@ -167,6 +167,125 @@ def test_what_was_typed_before_the_form_was_there_counts_for_nothing() -> None:
         assert echoed(pane) == {"action": "cancel"}
 
 
+EVERY_ERROR = {
+    "type": "object",
+    "properties": {
+        "short": {"type": "string", "title": "Short", "minLength": 3, "maxLength": 5},
+        "code": {"type": "string", "title": "Code", "pattern": "^[A-Z]+$"},
+        "mail": {"type": "string", "title": "Mail", "format": "email"},
+        "page": {"type": "string", "title": "Page", "format": "uri"},
+        "day": {"type": "string", "title": "Day", "format": "date"},
+        "when": {"type": "string", "title": "When", "format": "date-time"},
+        "count": {"type": "integer", "title": "Count", "minimum": 2, "maximum": 8, "multipleOf": 2},
+        "ratio": {"type": "number", "title": "Ratio", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        "sure": {"type": "boolean", "title": "Sure", "description": "Are you?"},
+        "city": {"type": "string", "title": "City", "enum": [f"City {at:02}" for at in range(30)]},
+        "days": {
+            "type": "array",
+            "title": "Days",
+            "items": {"enum": ["Mon", "Tue", "Wed"]},
+            "minItems": 1,
+            "maxItems": 2,
+        },
+        "note": {"type": "string", "title": "Note", "maxLength": 500},
+    },
+    "required": ["short"],
+}
+# What is typed into each field first, what is said of it, and what is typed then.
+TYPED = [
+    ("ab", "Must have at least 3 characters.", "abc"),
+    ("lower", "Must match the pattern", "UPPER"),
+    ("ann@", "Must be an e-mail address", "ann@example.com"),
+    ("nowhere", "Must be an address", "https://example.com/"),
+    ("2026-13-01", "Must be a date", "2026-12-24"),
+    ("2026-12-24 19:30", "zone", "2026-12-24 19:30 +01:00"),
+    ("3", "Must be a multiple of 2.", "4"),
+    ("1", "Must be less than 1.", "0.5"),
+]
+
+
+def test_every_error_is_said_while_it_is_typed_and_every_key_does_what_the_form_says(tmp_path: Path) -> None:
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps({"message": "Everything", "requestedSchema": EVERY_ERROR}))
+    show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(file), "--name", "mail"]
+    with window(show, environment(), columns=100, rows=50, cwd=ROOT) as pane:
+        pane.sees("mail asks you for 12 answers.", "[Ctrl+S review]")
+        pane.keys("C-s")
+        pane.sees("! An answer is required.")
+        pane.types("abcdef")
+        pane.sees("Must have at most 5 characters.")
+        pane.keys("C-u")
+        for wrong, said, right in TYPED:
+            pane.types(wrong)
+            pane.sees(said)
+            pane.keys("C-u")
+            pane.types(right)
+            pane.keys("Tab")
+        # yes or no: y, n, and back to neither; F1 tells more
+        pane.sees("> | Sure")
+        pane.keys("F1")
+        pane.sees("The server calls this field:")
+        pane.types("n")
+        pane.keys("Tab")
+        # a long list is searched
+        pane.types("27")
+        pane.sees("1 of 30 shown")
+        pane.keys("Enter")
+        # several options, and no more than two
+        pane.sees("> | Days")
+        pane.keys("Space", "Down", "Space", "Down", "Space")
+        pane.sees("No more than 2: take one away first.")
+        pane.keys("Up", "Space", "Tab")
+        # a new line in a text, the way back, and Escape, which asks
+        pane.types("one")
+        pane.keys("C-j")
+        pane.types("two")
+        pane.keys("Escape")
+        pane.sees("Leave, and lose what you typed?")
+        pane.keys("n")
+        pane.keys("BTab")
+        pane.sees("> | Days")
+        pane.keys("C-s")
+        pane.sees("Please check before it is sent:", "City: City 27", "Days: Mon", "[Ctrl+S send]")
+        pane.keys("C-s")
+        shown = pane.sees("exit status 0")
+
+    answer = json.loads(re.findall(r"\{.*\}", "".join(shown.split("\n")))[-1])
+    assert answer == {
+        "action": "accept",
+        "content": {
+            "short": "abc",
+            "code": "UPPER",
+            "mail": "ann@example.com",
+            "page": "https://example.com/",
+            "day": "2026-12-24",
+            "when": "2026-12-24T19:30:00+01:00",
+            "count": 4,
+            "ratio": 0.5,
+            "sure": False,
+            "city": "City 27",
+            "days": ["Mon"],
+            "note": "one\ntwo",
+        },
+    }
+
+
+@pytest.mark.parametrize("keys", [["Escape"], ["x", "Escape", "y"], ["C-c"], ["x", "C-c"]])
+def test_every_way_to_leave_is_a_cancel(keys: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps({"message": "m", "requestedSchema": {"properties": {"a": {"type": "string"}}}}))
+    show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(file)]
+    with window(show, environment(), columns=100, rows=50, cwd=ROOT) as pane:
+        pane.sees("[Ctrl+S review]")
+        for key in keys:
+            pane.keys(key)
+            if key == "x":
+                pane.sees(": x")
+            if key == "Escape" and len(keys) > 1:
+                pane.sees("Leave, and lose what you typed?")
+        assert '{"action": "cancel"}' in pane.sees("exit status 0")
+
+
 def test_a_narrow_window_and_one_that_changes() -> None:
     with everything(FORM, columns=24, rows=20) as pane:
         pane.sees("[Ctrl+S review]")

@@ -58,10 +58,12 @@ def flag_impersonation(*, names: Collection[str] = (), reserved: Iterable[str] =
     def policy(handler: Handler) -> Handler:
         async def flagged(request: Request, /) -> Answer:
             message = _imitation(request, others, taken)
-            if message is not None:
-                problem = Problem(code="impersonation", message=message)
-                request = request.model_copy(update={"problems": (*request.problems, problem)})
-            return as_answer(await handler(request))
+            if message is None:
+                return as_answer(await handler(request))
+            problem = Problem(code="impersonation", message=message)
+            told = request.model_copy(update={"problems": (*request.problems, problem)})
+            answer = as_answer(await handler(told))
+            return answer.model_copy(update={"notes": (*answer.notes, problem)})
 
         return flagged
 

@@ -40,8 +40,12 @@ def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Co
             asked = secret_fields(request.form, request.message)
             if asked and action == "refuse":
                 return Answer.decline(by="policy", policy=NAME, reason=f"{asked[0].message} URL mode is the way.")
-            answer = as_answer(await handler(_marked(request, asked) if asked else request))
-            return await _checked(request, answer, asked, confirm)
+            if not asked:
+                return await _checked(request, as_answer(await handler(request)), asked, confirm)
+            marked = _marked(request, asked)
+            answer = await _checked(request, as_answer(await handler(marked)), asked, confirm)
+            told = marked.problems[len(request.problems) :]
+            return answer.model_copy(update={"notes": (*answer.notes, *told)})
 
         return protected
 
