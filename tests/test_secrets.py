@@ -1,50 +1,90 @@
-"""What a form must not ask for, and what an answer must not hold."""
+"""What a form must not ask for, and what an answer should not hold."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.types import ElicitRequestFormParams
 
-from mcp_elicit_client import find_secrets
-from mcp_elicit_client.core.secrets import secret_fields, secret_values
-from tests.support import table
+from mcp_elicit_client import Form, RequestError, TextField, find_secrets, parse_request
+from mcp_elicit_client.core import secret_words
+from mcp_elicit_client.core.secrets import Finding, secret_fields, secret_values
+from tests.support import cases, form_params, table
 
-ROWS: list[dict[str, Any]] = table("sensitive")
-CLEAR = [row for row in ROWS if not row.get("borderline")]
+CLEAR = [row for row in table("sensitive") if not row.get("borderline")]
+HELD = [row for row in CLEAR if row["kind"] == "answer" and row["sensitive"]]
+TABLE = [
+    word for by_language in secret_words.WORDS.values() for words in by_language.values() for word in words.split()
+]
+ODD = [
+    "4111",
+    "-",
+    "p.",
+    "a.",
+    "p\u0430ss",
+    "\u200b",
+    "\\u{200b}",
+    "$",
+    "@",
+    "_",
+    "\n",
+    "=",
+    "://",
+    "eyJ",
+    "sk-",
+    "-----BEGIN",
+]
+WORDS = st.sampled_from([*(word.strip("*").replace("_", " ") for word in TABLE), *ODD * 20])
+LONG = st.lists(WORDS | st.text(max_size=8), max_size=400).map(" ".join)
 
 
 def params(row: dict[str, Any]) -> dict[str, Any]:
-    """The request that a row is about."""
+    """The request that a row of the table is about."""
     schema = {"type": "object", "properties": {row["name"]: row["schema"]}}
-    return {"message": row.get("message") or "Please fill in the form.", "requestedSchema": schema}
+    return form_params(schema, row.get("message") or "Please fill in the form.")
 
 
-def found(row: dict[str, Any]) -> bool:
-    """Whether a secret is found: asked for, or held by the answer."""
+def is_found(row: dict[str, Any]) -> bool:
+    """Whether a secret is found where the row says: asked for, or held by the answer."""
     if row["kind"] == "field":
         return bool(find_secrets(params(row)))
     return any(each.where == "answer" for each in find_secrets(params(row), {row["name"]: row["answer"]}))
 
 
-@pytest.mark.parametrize("row", CLEAR, ids=[f"{row['kind']}-{row['name']}-{at}" for at, row in enumerate(CLEAR)])
+def asked(properties: dict[str, Any], message: str = "Please fill in the form.") -> list[tuple[str | None, str, str]]:
+    """What a form asks for: field, kind, where."""
+    found = find_secrets(form_params({"type": "object", "properties": properties}, message))
+    return [(each.field, each.kind, each.where) for each in found]
+
+
+def held(value: object) -> list[str]:
+    """The kinds of secret that an answer holds."""
+    return [each.kind for each in secret_values({"notes": value})]
+
+
+# --- The table
+
+
+@pytest.mark.parametrize("row", [case for case in cases("sensitive") if not case.values[0].get("borderline")])
 def test_what_is_a_secret_is_found_and_what_only_looks_like_one_is_not(row: dict[str, Any]) -> None:
-    assert found(row) == row["sensitive"], row["why"]
+    assert is_found(row) == row["sensitive"], row["why"]
 
 
 @pytest.mark.parametrize(("kind", "precision", "recall"), [("field", 0.95, 0.95), ("answer", 0.95, 0.90)])
 def test_few_are_missed_and_few_are_wrong(kind: str, precision: float, recall: float) -> None:
     rows = [row for row in CLEAR if row["kind"] == kind]
-    flagged = [row for row in rows if found(row)]
+    flagged = [row for row in rows if is_found(row)]
     right = [row for row in flagged if row["sensitive"]]
 
     assert len(right) / len(flagged) >= precision
     assert len(right) / len([row for row in rows if row["sensitive"]]) >= recall
 
 
-@pytest.mark.parametrize("row", [row for row in CLEAR if row["kind"] == "answer" and row["sensitive"]])
+@pytest.mark.parametrize("row", HELD, ids=[row["name"] for row in HELD])
 def test_no_sentence_quotes_what_was_typed(row: dict[str, Any]) -> None:
     findings = find_secrets(params(row), {row["name"]: row["answer"]})
 
@@ -52,31 +92,192 @@ def test_no_sentence_quotes_what_was_typed(row: dict[str, Any]) -> None:
     assert all(row["answer"] not in each.message and each.message.endswith(".") for each in findings)
 
 
-def test_findings_of_a_request_name_the_field_and_where_it_asks() -> None:
-    schema = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "title": "Your name"},
-            "pw": {"type": "string", "title": "Password"},
-            "ok": {"type": "boolean", "title": "Reset the password?"},
-        },
+# --- Requests
+
+
+def test_a_finding_names_the_field_the_kind_and_what_asks() -> None:
+    properties = {
+        "name": {"type": "string", "title": "Your name"},
+        "pw": {"type": "string", "title": "Password"},
+        "apiKey": {"type": "string"},
+        "value": {"type": "string", "title": "Value", "description": "Paste your GitHub token here"},
     }
 
-    (finding,) = find_secrets({"message": "Log in", "requestedSchema": schema})
-
-    assert (finding.field, finding.kind) == ("pw", "password")
-
-
-def test_a_url_request_asks_for_nothing() -> None:
-    assert find_secrets({"mode": "url", "message": "Enter your password", "url": "https://a.example/"}) == ()
+    assert asked(properties) == [
+        ("pw", "password", "title"),
+        ("apiKey", "api_key", "name"),
+        ("value", "token", "description"),
+    ]
 
 
-@given(st.text(max_size=200), st.text(max_size=200), st.text(max_size=200))
-def test_any_text_is_looked_at_without_an_error(name: str, title: str, message: str) -> None:
-    from mcp_elicit_client import Form, TextField
+def test_a_name_asks_where_the_title_says_something_else() -> None:
+    assert asked({"password": {"type": "string", "title": "Verification"}}) == [("password", "password", "name")]
 
-    form = Form(fields=(TextField(name=name, title=title, description=message),))
 
-    for finding in secret_fields(form, message):
-        assert finding.field in (name, None)
-    assert all(each.field == name for each in secret_values({name: title, "n": 5, "l": [title]}) if each.field != "l")
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("pin", "Pin colour"),
+        ("token", "Token symbol"),
+        ("password", "Password policy"),
+        ("secret", "Secret ingredient"),
+    ],
+)
+def test_a_title_tells_what_a_name_means(name: str, title: str) -> None:
+    assert asked({name: {"type": "string", "title": title}}) == []
+
+
+def test_a_description_tells_that_only_a_name_is_asked_for() -> None:
+    field = {"type": "string", "title": "API key", "description": "Name of the API key to revoke"}
+
+    assert asked({"key": field}) == []
+
+
+def test_a_title_that_says_little_is_read_with_the_message() -> None:
+    code = {"code": {"type": "string", "title": "Code"}}
+
+    assert asked(code, "Which code shall we review?") == []
+    assert asked(code, "We have texted you a code: a text message, SMS.") == [("code", "one_time_code", "message")]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"type": "boolean", "title": "Password"},
+        {"type": "string", "title": "Password", "enum": ["weak", "strong"]},
+        {"type": "array", "title": "Passwords", "items": {"type": "string", "enum": ["a", "b"]}},
+        {"type": "string", "title": "Password", "format": "email"},
+        {"type": "string", "title": "Password", "format": "date"},
+        {"type": "string", "title": "Password", "maxLength": 2},
+        {"type": "integer", "title": "PIN", "maximum": 40},
+        {"type": "number", "title": "API key"},
+    ],
+)
+def test_a_field_that_cannot_hold_a_secret_asks_for_none(field: dict[str, Any]) -> None:
+    assert asked({"field": field}, "Enter your password.")[1:] == []
+    assert asked({"field": field}) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "kind"),
+    [
+        ({"type": "integer", "title": "PIN", "maximum": 9999}, "pin"),
+        ({"type": "number", "title": "Card number"}, "card"),
+        ({"type": "array", "title": "Passwords", "items": {"type": "string"}}, "password"),
+        ({"type": "string", "title": "Word", "format": "password"}, "password"),
+        ({"type": "string", "title": "Token", "format": "password"}, "token"),
+        ({"type": "string", "title": "Value", "description": "It starts with sk-"}, "api_key"),
+    ],
+)
+def test_a_field_that_can_is_looked_at(field: dict[str, Any], kind: str) -> None:
+    assert [kind] == [found for _, found, _ in asked({"field": field})]
+
+
+def test_words_that_mean_something_else_are_no_way_around_your_pin() -> None:
+    assert asked({"pin": {"type": "string", "title": "Pin", "description": "Where to put it on the map"}}) == []
+    assert asked({"map": {"type": "string", "title": "Dashboard", "description": "Enter your PIN"}})
+
+
+def test_a_message_that_asks_blames_the_only_field() -> None:
+    assert asked({"reply": {"type": "string"}}, "Please enter your password.") == [("reply", "password", "message")]
+
+
+def test_a_message_that_asks_blames_the_field_for_anything() -> None:
+    fields = {"city": {"type": "string", "title": "City of birth"}, "a": {"type": "string", "title": "Answer"}}
+
+    assert asked(fields, "Please enter your password.") == [("a", "password", "message")]
+
+
+def test_a_message_that_asks_blames_no_field_for_something_else() -> None:
+    email = {"email": {"type": "string", "title": "E-mail"}}
+    fields = email | {"phone": {"type": "string", "title": "Phone"}}
+
+    assert asked(email, "Please enter your password.") == [(None, "password", "message")]
+    assert asked(fields, "Please enter your password.") == [(None, "password", "message")]
+
+
+def test_a_message_alone_asks_for_nothing() -> None:
+    assert asked({}, "Please enter your password.") == []
+    assert asked({"ok": {"type": "boolean"}}, "Please enter your password.") == []
+
+
+def test_what_the_text_for_the_terminal_shows_by_number_is_read_as_if_it_were_not_there() -> None:
+    assert asked({"f": {"type": "string", "title": "Pass\u200bword"}})
+    assert asked({"f": {"type": "string", "title": "Pass\\u{200b}word"}})
+
+
+def test_a_url_request_asks_for_nothing_and_its_answer_is_looked_at() -> None:
+    visit = {"mode": "url", "message": "Enter your password", "url": "https://a.example/"}
+
+    assert find_secrets(visit) == ()
+    assert find_secrets(visit, {"notes": "password: hunter2"})
+
+
+def test_params_are_what_parse_request_takes() -> None:
+    wire = form_params({"type": "object", "properties": {"password": {"type": "string"}}})
+    sdk = ElicitRequestFormParams.model_validate(wire)
+
+    assert find_secrets(wire) == find_secrets(sdk) == find_secrets(parse_request(wire)) != ()
+    with pytest.raises(RequestError):
+        find_secrets({})
+
+
+# --- Answers
+
+
+def test_what_is_asked_and_what_is_answered_are_told_apart() -> None:
+    wire = form_params({"type": "object", "properties": {"password": {"type": "string"}, "notes": {"type": "string"}}})
+
+    found = find_secrets(wire, {"password": "plain", "notes": "my pin is 4321"})
+
+    assert [(each.field, each.kind, each.where) for each in found] == [
+        ("password", "password", "name"),
+        ("notes", "pin", "answer"),
+    ]
+
+
+def test_every_value_is_looked_at() -> None:
+    assert held(4111111111111111) == ["card"]
+    assert held(4111111111111111.0) == ["card"]
+    assert held(["nothing", "4111 1111 1111 1111"]) == ["card"]
+    assert held("４１１１ １１１１ １１１１ １１１１") == ["card"]
+    assert held("٤١١١١١١١١١١١١١١١") == ["card"]
+    assert held("pass\u200bword: hunter2") == ["password"]
+
+
+@pytest.mark.parametrize("value", [True, None, 10**100, float("inf"), float("nan"), 1.5, {}, ["", 3], ""])
+def test_what_holds_no_text_holds_no_secret(value: object) -> None:
+    assert held(value) == []
+
+
+def test_a_kind_is_named_once_a_field_and_with_who_gave_the_key_out() -> None:
+    (found,) = secret_values({"a": "npm_FAKEfake0123FAKEfake0123FAKEfake0123 npm_FAKEfake4567FAKEfake0123FAKEfake0123"})
+
+    assert Finding(field="a", kind="token", where="answer", message="The answer holds an access token (npm).") == found
+
+
+# --- The words
+
+
+def test_no_word_means_two_things() -> None:
+    assert [word for word, times in Counter(TABLE).items() if times > 1] == []
+
+
+def test_every_kind_has_a_name_and_a_rule() -> None:
+    rules = (*secret_words.RULES, *secret_words.LABELS, *secret_words.SENTENCES)
+
+    assert secret_words.CALLED.keys() == {rule.kind for rule in rules}
+    assert secret_words.CALLED.keys() >= {kind for kind, *_ in (*secret_words.KEYS, *secret_words.SHAPES)}
+
+
+@given(LONG, LONG, LONG, LONG)
+def test_any_text_is_looked_at_without_an_error(name: str, title: str, description: str, message: str) -> None:
+    form = Form(fields=(TextField(name=name, title=title, description=description),))
+
+    assert all(each.field in (name, None) for each in secret_fields(form, message))
+
+
+@given(LONG)
+def test_any_answer_is_looked_at_without_an_error_and_never_quoted(text: str) -> None:
+    for each in secret_values({"notes": text, "list": [text]}):
+        assert len(text) < 8 or text not in each.message

@@ -10,24 +10,10 @@ invisible letters; ``ä`` also goes as ``ae``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
-SecretKind: TypeAlias = Literal[
-    "api_key",
-    "bank_account",
-    "card",
-    "connection",
-    "identity_number",
-    "one_time_code",
-    "password",
-    "pin",
-    "private_key",
-    "recovery_phrase",
-    "security_answer",
-    "session",
-    "token",
-]
-"""What kind of secret a `Finding` is about."""
+if TYPE_CHECKING:
+    from mcp_elicit_client.core.secrets import SecretKind
 
 CALLED: Mapping[SecretKind, str] = {
     "api_key": "an API key or another secret key",
@@ -61,14 +47,14 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     # Words that ask for a secret by themselves.
     "password": {
         "en": """password* *passwor* *passwd* pwd pswd psswd psw passw passwrd paswd pasword *passphras* pass_phrase
-            passphrase passphrases passkey drowssap psk wifi_key wi_fi_key wlan_key network_key wep_key wpa_key
-            memorable_word memorable_information secret_word""",
+            passphrase passphrases passkey drowssap passwrod pass_wrd psk wifi_key wi_fi_key wlan_key network_key
+            wep_key wpa_key memorable_word memorable_information secret_word""",
         "de": "passwort* kennwort* *kennwort* losungswort* geheimwort*",
         "nl": "wachtwoord* *wachtwoord* paswoord*",
         "af": "wagwoord*",
         "sv": "lösenord* *lösenord*",
         "no": "passord* *passord*",
-        "da": "adgangskode* *adgangskode* kodeord*",
+        "da": "adgangskode* *adgangskode* kodeord* kodord*",
         "is": "lykilord* adgangsord*",
         "fi": "salasana* *salasana* tunnussana*",
         "et": "parool* salasõna*",
@@ -94,7 +80,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "sq": "fjalekalim* fjalkalim*",
         "ga": "pasfhocal*",
         "cy": "cyfrinair*",
-        "id, ms": "kata_sandi katasandi sandi kata_laluan katalaluan",
+        "id, ms": "kata_sandi katasandi sandi kata_laluan katalaluan kod_laluan",
         "sw": "nenosiri neno_la_siri neno_siri",
         "eo": "pasvort*",
         "ka": "პაროლ*",
@@ -158,7 +144,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ko": "자격증명 로그인정보",
     },
     "pin": {
-        "en": "pin p1n personal_identification_number *pincode passcode* *passcode puk pin_code atm_code",
+        "en": """pin p1n personal_identification_number *pincode passcode* *passcode puk pin_code atm_code
+            unlock_pattern lock_pattern swipe_pattern""",
         "de": "geheimzahl* geheimnummer* pinnummer",
         "fi": "tunnusluku* pinkoodi* pin_koodi",
         "sv, no, da": "pinkod pinkoden pinkode",
@@ -187,14 +174,14 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ko": "인증번호 인증코드 확인코드 일회용비밀번호",
     },
     "mfa": {
-        "en": """mfa 2fa tfa 2sv two_factor 2_factor multi_factor twofactor multifactor two_step 2_step authenticator
-            authy""",
+        "en": """mfa 2fa tfa 2sv two_factor 2_factor multi_factor twofactor multifactor two_step 2_step
+            authenticator authy""",
         "de, nl, fr, es, it, pt": """zwei_faktor zweifaktor* tweefactor* twee_stap double_authentification
             deux_facteurs dos_factores doble_factor due_fattori dois_fatores""",
         "ru": "двухфакторн*",
     },
     "jwt": {"en": "jwt jwts"},
-    "bearer": {"en": "bearer"},
+    "bearer": {"en": "bearer basic_auth http_auth"},
     "code": {
         "en": "code codes cod",
         "de, nl, sv, no, da": "kode koden koda *code",
@@ -246,8 +233,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ko": "계좌번호",
     },
     "ssn": {
-        "en": """ssn ssns social_security social_insurance national_insurance national_id nationalid national_identity
-            national_identification tax_file_number itin taxpayer_identification ni_number""",
+        "en": """ssn ssns social_security social_insurance national_insurance national_id nationalid
+            national_identity national_identification tax_file_number itin taxpayer_identification ni_number""",
         "en-IN": "aadhaar aadhar adhaar uidai",
         "en-SG, ms, id": "nric mykad ktp nomor_induk",
         "de": """*sozialversicherung* steueridentifikation* steueridentnummer steuerid rentenversicherungsnummer
@@ -282,12 +269,12 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "zh": "私钥 私鑰",
         "ja": "秘密鍵",
         "ko": "개인키 비밀키",
-        "en": "keystore_file keystore_json privkey priv_key privatekey ppk nsec xprv",
+        "en": "keystore_file keystore_json keytab private_pem pem_key privkey priv_key privatekey ppk nsec xprv",
     },
     "secretkey": {
         "zh": "密钥 密鑰",
         "ko": "시크릿키",
-        "en": "apikey apikeys api_secret apisecret service_account_json service_account_key",
+        "en": "apikey apikeys api_secret apisecret service_account_json service_account_key stripe_sk",
         "vi": "khoa_bi_mat khoa_api",
     },
     "mnemonic": {
@@ -474,7 +461,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "verify": {
         "en, fr, es, pt, it, de, nl, sv, id": "verif* confirma* confirmer conferma activation activate activat*",
-        "de": "bestätig* aktivier*",
+        "de": "bestätig* aktivier* freischalt*",
         "nl, sv, no, da": "bevestig* controlecode bekräft* bekreft* godkend*",
         "fi, et": "vahvist* varmenn* kinnit*",
         "pl": "weryfik* potwierdz* aktywac*",
@@ -496,10 +483,10 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "nl, sv, no, da": "eenmalig* engangs engangs*",
         "fi": "kertakaytto*",
         "fr": "usage_unique unique",
-        "es, pt, it": "un_solo_uso uso_unico utilizacao_unica monouso temporal",
+        "es, pt, it": "un_solo_uso uso_unico utilizacao_unica monouso temporal dinamic*",
         "pl, cs, sk, hr": "jednoraz* jednokratn*",
         "ru, uk, bg": "одноразов* еднократ*",
-        "tr, id, el": "tek_kullanim* tek_seferlik sekali_pakai μιας_χρησης",
+        "tr, hu, id, el": "egyszer_hasznalatos tek_kullanim* tek_seferlik sekali_pakai μιας_χρησης",
         "he": "חד_פעמי",
         "zh, ja, ko": "一次性 ワンタイム 일회용",
     },
@@ -569,10 +556,10 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "combination": {"en": "combination combo"},
     "crypt": {
-        "en": """encryption decryption encrypt decrypt signing hmac aes rsa master root admin service deploy
-            subscription consumer license licence shared preshared pre_shared unseal webhook_signing stream ingest
-            management server storage app application client developer dev production prod live sandbox integration
-            merchant""",
+        "en": """bitlocker filevault luks veracrypt encryption decryption encrypt decrypt signing hmac aes rsa
+            master root admin service deploy subscription consumer license licence shared preshared pre_shared
+            unseal webhook_signing stream ingest management server storage app application client developer dev
+            production prod live sandbox integration merchant""",
         "de": "verschlüsselung* entschlüsselung* lizenz* haupt",
         "nl": "versleuteling*",
         "fr, es, it, pt": "chiffrement cifrado cifratura criptografia licencia licenca licenza encriptacion",
@@ -707,7 +694,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ja, ko, ru": "クッキー 쿠키 куки",
     },
     "webhook": {"en": "webhook webhooks"},
-    "magic": {"en": "magic reset_link login_link sign_in_link signin_link"},
+    "magic": {"en": "magic_link reset_link login_link sign_in_link signin_link"},
     "link": {"en": "link url uri"},
     "vendor": {
         "services": """openai open_ai anthropic claude gemini google gcp aws amazon azure github git_hub gitlab
@@ -718,8 +705,9 @@ WORDS: Mapping[str, Mapping[str, str]] = {
             openrouter elevenlabs npm pypi docker dockerhub docker_hub terraform okta auth0 twitter facebook
             instagram linkedin youtube spotify dropbox zoom openweather openweathermap openweather_map tavily serper
             serpapi firecrawl jenkins circleci kubernetes snowflake databricks binance coinbase kraken infura
-            etherscan mapbox resend postmark mixpanel amplitude posthog clerk neon planetscale upstash fly_io alibaba
-            tencent baidu dify langsmith langfuse wandb cerebras jina deepgram assemblyai hf tailscale ngrok doppler""",
+            etherscan mapbox resend postmark mixpanel amplitude posthog clerk neon planetscale upstash fly_io
+            alibaba tencent baidu dify langsmith langfuse wandb cerebras jina deepgram assemblyai hf tailscale ngrok
+            doppler""",
     },
     # Who or what has a secret.
     "user": {
@@ -745,19 +733,20 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     # What there is to know about a secret without the secret itself.
     "meta": {
-        "en": """help problem problems issue issues trouble types kind kinds format formats length lengths count counts limit limits size sizes policy policies
-            manager managers strength complexity generator generators protection protected protect rule rules
-            requirement requirements rotation rotate age lifetime ttl duration validity days hours minutes colour
-            color style theme layout position shape icon hint hints provider providers issuer brand holder owner
-            cardholder price symbol standard address contract usage budget cost rate column attribute table directory
-            dir folder version algorithm scope scopes permission permissions role roles status date time scheme
-            strategy method methods mode flow option options setting settings preference preferences documentation
-            docs guide tutorial article topic book film movie song place placement field fields form visibility
-            autofill screen environment parameter template category level review rating summary description reason
-            purpose frequency interval schedule reminder notification notifications warning wording theft breach leak
-            leaks hygiene best_practices prefix suffix pattern encoding charset entropy history support supported
-            enabled detection detector scanner scanning handling team contact agent officer questionnaire family
-            series model parity quantity qty bits bytes minimum maximum min max total average sum digest fingerprint
+        "en": """last_changed last_used last_updated chapter law help problem problems issue issues trouble types
+            kind kinds format formats length lengths count counts limit limits size sizes policy policies manager
+            managers strength complexity generator generators protection protected protect rule rules requirement
+            requirements rotation rotate age lifetime ttl duration validity days hours minutes colour color style
+            theme layout position shape icon hint hints provider providers issuer brand holder owner cardholder
+            price symbol standard address contract usage budget cost rate column attribute table directory dir
+            folder version algorithm scope scopes permission permissions role roles status date time scheme strategy
+            method methods mode flow option options setting settings preference preferences documentation docs guide
+            tutorial article topic book film movie song place placement field fields form visibility autofill screen
+            environment parameter template category level review rating summary description reason purpose frequency
+            interval schedule reminder notification notifications warning wording theft breach leak leaks hygiene
+            best_practices prefix suffix pattern encoding charset entropy history support supported enabled
+            detection detector scanner scanning handling team contact agent officer questionnaire family series
+            model parity quantity qty bits bytes minimum maximum min max total average sum digest fingerprint
             checksum holders store stores engine sharing audience claim claims window ratio habit habits tips advice
             reuse fatigue cracking cracker hash hashes benefits benefit office stage audit slot slots transfer
             balance""",
@@ -777,8 +766,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     # The same: what it is called and where it is.
     "naming": {
-        "en": """name names label labels title titles alias nickname path filename file_name identifier reference ref
-            location variable env_var environment_variable slug""",
+        "en": """name names label labels title titles alias nickname path filename file_name identifier reference
+            ref location variable env_var environment_variable slug""",
         "de, nl, sv, no, da": "pfad titel namen naam namn navn",
         "fr, es, pt, it": "nom chemin nombre ruta nome",
         "ja, zh, ko": "名前 名称 名稱 이름",
@@ -814,8 +803,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "sv, no, da": "ange skriv skriva skriv_inn tast indtast oppgi angi klistra indsaet oplys",
         "fi, et": "syota kirjoita anna liita sisesta",
         "fr": "entrez saisissez saisir tapez indiquez donnez fournissez renseignez collez entrer indiquer quel_est",
-        "es": """introduzca introduce ingrese ingresa escriba escribe teclee proporcione indique pegue digite cual_es
-            facilite""",
+        "es": """introduzca introduce ingrese ingresa escriba escribe teclee proporcione indique pegue digite
+            cual_es facilite""",
         "pt": "insira informe introduza escreva forneca cole",
         "it": "inserisci inserire inserisca digita digitare fornisci scrivi incolla immetti qual_e",
         "ro": "introduceti introdu scrieti furnizati tastati",
@@ -851,8 +840,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "ru, zh, ja, ko": "пожалуйста требуется 请 請 必填 ください 필수",
     },
     "article": {
-        "en": """the a an this new old current existing own actual real valid same full corporate following complete whole
-            just only also""",
+        "en": """the a an this new old current existing own actual real valid same full corporate following complete
+            whole just only also""",
         "de": "die das den dem ein eine einen neues neue aktuelles sie",
         "nl, sv, no, da": "het een nieuw nieuwe huidige ett en ny nytt nye nuvarande",
         "fr": "le la les un une nouveau nouvelle actuel l",
@@ -885,8 +874,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     "at": {"en": "from via by in on at out into with"},
     # ... and those after which another thing is spoken of.
     "for": {
-        "en": """for to about regarding concerning before after if once when that using so until unless because
-            than behind against under over during between among near within whose whom used owns""",
+        "en": """for to about regarding concerning before after if once when that using so until unless because than
+            behind against under over during between among near within whose whom used owns""",
         "de": "für zur zum über bei wenn falls nachdem wegen",
         "nl, sv, no, da": "voor til medan hvis",
         "fr, es, it, pt": "pour para con per avec sobre cuando quand quando",
@@ -939,16 +928,16 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "fr, es, de": "cp postleitzahl plz",
     },
     "t_shop": {
-        "en": """booking flight hotel reservation ticket restaurant airline appointment shipment rma train discount
-            promo coupon voucher referral campaign affiliate""",
+        "en": """booking flight hotel reservation ticket restaurant airline appointment shipment rma train order
+            discount promo coupon voucher referral campaign affiliate""",
     },
     "t_prog": {
-        "en": """python javascript typescript snippet source programming program lint linter regex html css sql script
-            java rust golang compile refactor bug""",
+        "en": """python javascript typescript snippet source programming program lint linter regex html css sql
+            script java rust golang compile refactor bug""",
     },
     "t_text": {
-        "en": """llm stop eos bos pad mask unk special separator sep sentinel end start nlp lexer vocabulary vocab bpe
-            output context completion sync resume placeholder design""",
+        "en": """llm stop eos bos pad mask unk special separator sep sentinel end start nlp lexer vocabulary vocab
+            bpe output context completion sync resume placeholder design""",
     },
     "t_page": {"en": "page paging pagination continuation cursor next previous"},
     "t_coin": {
@@ -975,8 +964,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
             dashlane authority authorities author monkey turkey hotkey passing passive passion compass bypass
             bypassing iban token_count key_results key_takeaway key_phrase key_phrases key_signature secret_santa
             secret_garden secret_service code_of_conduct do_not_forget don't_forget dont_forget not_only
-            password_manager password_managers password_vault pin_up boarding_pass bus_pass ski_pass day_pass
-            season_pass guest_pass confirmed email_confirmation credit_score source_code""",
+            password_manager password_managers password_vault pin_this pin_up boarding_pass bus_pass ski_pass
+            day_pass season_pass guest_pass confirmed email_confirmation credit_score source_code""",
         "de": "schlüsselwort* schlüsselwörter* passagier* passfoto",
         "nl, sv, no, da": "trefwoord* sleutelwoord* nyckelord* nøkkelord* nøgleord*",
         "fi, et, hu": "avainsana* votmesona kulcsszo*",
@@ -1013,9 +1002,9 @@ WORDS: Mapping[str, Mapping[str, str]] = {
 MARKS = ("stop", "line", "comma", "paren")
 """The signs of punctuation."""
 
-IN_COMPOUNDS = """password pin tan otp mfa code cvv card credit number key api access auth login verify onetime sms security
-    recovery reset crypt secret private token account bank user system email phone digits expiry session cookie seed
-    phrase word words wallet quiz answer identity meta naming pass"""
+IN_COMPOUNDS = """password pin tan otp mfa code cvv card credit number key api access auth login verify onetime sms
+    security recovery reset crypt secret private token account bank user system email phone digits expiry session
+    cookie seed phrase word words wallet quiz answer identity meta naming pass"""
 """Signs of words that others are made of: ``Kreditkartennummer``, ``apikey``."""
 
 GROUPS: Mapping[str, str] = {
@@ -1029,17 +1018,18 @@ GROUPS: Mapping[str, str] = {
     "keys": "key clave",
     "banks": "bank banking",
     "cards": "credit bank banking",
-    "bearer_of": """user login account email system phone vendor wallet access auth api session sharing verify confirm reset
-        recovery secret security crypt webhook private onetime""",
+    "bearer_of": """user login account email system phone vendor wallet access auth api session sharing verify
+        confirm reset recovery secret security crypt webhook private onetime""",
     "elsewhere_token": "t_text t_page t_coin meta naming",
     "elsewhere_card": "t_play identity t_shop",
-    "np": """x user login account system email phone vendor wallet num crypt auth access api secret private onetime verify confirm
-        security bank banking credit card sms mfa session sharing digits no number recovery mother identity words word""",
+    "np": """x user login account system email phone vendor wallet num crypt auth access api secret private onetime
+        verify confirm security bank banking credit card sms mfa session sharing digits no number recovery mother
+        identity words word""",
     "noun": "np of at det value t_public conj comma",
     "extra": "det needed asklast",
-    "trigger": """password clave pass credential pin tan otp mfa jwt bearer cvv cardnumber pan cc bankaccount ssn privatekey
-        secretkey mnemonic connection sessionid maiden classic seed secret token key code card credit bank combination
-        tokens cookie identity security recovery wallet magic pat digits header banking idlabel""",
+    "trigger": """password clave pass credential pin tan otp mfa jwt bearer cvv cardnumber pan cc bankaccount ssn
+        privatekey secretkey mnemonic connection sessionid maiden classic seed secret token key code card credit bank
+        combination tokens cookie identity security recovery wallet magic pat digits header banking idlabel""",
     "little": "phrase words digits",
 }
 """Names for several signs at once."""
@@ -1073,7 +1063,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("recovery_phrase", "(phrase | words) ~ (recovery | seed | secret | wallet | mnemonic)"),
     Rule("recovery_phrase", "mnemonic ~ (seed | code) | wallet ~ seed | seed ~ wallet"),
-    Rule("one_time_code", "(onetime | mfa | sms | otp) ~ password"),
+    Rule("one_time_code", "(onetime | mfa | sms | otp) ~ password | (password | clave) ~ onetime"),
     Rule("card", "cvv | cardnumber", "t_play"),
     Rule(
         "card",
@@ -1103,22 +1093,28 @@ RULES: tuple[Rule, ...] = (
     Rule("connection", "(connection | magic) link?"),
     Rule(
         "password",
-        "password | (user | login | account | email | system | vendor | crypt | sharing) pass | pass ~ word | word ~ pass | secret ~ word | word ~ secret",
+        "password | (user | login | account | email | system | vendor | crypt | sharing) pass",
     ),
+    Rule("password", "(user | login) [conj comma] pass"),
+    Rule("password", "pass ~ word | word ~ pass | secret ~ word | word ~ secret"),
     Rule("password", "clave ~ (access | login | user | account | email | system | vendor | bank | secret)"),
     Rule("password", "(login | access | auth | account | system | vendor | api | bank) ~ credential"),
     Rule("password", "credential ~ (login | access | auth | account | system | vendor | api | bank)"),
     Rule("one_time_code", "otp", "t_erl"),
-    Rule("one_time_code", "sender ~ (code | tan) | email ~ code | num ~ digits ~ code", "t_shop t_prog t_postal"),
     Rule(
         "one_time_code",
-        "code [of at det x]{0,3} sender | code for ~ (auth | login | mfa | sms)",
-        "t_shop t_prog t_postal",
+        "(?<! t_shop) (?: sender | email | num ~ digits) ~ (code | tan) (?! [for of at det]{1,3} t_shop)",
+        "t_prog t_postal",
     ),
     Rule(
         "one_time_code",
-        "code [of at for det x user]{0,6} (sent | sms) | sent [of at for det x]{0,5} code",
-        "t_shop t_prog t_postal",
+        "(?<! t_shop) code (?: [of at det x]{0,3} sender | for ~ (auth | login | mfa | sms))",
+        "t_prog t_postal",
+    ),
+    Rule(
+        "one_time_code",
+        "(?<! t_shop) code [of at for det x user]{0,6} (sent | sms) | sent [of at for det x]{0,5} code",
+        "t_prog t_postal",
     ),
     Rule("one_time_code", "(door | security) ~ combination | combination [of for det]{0,3} door"),
     Rule("pin", "secret ~ (code | number) | (code | number) ~ secret"),
@@ -1126,12 +1122,20 @@ RULES: tuple[Rule, ...] = (
     Rule("api_key", "secretkey | api ~ (keys | secret) | keys ~ api | access ~ key id"),
     Rule(
         "api_key",
-        "keeper ~ (keys | secret) | (system | user) ~ secret | key ~ (secret | access | crypt | auth | recovery | vendor)",
+        "keeper ~ (keys | secret) | (system | user) ~ secret",
     ),
-    Rule("token", "jwt | bearer ~ (token | value) | (auth | access | token) ~ bearer"),
+    Rule(
+        "api_key",
+        "key ~ (secret | access | crypt | auth | recovery | vendor)",
+    ),
+    Rule("token", "vendor ~ pat | jwt | bearer ~ (token | value) | (auth | access | token) ~ bearer"),
     Rule(
         "token",
-        "bearer_of ~ (token | tokens) | token ~ (access | api | auth | login | session | secret | security | verify | vendor)",
+        "bearer_of ~ (token | tokens)",
+    ),
+    Rule(
+        "token",
+        "token ~ (access | api | auth | login | session | secret | security | verify | vendor)",
     ),
 )
 """What asks for a secret wherever it stands: in a name, a title or a sentence."""
@@ -1143,7 +1147,10 @@ LABELS: tuple[Rule, ...] = (
     Rule("identity_number", "^ [asks det number of]* idlabel [number extra]* $"),
     Rule("token", "^ [asks det]* bearer [extra]* $"),
     Rule(
-        "token", "(?<! [elsewhere_token]) token value? (?= [break for needed asklast comma of at conj] | $)", "t_coin"
+        "token",
+        """(?<! [elsewhere_token]) token value?
+            (?= [break for needed asklast comma at conj] | of [det vendor user account system] | $)""",
+        "t_coin",
     ),
     Rule(
         "api_key", "(?<! [elsewhere_token t_play]) secret value? (?= [break needed asklast comma conj] | $)", "t_play"
@@ -1191,13 +1198,14 @@ then says, and what makes it mean something else.
 
 CONTEXTS: Mapping[str, str] = {
     # What follows a secret's name where only something about it is asked for: "password length".
-    "about_after": """[x expiry reset recovery verify vendor session account login user card key token num system crypt security det
-        auth t_postal]{0,3} (about | reset | expiry | t_public | t_map)""",
+    "about_after": """[x expiry reset recovery verify vendor session account login user card key token num system crypt
+        security det auth t_postal]{0,3} (about | reset | expiry | t_public | t_map | type (?! needed))""",
     # What goes before it: "name of the ...".
     "about_before": """(?: (meta | naming | metagen | id | email | phone | link) [noun for]{0,4} [of for at] [noun]{0,4}
         | [count_of numberof] [noun]{0,3} | metagen [noun]{0,2} | x of det* | words at det*) $""",
     # The beginning of a description that says that only a name is asked for.
-    "about_text": "^ [asks det]{0,3} (?: naming | id | metagen) [x of at for det vendor user account system login crypt]{1,5} ([trigger])",
+    "about_text": """^ [asks det]{0,3} (?: naming | id | metagen | count_of)
+        [x of at for det vendor user account system login api access crypt]{0,5} ([trigger])""",
     # What makes another word the thing that is asked for.
     "elsewhere": "(?: for | aux | will) [^ break comma asks]* $",
     # What asks about it: "how to choose a password".
@@ -1207,7 +1215,9 @@ CONTEXTS: Mapping[str, str] = {
     "denied_after": "[aux det will]{0,3} x? neg | [aux will] (?! needed)",
     "negation": "neg",
     # What says in a sentence that it is asked for, before or after its name.
-    "asked": "^ (?! [break]? for asks [^ asks]* $) .* (?<! will) asks of? [^ break for of question aux neg no meta naming will]{0,6} (?: value [^ break for question aux]{0,4})? $",
+    "asked": """^ (?! [break]? for asks [^ asks]* $) .* (?<! will)
+        asks of? [^ break for of question aux neg no meta naming will]{0,6}
+        (?: value [^ break for question aux]{0,4})? $""",
     "asked_after": "[x of det needed]{0,3} asklast",
     # A sentence that begins with the secret's name, and one that is no more than that.
     "alone": "[stop line]? det{0,2} [np]{0,5} (?: [conj comma] det? [np]{0,3})? (?: value of det{0,2})? $",
@@ -1222,7 +1232,8 @@ CONTEXTS: Mapping[str, str] = {
 GIVEAWAYS: tuple[tuple[SecretKind, str, str], ...] = (
     (
         "private_key",
-        r"\S{0,99}\.ssh/id_[a-z0-9]+\b(?!\.pub)|id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|wallet\.dat\b|[\w-]{0,60}\.(?:p12|pfx|ppk)\b",
+        r"\S{0,99}\.ssh/id_[a-z0-9]+\b(?!\.pub)|id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)"
+        r"|wallet\.dat\b|[\w-]{0,60}\.(?:p12|pfx|ppk)\b",
         "naming | meta | question",
     ),
     (
@@ -1258,14 +1269,8 @@ say that it is only spoken about.
 HIDDEN = "\u115f\u1160\u3164\uffa0\u2800\U000e0000-\U000e0fff"
 """Letters without ink that Unicode counts as letters."""
 
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Scripts that put no spaces between words, or hang endings on them."""
-
-INFLECTED = "\u0590-\u06ff\u0900-\u0dff\u1200-\u137f"
-"""Scripts whose words take short words before them and endings after them."""
-
 PREFIXES = ("ال", "وال", "بال", "لل", "ו", "ה", "ב", "ל", "של", "و", "ب", "ل")
-"""The short words that they take."""
+"""Short words that Arabic and Hebrew words take before them."""
 
 LETTERS: Mapping[int, str] = str.maketrans(
     {
@@ -1474,7 +1479,7 @@ SHAPES: tuple[tuple[SecretKind, str, str], ...] = (
     (
         "connection",
         "a signed address",
-        r"[?&](?:sig=[A-Za-z0-9%+/=]{20,200}|X-(?:Amz|Goog)-Signature=[0-9a-f]{60,600})",
+        r"(?<=[?&])(?:sig=[A-Za-z0-9%+/=]{20,200}|X-(?:Amz|Goog)-Signature=[0-9a-f]{60,600})",
     ),
     ("connection", "Microsoft", r"\.webhook\.office\.com/webhookb2/[\w@/-]{40,300}"),
     ("api_key", "Mailchimp", r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\w)"),
@@ -1499,13 +1504,6 @@ SHAPES: tuple[tuple[SecretKind, str, str], ...] = (
 )
 """Keys and the like that are known by their shape."""
 
-MASKED = r"""
-    (?:[*•·_-]|\.{3}|…|x{3}|X{3}|\#{3})+$ | [<\[{(«$%!&] | \$\{ | \{\{ | .*(?:EXAMPLE|YOUR|REPLACE|CHANGE_?ME|PLACEHOLDER|REDACTED|xxxx|XXXX|\*\*\*)
-    | (?i:your|my|some|the)[-_ ] | (?:process|os|self|config|settings|secrets|vars|env|getenv|System)[.\[(]
-    | (?:vault|op|ref|ssm|awssm|gcpsm|arn|file|env|secret|secretref|https?|data|urn):(?!.*@) | (?:~|\.{1,2})?/ | [A-Za-z]:\\
-"""
-"""What stands where a value was, or will be: no secret."""
-
 VALUES: Mapping[SecretKind, str] = {
     "pin": r"\d{4,8}(?![\w%€$]|[.,:/-]\d| ?(?:mm|cm|m|kg|g|px|x|items|times|days)\b)",
     "one_time_code": r"(?=\D{0,8}\d)[A-Za-z0-9]{4,10}(?:[ -][A-Za-z0-9]{3,6}){0,3}(?![\w:/])",
@@ -1522,146 +1520,202 @@ VALUES: Mapping[SecretKind, str] = {
 }
 """What a value looks like that stands after the name of a secret."""
 
-PLAIN_VALUES = frozenset(
-    """string str text varchar char bytes boolean bool int integer number object uuid null nil none undefined true false yes no
-    on off ok empty blank unset missing n/a na tbd todo unknown hidden redacted masked secret private confidential unchanged
-    same forgotten lost encrypted hashed bcrypt argon2 sha256 plain plaintext auto default random generated disabled
-    enabled wrong weak strong good bad""".split()
+NO_VALUES: frozenset[str] = frozenset(
+    """string text varchar char bytes boolean bool integer number object uuid null none undefined true false empty
+    blank unset missing todo unknown hidden redacted masked secret private confidential unchanged same forgotten lost
+    encrypted hashed bcrypt plain plaintext auto default random generated disabled enabled wrong weak strong
+    good""".split()
 )
 """Words that describe a password and are none."""
 
-IS = r"(?:=>|:=|={1,3}|[:：](?!//))\s*|\s(?:is|ist|est|es|jest|är|er|é|è|lautet|it's)\s|(?<=[一-龥])[是为為]\s*"
-"""What stands between the name of a thing and its value."""
+NOBODY = frozenset({"user", "username", "login", "name", ""})
+"""Whom documentation lets sign in."""
 
-CARDS = r"""
-    4\d{15} | (?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12} | 3[47]\d{13} | (?:6011|65\d\d|64[4-9]\d)\d{12}
-    | 3(?:0[0-5]|[689]\d)\d{11} | 35(?:2[89]|[3-8]\d)\d{12} | 62\d{14,17} | (?:5018|5020|5038|5893|6304|6759|676[1-3])\d{8,15}
-    | (?:508[5-9]|60[6-8]\d|81\d\d|82\d\d)\d{12} | 220[0-4]\d{12} | 9792\d{12}
+PATTERNS: Mapping[str, str] = {
+    # How texts are written.
+    "escaped": r"\\u\{[0-9a-f]{1,6}\}",
+    "spelled": r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}",
+    "joint": r"\w[^\w\s]{1,2}\w",
+    "joined": r"(?<!\w)\w+(?:[^\w\s]{1,2}\w+)+",
+    "no_letters": r"[\W_]+",
+    "hump": r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])",
+    # Scripts that put no spaces between words, or hang endings on them.
+    "unspaced": "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]",
+    # Scripts whose words take short words before them and endings after them.
+    "inflected": "[\u0590-\u06ff\u0900-\u0dff\u1200-\u137f]",
+    # How the tables above are written.
+    "names_of_signs": r"\[[^\]]*\]|[a-z_]+",
+    "word_of_table": r"\w+",
+    # What is worth a closer look.
+    "odd": r"[-_/=.@]\w|[-_]$",
+    "long": r"\S{12}|-----BEGIN|\s-[pu]|\bmachine\s",
+    "many_digits": r"\d(?:[ -]?\d){8}",
+    "beginning": r"(?<![A-Za-z0-9])[A-Za-z0-9]\S",
+    "foreign_digit": r"(?![0-9])\d",
+    "word": r"[A-Za-z]+",
+    # A name and its value.
+    "is": r"(?:=>|:=|={1,3}|[:：](?!//))\s*|\s(?:is|ist|est|es|jest|är|er|é|è|lautet|it's)\s|(?<=[一-龥])[是为為]\s*|は(?=[!-~])",
+    "before_label": r"(?s).*(?:[\n;&{}<>(),?|\"`=:：/]|(?<!\w)'|'(?!\w))",
+    "flag": r"(?:^|\s)--?([A-Za-z][\w-]{1,40}) (\"[^\"]{4,}\"|'[^']{4,}'|[^\s-]\S{3,})",
+    "tag": r"<([A-Za-z][\w.:-]{1,40})>([^<>\n]{3,200})</",
+    "random": r"(?<![\w/.=:-])(?=[A-Za-z_-]{0,40}\d)(?=[\d_-]{0,40}[A-Za-z])[\w-]{20,200}(?![\w/.-])",
+    "quoted": r"([\"'`])(.{1,299}?)\1",
+    "user_in_url": r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://([^\s/:@?#]{0,200}):([^\s/@]{1,200})@",
+    # What stands where a value was, or will be.
+    "masked": r"""(?x)
+        (?: [*•·_-] | \.{3} | … | [xX]{3} | \#{3} )+ $
+        | [<\[{(«$%!&]
+        | .* (?: EXAMPLE | YOUR | REPLACE | CHANGE_?ME | PLACEHOLDER | REDACTED | xxxx | XXXX | \*\*\* )
+        | (?i: your | my | some | the ) [-_ ]
+        | (?: process | os | self | config | settings | secrets | vars | env | getenv | System ) [.\[(]
+        | (?: vault | op | ref | ssm | awssm | gcpsm | arn | file | env | secret | secretref | https? | data | urn ) :
+          (?! .* @ )
+        | (?: ~ | \.{1,2} )? / | [A-Za-z] :\\
+    """,
+    # Cards, from Visa to Troy: what they begin with, and how long they are.
+    "card": r"""(?x) (?<! [\w+-] ) (?<! \d[.\ -] )
+        ( \d{13,19} | \d{4} (?: [\ -]\d{4} ){2} [\ -]\d{1,7} | \d{4} [\ -] \d{6} [\ -] \d{4,5} ) (?! \w | [.\ -]\d )""",
+    "issued_cards": r"""(?x)
+        4\d{15}
+        | (?: 5[1-5]\d\d | 222[1-9] | 22[3-9]\d | 2[3-6]\d\d | 27[01]\d | 2720 ) \d{12}
+        | 3[47]\d{13}
+        | (?: 6011 | 65\d\d | 64[4-9]\d ) \d{12}
+        | 3 (?: 0[0-5] | [689]\d ) \d{11}
+        | 35 (?: 2[89] | [3-8]\d ) \d{12}
+        | 62\d{14,17}
+        | (?: 5018 | 5020 | 5038 | 5893 | 6304 | 6759 | 676[1-3] ) \d{8,15}
+        | (?: 508[5-9] | 60[6-8]\d | 81\d\d | 82\d\d ) \d{12}
+        | 220[0-4]\d{12}
+        | 9792\d{12}
+    """,
+    "iban": r"\b[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b",
+    # A US social security number, and what makes its dashes another number's.
+    "ssn": r"(?<![\w-])(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\w-])",
+    "not_ssn": r"""(?xi)
+        \b (?: part | order | item | sku | serial | ref | reference | case | ticket | model | invoice | no | nr | phone
+              | tel ) \b
+        \W{0,3} (?: no | number | id )? \W{0,3} $
+    """,
+}
+"""The other shapes that texts and answers have."""
+
+RECOVERY_WORDS = """
+abandon ability able about above absent absorb abstract absurd abuse access accident account accuse achieve acid
+acoustic acquire across act action actor actress actual adapt add addict address adjust admit adult advance advice
+aerobic affair afford afraid again age agent agree ahead aim air airport aisle alarm album alcohol alert alien all
+alley allow almost alone alpha already also alter always amateur amazing among amount amused analyst anchor ancient
+anger angle angry animal ankle announce annual another answer antenna antique anxiety any apart apology appear apple
+approve april arch arctic area arena argue arm armed armor army around arrange arrest arrive arrow art artefact artist
+artwork ask aspect assault asset assist assume asthma athlete atom attack attend attitude attract auction audit august
+aunt author auto autumn average avocado avoid awake aware away awesome awful awkward axis baby bachelor bacon badge
+bag balance balcony ball bamboo banana banner bar barely bargain barrel base basic basket battle beach bean beauty
+because become beef before begin behave behind believe below belt bench benefit best betray better between beyond
+bicycle bid bike bind biology bird birth bitter black blade blame blanket blast bleak bless blind blood blossom blouse
+blue blur blush board boat body boil bomb bone bonus book boost border boring borrow boss bottom bounce box boy
+bracket brain brand brass brave bread breeze brick bridge brief bright bring brisk broccoli broken bronze broom
+brother brown brush bubble buddy budget buffalo build bulb bulk bullet bundle bunker burden burger burst bus business
+busy butter buyer buzz cabbage cabin cable cactus cage cake call calm camera camp can canal cancel candy cannon canoe
+canvas canyon capable capital captain car carbon card cargo carpet carry cart case cash casino castle casual cat
+catalog catch category cattle caught cause caution cave ceiling celery cement census century cereal certain chair
+chalk champion change chaos chapter charge chase chat cheap check cheese chef cherry chest chicken chief child chimney
+choice choose chronic chuckle chunk churn cigar cinnamon circle citizen city civil claim clap clarify claw clay clean
+clerk clever click client cliff climb clinic clip clock clog close cloth cloud clown club clump cluster clutch coach
+coast coconut code coffee coil coin collect color column combine come comfort comic common company concert conduct
+confirm congress connect consider control convince cook cool copper copy coral core corn correct cost cotton couch
+country couple course cousin cover coyote crack cradle craft cram crane crash crater crawl crazy cream credit creek
+crew cricket crime crisp critic crop cross crouch crowd crucial cruel cruise crumble crunch crush cry crystal cube
+culture cup cupboard curious current curtain curve cushion custom cute cycle dad damage damp dance danger daring dash
+daughter dawn day deal debate debris decade december decide decline decorate decrease deer defense define defy degree
+delay deliver demand demise denial dentist deny depart depend deposit depth deputy derive describe desert design desk
+despair destroy detail detect develop device devote diagram dial diamond diary dice diesel diet differ digital dignity
+dilemma dinner dinosaur direct dirt disagree discover disease dish dismiss disorder display distance divert divide
+divorce dizzy doctor document dog doll dolphin domain donate donkey donor door dose double dove draft dragon drama
+drastic draw dream dress drift drill drink drip drive drop drum dry duck dumb dune during dust dutch duty dwarf
+dynamic eager eagle early earn earth easily east easy echo ecology economy edge edit educate effort egg eight either
+elbow elder electric elegant element elephant elevator elite else embark embody embrace emerge emotion employ empower
+empty enable enact end endless endorse enemy energy enforce engage engine enhance enjoy enlist enough enrich enroll
+ensure enter entire entry envelope episode equal equip era erase erode erosion error erupt escape essay essence estate
+eternal ethics evidence evil evoke evolve exact example excess exchange excite exclude excuse execute exercise exhaust
+exhibit exile exist exit exotic expand expect expire explain expose express extend extra eye eyebrow fabric face
+faculty fade faint faith fall false fame family famous fan fancy fantasy farm fashion fat fatal father fatigue fault
+favorite feature february federal fee feed feel female fence festival fetch fever few fiber fiction field figure file
+film filter final find fine finger finish fire firm first fiscal fish fit fitness fix flag flame flash flat flavor
+flee flight flip float flock floor flower fluid flush fly foam focus fog foil fold follow food foot force forest
+forget fork fortune forum forward fossil foster found fox fragile frame frequent fresh friend fringe frog front frost
+frown frozen fruit fuel fun funny furnace fury future gadget gain galaxy gallery game gap garage garbage garden garlic
+garment gas gasp gate gather gauge gaze general genius genre gentle genuine gesture ghost giant gift giggle ginger
+giraffe girl give glad glance glare glass glide glimpse globe gloom glory glove glow glue goat goddess gold good goose
+gorilla gospel gossip govern gown grab grace grain grant grape grass gravity great green grid grief grit grocery group
+grow grunt guard guess guide guilt guitar gun gym habit hair half hammer hamster hand happy harbor hard harsh harvest
+hat have hawk hazard head health heart heavy hedgehog height hello helmet help hen hero hidden high hill hint hip hire
+history hobby hockey hold hole holiday hollow home honey hood hope horn horror horse hospital host hotel hour hover
+hub huge human humble humor hundred hungry hunt hurdle hurry hurt husband hybrid ice icon idea identify idle ignore
+ill illegal illness image imitate immense immune impact impose improve impulse inch include income increase index
+indicate indoor industry infant inflict inform inhale inherit initial inject injury inmate inner innocent input
+inquiry insane insect inside inspire install intact interest into invest invite involve iron island isolate issue item
+ivory jacket jaguar jar jazz jealous jeans jelly jewel job join joke journey joy judge juice jump jungle junior junk
+just kangaroo keen keep ketchup key kick kid kidney kind kingdom kiss kit kitchen kite kitten kiwi knee knife knock
+know lab label labor ladder lady lake lamp language laptop large later latin laugh laundry lava law lawn lawsuit layer
+lazy leader leaf learn leave lecture left leg legal legend leisure lemon lend length lens leopard lesson letter level
+liar liberty library license life lift light like limb limit link lion liquid list little live lizard load loan
+lobster local lock logic lonely long loop lottery loud lounge love loyal lucky luggage lumber lunar lunch luxury
+lyrics machine mad magic magnet maid mail main major make mammal man manage mandate mango mansion manual maple marble
+march margin marine market marriage mask mass master match material math matrix matter maximum maze meadow mean
+measure meat mechanic medal media melody melt member memory mention menu mercy merge merit merry mesh message metal
+method middle midnight milk million mimic mind minimum minor minute miracle mirror misery miss mistake mix mixed
+mixture mobile model modify mom moment monitor monkey monster month moon moral more morning mosquito mother motion
+motor mountain mouse move movie much muffin mule multiply muscle museum mushroom music must mutual myself mystery myth
+naive name napkin narrow nasty nation nature near neck need negative neglect neither nephew nerve nest net network
+neutral never news next nice night noble noise nominee noodle normal north nose notable note nothing notice novel now
+nuclear number nurse nut oak obey object oblige obscure observe obtain obvious occur ocean october odor off offer
+office often oil okay old olive olympic omit once one onion online only open opera opinion oppose option orange orbit
+orchard order ordinary organ orient original orphan ostrich other outdoor outer output outside oval oven over own
+owner oxygen oyster ozone pact paddle page pair palace palm panda panel panic panther paper parade parent park parrot
+party pass patch path patient patrol pattern pause pave payment peace peanut pear peasant pelican pen penalty pencil
+people pepper perfect permit person pet phone photo phrase physical piano picnic picture piece pig pigeon pill pilot
+pink pioneer pipe pistol pitch pizza place planet plastic plate play please pledge pluck plug plunge poem poet point
+polar pole police pond pony pool popular portion position possible post potato pottery poverty powder power practice
+praise predict prefer prepare present pretty prevent price pride primary print priority prison private prize problem
+process produce profit program project promote proof property prosper protect proud provide public pudding pull pulp
+pulse pumpkin punch pupil puppy purchase purity purpose purse push put puzzle pyramid quality quantum quarter question
+quick quit quiz quote rabbit raccoon race rack radar radio rail rain raise rally ramp ranch random range rapid rare
+rate rather raven raw razor ready real reason rebel rebuild recall receive recipe record recycle reduce reflect reform
+refuse region regret regular reject relax release relief rely remain remember remind remove render renew rent reopen
+repair repeat replace report require rescue resemble resist resource response result retire retreat return reunion
+reveal review reward rhythm rib ribbon rice rich ride ridge rifle right rigid ring riot ripple risk ritual rival river
+road roast robot robust rocket romance roof rookie room rose rotate rough round route royal rubber rude rug rule run
+runway rural sad saddle sadness safe sail salad salmon salon salt salute same sample sand satisfy satoshi sauce
+sausage save say scale scan scare scatter scene scheme school science scissors scorpion scout scrap screen script
+scrub sea search season seat second secret section security seed seek segment select sell seminar senior sense
+sentence series service session settle setup seven shadow shaft shallow share shed shell sheriff shield shift shine
+ship shiver shock shoe shoot shop short shoulder shove shrimp shrug shuffle shy sibling sick side siege sight sign
+silent silk silly silver similar simple since sing siren sister situate six size skate sketch ski skill skin skirt
+skull slab slam sleep slender slice slide slight slim slogan slot slow slush small smart smile smoke smooth snack
+snake snap sniff snow soap soccer social sock soda soft solar soldier solid solution solve someone song soon sorry
+sort soul sound soup source south space spare spatial spawn speak special speed spell spend sphere spice spider spike
+spin spirit split spoil sponsor spoon sport spot spray spread spring spy square squeeze squirrel stable stadium staff
+stage stairs stamp stand start state stay steak steel stem step stereo stick still sting stock stomach stone stool
+story stove strategy street strike strong struggle student stuff stumble style subject submit subway success such
+sudden suffer sugar suggest suit summer sun sunny sunset super supply supreme sure surface surge surprise surround
+survey suspect sustain swallow swamp swap swarm swear sweet swift swim swing switch sword symbol symptom syrup system
+table tackle tag tail talent talk tank tape target task taste tattoo taxi teach team tell ten tenant tennis tent term
+test text thank that theme then theory there they thing this thought three thrive throw thumb thunder ticket tide
+tiger tilt timber time tiny tip tired tissue title toast tobacco today toddler toe together toilet token tomato
+tomorrow tone tongue tonight tool tooth top topic topple torch tornado tortoise toss total tourist toward tower town
+toy track trade traffic tragic train transfer trap trash travel tray treat tree trend trial tribe trick trigger trim
+trip trophy trouble truck true truly trumpet trust truth try tube tuition tumble tuna tunnel turkey turn turtle twelve
+twenty twice twin twist two type typical ugly umbrella unable unaware uncle uncover under undo unfair unfold unhappy
+uniform unique unit universe unknown unlock until unusual unveil update upgrade uphold upon upper upset urban urge
+usage use used useful useless usual utility vacant vacuum vague valid valley valve van vanish vapor various vast vault
+vehicle velvet vendor venture venue verb verify version very vessel veteran viable vibrant vicious victory video view
+village vintage violin virtual virus visa visit visual vital vivid vocal voice void volcano volume vote voyage wage
+wagon wait walk wall walnut want warfare warm warrior wash wasp waste water wave way wealth weapon wear weasel weather
+web wedding weekend weird welcome west wet whale what wheat wheel when where whip whisper wide width wife wild will
+win window wine wing wink winner winter wire wisdom wise wish witness wolf woman wonder wood wool word work world
+worry worth wrap wreck wrestle wrist write wrong yard year yellow you young youth zebra zero zone zoo
 """
-"""The beginnings and lengths of card numbers: Visa to Troy."""
+"""
+The words that recovery phrases are made of: BIP-39, English.
 
-NOT_SSN = r"(?i)\b(?:part|order|item|sku|serial|ref|reference|case|ticket|model|invoice|no|nr|phone|tel)\b\W{0,3}(?:no|number|id)?\W{0,3}$"
-"""What, right before a number with the dashes of a US social security number, makes it another's."""
-
-# BIP-39, English: https://github.com/bitcoin/bips/blob/master/bip-0039/english.txt
-RECOVERY_WORDS = frozenset(
-    """
-    abandon ability able about above absent absorb abstract absurd abuse access accident account accuse achieve acid
-    acoustic acquire across act action actor actress actual adapt add addict address adjust admit adult advance advice
-    aerobic affair afford afraid again age agent agree ahead aim air airport aisle alarm album alcohol alert alien all
-    alley allow almost alone alpha already also alter always amateur amazing among amount amused analyst anchor ancient
-    anger angle angry animal ankle announce annual another answer antenna antique anxiety any apart apology appear apple
-    approve april arch arctic area arena argue arm armed armor army around arrange arrest arrive arrow art artefact
-    artist artwork ask aspect assault asset assist assume asthma athlete atom attack attend attitude attract auction
-    audit august aunt author auto autumn average avocado avoid awake aware away awesome awful awkward axis baby bachelor
-    bacon badge bag balance balcony ball bamboo banana banner bar barely bargain barrel base basic basket battle beach
-    bean beauty because become beef before begin behave behind believe below belt bench benefit best betray better
-    between beyond bicycle bid bike bind biology bird birth bitter black blade blame blanket blast bleak bless blind
-    blood blossom blouse blue blur blush board boat body boil bomb bone bonus book boost border boring borrow boss
-    bottom bounce box boy bracket brain brand brass brave bread breeze brick bridge brief bright bring brisk broccoli
-    broken bronze broom brother brown brush bubble buddy budget buffalo build bulb bulk bullet bundle bunker burden
-    burger burst bus business busy butter buyer buzz cabbage cabin cable cactus cage cake call calm camera camp can
-    canal cancel candy cannon canoe canvas canyon capable capital captain car carbon card cargo carpet carry cart case
-    cash casino castle casual cat catalog catch category cattle caught cause caution cave ceiling celery cement census
-    century cereal certain chair chalk champion change chaos chapter charge chase chat cheap check cheese chef cherry
-    chest chicken chief child chimney choice choose chronic chuckle chunk churn cigar cinnamon circle citizen city civil
-    claim clap clarify claw clay clean clerk clever click client cliff climb clinic clip clock clog close cloth cloud
-    clown club clump cluster clutch coach coast coconut code coffee coil coin collect color column combine come comfort
-    comic common company concert conduct confirm congress connect consider control convince cook cool copper copy coral
-    core corn correct cost cotton couch country couple course cousin cover coyote crack cradle craft cram crane crash
-    crater crawl crazy cream credit creek crew cricket crime crisp critic crop cross crouch crowd crucial cruel cruise
-    crumble crunch crush cry crystal cube culture cup cupboard curious current curtain curve cushion custom cute cycle
-    dad damage damp dance danger daring dash daughter dawn day deal debate debris decade december decide decline
-    decorate decrease deer defense define defy degree delay deliver demand demise denial dentist deny depart depend
-    deposit depth deputy derive describe desert design desk despair destroy detail detect develop device devote diagram
-    dial diamond diary dice diesel diet differ digital dignity dilemma dinner dinosaur direct dirt disagree discover
-    disease dish dismiss disorder display distance divert divide divorce dizzy doctor document dog doll dolphin domain
-    donate donkey donor door dose double dove draft dragon drama drastic draw dream dress drift drill drink drip drive
-    drop drum dry duck dumb dune during dust dutch duty dwarf dynamic eager eagle early earn earth easily east easy echo
-    ecology economy edge edit educate effort egg eight either elbow elder electric elegant element elephant elevator
-    elite else embark embody embrace emerge emotion employ empower empty enable enact end endless endorse enemy energy
-    enforce engage engine enhance enjoy enlist enough enrich enroll ensure enter entire entry envelope episode equal
-    equip era erase erode erosion error erupt escape essay essence estate eternal ethics evidence evil evoke evolve
-    exact example excess exchange excite exclude excuse execute exercise exhaust exhibit exile exist exit exotic expand
-    expect expire explain expose express extend extra eye eyebrow fabric face faculty fade faint faith fall false fame
-    family famous fan fancy fantasy farm fashion fat fatal father fatigue fault favorite feature february federal fee
-    feed feel female fence festival fetch fever few fiber fiction field figure file film filter final find fine finger
-    finish fire firm first fiscal fish fit fitness fix flag flame flash flat flavor flee flight flip float flock floor
-    flower fluid flush fly foam focus fog foil fold follow food foot force forest forget fork fortune forum forward
-    fossil foster found fox fragile frame frequent fresh friend fringe frog front frost frown frozen fruit fuel fun
-    funny furnace fury future gadget gain galaxy gallery game gap garage garbage garden garlic garment gas gasp gate
-    gather gauge gaze general genius genre gentle genuine gesture ghost giant gift giggle ginger giraffe girl give glad
-    glance glare glass glide glimpse globe gloom glory glove glow glue goat goddess gold good goose gorilla gospel
-    gossip govern gown grab grace grain grant grape grass gravity great green grid grief grit grocery group grow grunt
-    guard guess guide guilt guitar gun gym habit hair half hammer hamster hand happy harbor hard harsh harvest hat have
-    hawk hazard head health heart heavy hedgehog height hello helmet help hen hero hidden high hill hint hip hire
-    history hobby hockey hold hole holiday hollow home honey hood hope horn horror horse hospital host hotel hour hover
-    hub huge human humble humor hundred hungry hunt hurdle hurry hurt husband hybrid ice icon idea identify idle ignore
-    ill illegal illness image imitate immense immune impact impose improve impulse inch include income increase index
-    indicate indoor industry infant inflict inform inhale inherit initial inject injury inmate inner innocent input
-    inquiry insane insect inside inspire install intact interest into invest invite involve iron island isolate issue
-    item ivory jacket jaguar jar jazz jealous jeans jelly jewel job join joke journey joy judge juice jump jungle junior
-    junk just kangaroo keen keep ketchup key kick kid kidney kind kingdom kiss kit kitchen kite kitten kiwi knee knife
-    knock know lab label labor ladder lady lake lamp language laptop large later latin laugh laundry lava law lawn
-    lawsuit layer lazy leader leaf learn leave lecture left leg legal legend leisure lemon lend length lens leopard
-    lesson letter level liar liberty library license life lift light like limb limit link lion liquid list little live
-    lizard load loan lobster local lock logic lonely long loop lottery loud lounge love loyal lucky luggage lumber lunar
-    lunch luxury lyrics machine mad magic magnet maid mail main major make mammal man manage mandate mango mansion
-    manual maple marble march margin marine market marriage mask mass master match material math matrix matter maximum
-    maze meadow mean measure meat mechanic medal media melody melt member memory mention menu mercy merge merit merry
-    mesh message metal method middle midnight milk million mimic mind minimum minor minute miracle mirror misery miss
-    mistake mix mixed mixture mobile model modify mom moment monitor monkey monster month moon moral more morning
-    mosquito mother motion motor mountain mouse move movie much muffin mule multiply muscle museum mushroom music must
-    mutual myself mystery myth naive name napkin narrow nasty nation nature near neck need negative neglect neither
-    nephew nerve nest net network neutral never news next nice night noble noise nominee noodle normal north nose
-    notable note nothing notice novel now nuclear number nurse nut oak obey object oblige obscure observe obtain obvious
-    occur ocean october odor off offer office often oil okay old olive olympic omit once one onion online only open
-    opera opinion oppose option orange orbit orchard order ordinary organ orient original orphan ostrich other outdoor
-    outer output outside oval oven over own owner oxygen oyster ozone pact paddle page pair palace palm panda panel
-    panic panther paper parade parent park parrot party pass patch path patient patrol pattern pause pave payment peace
-    peanut pear peasant pelican pen penalty pencil people pepper perfect permit person pet phone photo phrase physical
-    piano picnic picture piece pig pigeon pill pilot pink pioneer pipe pistol pitch pizza place planet plastic plate
-    play please pledge pluck plug plunge poem poet point polar pole police pond pony pool popular portion position
-    possible post potato pottery poverty powder power practice praise predict prefer prepare present pretty prevent
-    price pride primary print priority prison private prize problem process produce profit program project promote proof
-    property prosper protect proud provide public pudding pull pulp pulse pumpkin punch pupil puppy purchase purity
-    purpose purse push put puzzle pyramid quality quantum quarter question quick quit quiz quote rabbit raccoon race
-    rack radar radio rail rain raise rally ramp ranch random range rapid rare rate rather raven raw razor ready real
-    reason rebel rebuild recall receive recipe record recycle reduce reflect reform refuse region regret regular reject
-    relax release relief rely remain remember remind remove render renew rent reopen repair repeat replace report
-    require rescue resemble resist resource response result retire retreat return reunion reveal review reward rhythm
-    rib ribbon rice rich ride ridge rifle right rigid ring riot ripple risk ritual rival river road roast robot robust
-    rocket romance roof rookie room rose rotate rough round route royal rubber rude rug rule run runway rural sad saddle
-    sadness safe sail salad salmon salon salt salute same sample sand satisfy satoshi sauce sausage save say scale scan
-    scare scatter scene scheme school science scissors scorpion scout scrap screen script scrub sea search season seat
-    second secret section security seed seek segment select sell seminar senior sense sentence series service session
-    settle setup seven shadow shaft shallow share shed shell sheriff shield shift shine ship shiver shock shoe shoot
-    shop short shoulder shove shrimp shrug shuffle shy sibling sick side siege sight sign silent silk silly silver
-    similar simple since sing siren sister situate six size skate sketch ski skill skin skirt skull slab slam sleep
-    slender slice slide slight slim slogan slot slow slush small smart smile smoke smooth snack snake snap sniff snow
-    soap soccer social sock soda soft solar soldier solid solution solve someone song soon sorry sort soul sound soup
-    source south space spare spatial spawn speak special speed spell spend sphere spice spider spike spin spirit split
-    spoil sponsor spoon sport spot spray spread spring spy square squeeze squirrel stable stadium staff stage stairs
-    stamp stand start state stay steak steel stem step stereo stick still sting stock stomach stone stool story stove
-    strategy street strike strong struggle student stuff stumble style subject submit subway success such sudden suffer
-    sugar suggest suit summer sun sunny sunset super supply supreme sure surface surge surprise surround survey suspect
-    sustain swallow swamp swap swarm swear sweet swift swim swing switch sword symbol symptom syrup system table tackle
-    tag tail talent talk tank tape target task taste tattoo taxi teach team tell ten tenant tennis tent term test text
-    thank that theme then theory there they thing this thought three thrive throw thumb thunder ticket tide tiger tilt
-    timber time tiny tip tired tissue title toast tobacco today toddler toe together toilet token tomato tomorrow tone
-    tongue tonight tool tooth top topic topple torch tornado tortoise toss total tourist toward tower town toy track
-    trade traffic tragic train transfer trap trash travel tray treat tree trend trial tribe trick trigger trim trip
-    trophy trouble truck true truly trumpet trust truth try tube tuition tumble tuna tunnel turkey turn turtle twelve
-    twenty twice twin twist two type typical ugly umbrella unable unaware uncle uncover under undo unfair unfold unhappy
-    uniform unique unit universe unknown unlock until unusual unveil update upgrade uphold upon upper upset urban urge
-    usage use used useful useless usual utility vacant vacuum vague valid valley valve van vanish vapor various vast
-    vault vehicle velvet vendor venture venue verb verify version very vessel veteran viable vibrant vicious victory
-    video view village vintage violin virtual virus visa visit visual vital vivid vocal voice void volcano volume vote
-    voyage wage wagon wait walk wall walnut want warfare warm warrior wash wasp waste water wave way wealth weapon wear
-    weasel weather web wedding weekend weird welcome west wet whale what wheat wheel when where whip whisper wide width
-    wife wild will win window wine wing wink winner winter wire wisdom wise wish witness wolf woman wonder wood wool
-    word work world worry worth wrap wreck wrestle wrist write wrong yard year yellow you young youth zebra zero zone
-    zoo
-    """.split()
-)
-"""The words that recovery phrases are made of."""
+https://github.com/bitcoin/bips/blob/master/bip-0039/english.txt
+"""

@@ -3,7 +3,8 @@ What a form must not ask for and an answer should not hold: secrets.
 
 The texts of a request become *signs*, one for each word that means something
 in some language, and rules are patterns of signs.  Words, rules and the
-shapes of keys are data, in `core.secret_words`; here they are read.
+shapes of keys are data, in `core.secret_words`; here they are read, the first
+time that somebody looks for secrets.
 """
 
 from __future__ import annotations
@@ -13,65 +14,57 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain, islice
+from types import ModuleType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from mcp_elicit_client.core import secret_words as data
 from mcp_elicit_client.core.forms import Field, Form, NumberField, TextField, text_of
 from mcp_elicit_client.core.requests import FormRequest, parse_request
-from mcp_elicit_client.core.secret_words import SecretKind
+
+SecretKind: TypeAlias = Literal[
+    "api_key",
+    "bank_account",
+    "card",
+    "connection",
+    "identity_number",
+    "one_time_code",
+    "password",
+    "pin",
+    "private_key",
+    "recovery_phrase",
+    "security_answer",
+    "session",
+    "token",
+]
+"""What kind of secret a `Finding` is about."""
 
 Where: TypeAlias = Literal["name", "title", "description", "message", "answer"]
 """Where a secret is asked for, or is."""
 
-_LEAST_CODE = 999
-_FORMATS_WITHOUT_SECRETS = frozenset({"email", "date", "date-time", "time", "duration", "ipv4", "ipv6", "hostname"})
-
+# Signs that no word of the table has.
 _UNKNOWN = "x"
 _NUMBER = "0"
+
+# What bounds the work.
 _MOST_TEXT = 16_384
 _MOST_PAIRS = 200
-_LONGEST_LABEL = 60
-_LONGEST_STEM = 24
-_COMPOUNDS = range(6, 41)
-_LINKS = ("", "s", "n", "e", "en", "es", "er")
-_BREAK = " ¶ "
-
-_UNSPACED = re.compile(f"[{data.UNSPACED}]")
-_INFLECTED = re.compile(f"[{data.INFLECTED}]")
-_SIGN_NAMES = re.compile(r"\[[^\]]*\]|[a-z_]+")
-_ODD = re.compile(r"[-_/=.@]\w|[-_]$")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_ESCAPED = re.compile(r"\\u\{[0-9a-f]{1,6}\}")
-_SPELLED = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}")
-_IS_JOINED = re.compile(r"\w[^\w\s]{1,2}\w")
-_JOINED = re.compile(r"(?<!\w)\w+(?:[^\w\s]{1,2}\w+)+")
 _MOST_NUMBER = 10**20
 _SIGHT = 24
-_SHORT = 3
+_LONGEST_LABEL = 60
+_LONGEST_VALUE = 300
+_LONGEST_STEM = 24
+_COMPOUNDS = range(6, 41)
+
+_LEAST_CODE = 999
+_SHORTEST_CODE = 3
+_LEAST_WORD = 4
 _LEAST_PHRASE = 40
 _WORDS_OF_PHRASE = 12
-_LONGEST_VALUE = 300
-_SIGNS_OF_IS = frozenset("=:：")
-_NOBODY = frozenset({"user", "username", "login", "name", ""})
-_INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
-_FOREIGN_DIGITS = re.compile(r"(?![0-9])\d")
-_LONG = re.compile(r"\S{12}|-----BEGIN|\s-[pu]|\bmachine\s")
-_START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]\S")
-_MANY_DIGITS = re.compile(r"\d(?:[ -]?\d){8}")
-_GROUPS_OF_DIGITS = re.compile(
-    r"(?<![\w+-])(?<!\d[. -])(\d{13,19}|\d{4}(?:[ -]\d{4}){2}[ -]\d{1,7}|\d{4}[ -]\d{6}[ -]\d{4,5})(?![\w]|[. -]\d)"
-)
-_SSN = re.compile(r"(?<![\w-])(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\w-])")
-_IBAN = re.compile(r"\b[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b")
-_USER_IN_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://([^\s/:@?#]{0,200}):([^\s/@]{1,200})@")
-_WORD = re.compile(r"[A-Za-z]+")
-_FLAG = re.compile(r"(?:^|\s)--?([A-Za-z][\w-]{1,40}) (\"[^\"]{4,}\"|'[^']{4,}'|[^\s-]\S{3,})")
-_QUOTED = re.compile(r"([\"'`])(.{1,299}?)\1")
-_AFTER_LAST = re.compile(r".*(?:[\n;&{}<>(),?|\"`=:：/]|(?<!\w)'|'(?!\w))", re.DOTALL)
-_RANDOM = re.compile(r"(?<![\w/.=:-])(?=[A-Za-z_-]{0,40}\d)(?=[\d_-]{0,40}[A-Za-z])[\w-]{20,200}(?![\w/.-])")
-_NOT_LETTERS = re.compile(r"[\W_]+")
+_LONG_KEY = 16
+_IS_SIGNS = frozenset("=:：")
+_LINKS = ("", "s", "n", "e", "en", "es", "er")
+_FORMATS_WITHOUT_SECRETS = frozenset({"email", "date", "date-time", "time", "duration", "ipv4", "ipv6", "hostname"})
 
 
 class Finding(BaseModel):
@@ -137,8 +130,8 @@ def secret_values(content: Mapping[str, Any]) -> tuple[Finding, ...]:
     found: dict[tuple[str, SecretKind], Finding] = {}
     for name, value in content.items():
         for text in _texts(value):
-            for kind, called in _held(text):
-                message = f"The answer holds {called}."
+            for kind, owner in _held(text):
+                message = f"The answer holds {_data().CALLED[kind]}{f' ({owner})' if owner else ''}."
                 found.setdefault((name, kind), Finding(field=name, kind=kind, where="answer", message=message))
     return tuple(found.values())
 
@@ -151,7 +144,9 @@ def _can_hold(field: Field) -> bool:
     if isinstance(field, NumberField):
         return field.maximum is None or field.maximum >= _LEAST_CODE
     text = text_of(field)
-    return text is not None and text.format not in _FORMATS_WITHOUT_SECRETS
+    if text is None or text.format in _FORMATS_WITHOUT_SECRETS:
+        return False
+    return text.max_length is None or text.max_length >= _SHORTEST_CODE
 
 
 def _asked_by(field: Field, told: str) -> Finding | None:
@@ -159,17 +154,18 @@ def _asked_by(field: Field, told: str) -> Finding | None:
     rules = _rules()
     name, description = _signs(field.name), _signs(field.description)
     title = name if field.title == field.name else _signs(field.title)
-    whole = rules.line.join((name, title, description))
-    if rules.trigger.search(whole):
-        kinds = data.WRITTEN_IN_DIGITS if isinstance(field, NumberField) else data.CALLED.keys()
+    if rules.trigger.search(rules.line.join((name, title, description))):
+        possible = _data().WRITTEN_IN_DIGITS if isinstance(field, NumberField) else _data().CALLED.keys()
         for where, kind in _heard(name, title, description, told):
-            if kind in kinds:
+            if kind in possible:
                 return _asking(field, kind, where)
-    for where, text, signs in (("title", field.title, title), ("description", field.description, description)):
-        if given := _given_away(text, signs):
-            return _asking(field, given, where)
-    hidden = isinstance(field, TextField) and field.format == "password"
-    return _asking(field, "password", "name") if hidden else None
+    if given := _given_away(field.title, title):
+        return _asking(field, given, "title")
+    if given := _given_away(field.description, description):
+        return _asking(field, given, "description")
+    if isinstance(field, TextField) and field.format == "password":
+        return _asking(field, "password", "name")
+    return None
 
 
 def _heard(name: str, title: str, description: str, told: str) -> Iterator[tuple[Where, SecretKind]]:
@@ -177,13 +173,13 @@ def _heard(name: str, title: str, description: str, told: str) -> Iterator[tuple
     rules = _rules()
     whole = rules.line.join((name, title, description))
     about = "".join(match.group(1) for match in rules.around["about_text"].finditer(description))
-    in_title = _label_asks(title, whole, unless_about=about)
+    in_title = _label_asks(title, whole, about)
     if in_title:
         yield ("name" if title == name else "title"), in_title
     if in_description := _prose_asks(description, rules.line.join((name, title))):
         yield "description", in_description
     # A title that says the same word and does not ask tells what the name means.
-    if name != title and not in_title and (in_name := _label_asks(name, whole, unless_about=about + title)):
+    if name != title and not in_title and (in_name := _label_asks(name, whole, about + title)):
         yield "name", in_name
     for kind, label, context, unless in rules.little:
         if (label.fullmatch(title) or label.fullmatch(name)) and not (unless and unless.search(whole)):
@@ -193,13 +189,18 @@ def _heard(name: str, title: str, description: str, told: str) -> Iterator[tuple
                 yield "message", kind
 
 
-def _label_asks(signs: str, whole: str, *, unless_about: str) -> SecretKind | None:
-    """Tell what a name or a title asks for: it is a noun, so most do."""
+def _label_asks(signs: str, whole: str, about: str) -> SecretKind | None:
+    """
+    Tell what a name or a title asks for: it is a noun, so most do.
+
+    Args:
+        signs: The signs of the name or title.
+        whole: Those of all the texts of the field.
+        about: What is spoken about elsewhere, and so not asked for here.
+    """
     rules = _rules()
     for kind, said, before, after in _named(rules.labels, signs, whole):
-        if any(sign in unless_about for sign in said if sign in rules.triggers):
-            continue
-        if rules.around["denied_after"].match(after):
+        if any(sign in about for sign in said if sign in rules.triggers) or rules.around["denied_after"].match(after):
             continue
         if not rules.around["elsewhere"].search(before) or rules.around["asked"].search(before):
             return kind
@@ -232,8 +233,8 @@ def _named(rules: Iterable[_Rule], signs: str, beside: str) -> Iterator[tuple[Se
                 continue
             if around["denied"].search(before) or around["question"].search(before):
                 continue
-            means_other = rule.unless and rule.unless.search(f"{beside}{table.line}{before}{match.group()}{after}")
-            if not means_other or before.endswith(table.your):
+            nearby = table.line.join((beside, before, match.group(), after))
+            if not (rule.unless and rule.unless.search(nearby)) or before.endswith(table.your):
                 yield rule.kind, match.group(), before, after
 
 
@@ -246,7 +247,7 @@ def _asked_in(message: str, told: str) -> SecretKind | None:
 def _given_away(text: str, signs: str) -> SecretKind | None:
     """Tell which secret *text* describes by its looks: ``starts with sk-``."""
     rules = _rules()
-    words = text.lower().split() if _ODD.search(text) else ()
+    words = text.lower().split() if _shape("odd").search(text) else ()
     match = next(filter(None, map(rules.giveaways.match, words)), None)
     if match is None or rules.around["negation"].search(signs):
         return None
@@ -264,9 +265,9 @@ def _blamed(fields: list[Field]) -> Field | None:
 
 
 def _asking(field: Field | None, kind: SecretKind, where: Where) -> Finding:
-    asks = "The message" if where == "message" else "The field"
-    name = None if field is None else field.name
-    return Finding(field=name, kind=kind, where=where, message=f"{asks} asks for {data.CALLED[kind]}.")
+    asker = "The message" if where == "message" else "The field"
+    message = f"{asker} asks for {_data().CALLED[kind]}."
+    return Finding(field=field.name if field else None, kind=kind, where=where, message=message)
 
 
 # --- What an answer holds ---------------------------------------------------
@@ -279,73 +280,72 @@ def _texts(value: object) -> Iterator[str]:
             yield _typed(value[:_MOST_TEXT])
         case list() | tuple():
             yield from (_typed(each[:_MOST_TEXT]) for each in value if isinstance(each, str))
-        case float() if value.is_integer() and abs(value) < _MOST_NUMBER:
+        case bool():
+            return
+        case int() | float() if abs(value) < _MOST_NUMBER and value == int(value):
             yield str(int(value))
-        case int() if not isinstance(value, bool) and abs(value) < _MOST_NUMBER:
-            yield str(value)
 
 
 def _typed(text: str) -> str:
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFKC", text)[:_MOST_TEXT]
-    return _FOREIGN_DIGITS.sub(lambda digit: str(unicodedata.decimal(digit.group())), _INVISIBLE.sub("", text))
+    text = _marks().sub("", unicodedata.normalize("NFKC", text)[:_MOST_TEXT])
+    return _shape("foreign_digit").sub(lambda digit: str(unicodedata.decimal(digit.group())), text)
 
 
 def _held(text: str) -> Iterator[tuple[SecretKind, str]]:
-    """Yield the kinds of secret that *text* holds, and what to call each."""
-    if _LONG.search(text):
-        yield from _shapes_in(text)
-    if _MANY_DIGITS.search(text):
-        yield from _numbers_in(text)
+    """Yield the kinds of secret that *text* holds, and whose they are where that shows."""
+    if _shape("long").search(text):
+        yield from _keys_in(text)
+    if _shape("many_digits").search(text):
+        yield from ((kind, "") for kind in _numbers_in(text))
     if _has_recovery_phrase(text):
-        yield "recovery_phrase", data.CALLED["recovery_phrase"]
-    yield from ((kind, data.CALLED[kind]) for kind in _told_in(text))
+        yield "recovery_phrase", ""
+    for label, value, tight in _pairs(text):
+        if (kind := _kind_of(label)) and _is_value(kind, value, tight=tight):
+            yield kind, ""
 
 
-def _shapes_in(text: str) -> Iterator[tuple[SecretKind, str]]:
-    for kind, owner, match in chain(_keys_in(text), _shaped_in(text)):
-        if not _is_masked(match.group()):
-            yield kind, f"{data.CALLED[kind]} ({owner})" if owner else data.CALLED[kind]
-    for match in _USER_IN_URL.finditer(text):
-        user, password = match.groups()
-        if not (_is_masked(password) or (user in _NOBODY and _sign(password) != _UNKNOWN)):
-            yield "connection", data.CALLED["connection"]
-
-
-def _keys_in(text: str) -> Iterator[tuple[SecretKind, str, re.Match[str]]]:
+def _keys_in(text: str) -> Iterator[tuple[SecretKind, str]]:
+    """Yield the keys that are known by their shape, and the passwords in URLs."""
     keys = _keys()
-    for start in _START.finditer(text):
-        for kind, owner, shape in keys.get(start.group(), ()):
-            if match := shape.match(text, start.start()):
-                yield kind, owner, match
-
-
-def _shaped_in(text: str) -> Iterator[tuple[SecretKind, str, re.Match[str]]]:
-    for kind, owner, shape in _shapes():
-        for match in shape.finditer(text):
-            yield kind, owner, match
+    begun = (
+        (kind, owner, key.match(text, start.start()))
+        for start in _shape("beginning").finditer(text)
+        for kind, owner, key in keys.get(start.group(), ())
+    )
+    shaped = ((kind, owner, match) for kind, owner, shape in _shapes() for match in shape.finditer(text))
+    for kind, owner, match in chain(begun, shaped):
+        if match and not _is_masked(match.group()):
+            yield kind, owner
+    for match in _shape("user_in_url").finditer(text):
+        user, password = match.groups()
+        documented = user in _data().NOBODY and _sign(password.casefold()) != _UNKNOWN
+        if not documented and not _is_masked(password):
+            yield "connection", ""
 
 
 def _is_masked(value: str) -> bool:
-    return _masked().match(value) is not None or (len(value) > 16 and len(set(value[8:])) <= 2)
+    """Tell what stands where a value was, or will be."""
+    return _shape("masked").match(value) is not None or (len(value) > _LONG_KEY and len(set(value[8:])) <= 2)
 
 
-def _numbers_in(text: str) -> Iterator[tuple[SecretKind, str]]:
-    """Yield the cards and identity numbers whose digits say so."""
-    text = _IBAN.sub(lambda match: "" if _is_iban(match.group()) else match.group(), text)
-    if any(map(_is_card, _GROUPS_OF_DIGITS.findall(text))):
-        yield "card", data.CALLED["card"]
-    if any(not _not_ssn().search(text[max(0, match.start() - 32) : match.start()]) for match in _SSN.finditer(text)):
-        yield "identity_number", data.CALLED["identity_number"]
+def _numbers_in(text: str) -> Iterator[SecretKind]:
+    """Yield the kinds of number whose digits say what they are."""
+    text = _shape("iban").sub(lambda match: "" if _is_iban(match.group()) else match.group(), text)
+    if any(map(_is_card, _shape("card").findall(text))):
+        yield "card"
+    elsewhere = _shape("not_ssn")
+    if any(not elsewhere.search(text, max(0, at.start() - 32), at.start()) for at in _shape("ssn").finditer(text)):
+        yield "identity_number"
 
 
 def _is_card(written: str) -> bool:
     """Tell a card number by its beginning, its length and its last digit (Luhn)."""
-    digits = _NOT_LETTERS.sub("", written)
+    digits = _shape("no_letters").sub("", written)
     doubled = (int(digit) * 2 for digit in digits[-2::-2])
     total = sum(map(int, digits[::-2])) + sum(each - 9 if each > 9 else each for each in doubled)
-    return total % 10 == 0 and _cards().fullmatch(digits) is not None
+    return total % 10 == 0 and _shape("issued_cards").fullmatch(digits) is not None
 
 
 def _is_iban(written: str) -> bool:
@@ -358,72 +358,59 @@ def _has_recovery_phrase(text: str) -> bool:
     """Tell whether twelve words in a row are among the 2048 of which recovery phrases are made."""
     if len(text) < _LEAST_PHRASE:
         return False
+    known = _recovery_words()
     row = 0
-    for word in _WORD.findall(text):
-        row = row + 1 if word.lower() in data.RECOVERY_WORDS else 0
+    for word in _shape("word").findall(text):
+        row = row + 1 if word.lower() in known else 0
         if row == _WORDS_OF_PHRASE:
             return True
     return False
 
 
-def _told_in(text: str) -> Iterator[SecretKind]:
-    """Yield what is told by name: ``password: ...``, ``--token ...``, ``my pin is ...``."""
-    for label, value, tight in _pairs(text):
-        if (kind := _kind_of(label)) and _is_value(kind, value, tight=tight):
-            yield kind
-
-
-@lru_cache(maxsize=512)
-def _kind_of(label: str) -> SecretKind | None:
-    signs = _signs(label)
-    return _label_asks(signs, signs, unless_about="") if _rules().trigger.search(signs) else None
-
-
 def _pairs(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield names with what follows them, and whether nothing but a sign is between the two."""
-    for match in islice(_is().finditer(text), _MOST_PAIRS):
+    """
+    Yield names and what follows them: ``password: ...``, ``--token ...``, ``my pin is ...``.
+
+    The third says whether there is nothing but a sign between the two.
+    """
+    for match in islice(_shape("is").finditer(text), _MOST_PAIRS):
         value = text[match.end() : match.end() + _LONGEST_VALUE]
-        yield _label_before(text, match.start()), value, match.group()[0] in _SIGNS_OF_IS
-    for match in islice(_FLAG.finditer(text), _MOST_PAIRS):
+        yield _label_before(text, match.start()), value, match.group()[0] in _IS_SIGNS
+    for match in islice(chain(_shape("flag").finditer(text), _shape("tag").finditer(text)), _MOST_PAIRS):
         yield match.group(1), match.group(2), True
-    for match in islice(_RANDOM.finditer(text), _MOST_PAIRS):
+    for match in islice(_shape("random").finditer(text), _MOST_PAIRS):
         yield " ".join(_label_before(text, match.start()).split()[-2:]), match.group(), False
 
 
 def _label_before(text: str, end: int) -> str:
     before = text[max(0, end - _LONGEST_LABEL) : end].rstrip(" \t\"'`*])")
-    return _AFTER_LAST.sub("", before)
+    return _shape("before_label").sub("", before)
+
+
+@lru_cache(maxsize=512)
+def _kind_of(label: str) -> SecretKind | None:
+    """Tell which secret a name in an answer stands for."""
+    signs = _signs(label)
+    return _label_asks(signs, signs, "") if _rules().trigger.search(signs) else None
 
 
 def _is_value(kind: SecretKind, written: str, *, tight: bool) -> bool:
     """Tell a value of the given kind from its description, or from nothing."""
-    quoted = _QUOTED.match(written)
+    quoted = _shape("quoted").match(written)
     value = quoted.group(2) if quoted else written.partition("\n")[0]
-    if _masked().match(value) or (shape := _values().get(kind)) is None:
+    if _shape("masked").match(value) or kind not in _data().VALUES:
         return False
-    if shape.match(value):
+    if _value(kind).match(value):
         return True
     words = value.rstrip(" .,;)}\"'").casefold().split()
     return kind == "password" and tight and (len(words) == 1 or quoted is not None) and all(map(_is_made_up, words))
 
 
 def _is_made_up(word: str) -> bool:
-    return len(word) > 3 and word.isalpha() and word not in data.PLAIN_VALUES and _sign(word) == _UNKNOWN
+    return len(word) >= _LEAST_WORD and word.isalpha() and word not in _data().NO_VALUES and _sign(word) == _UNKNOWN
 
 
 # --- From words to signs ----------------------------------------------------
-
-
-class _Lexicon(NamedTuple):
-    by_name: Mapping[str, str]
-    signs: Mapping[str, str]
-    stems: Mapping[str, str]
-    inside: Mapping[str, str]
-    anywhere: re.Pattern[str]
-    parts: Mapping[str, str]
-    phrases: Mapping[str, list[tuple[tuple[str, ...], str]]]
-    in_phrases: frozenset[str]
-    unspaced: re.Pattern[str]
 
 
 def _signs(text: str) -> str:
@@ -438,47 +425,49 @@ def _signs(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Write *text* without marks and invisible letters, and what was spelled out as words."""
+    """Write *text* without marks and invisible letters, and what is spelled out as words."""
     if "\\u{" in text:
-        text = _ESCAPED.sub("", text)
+        text = _shape("escaped").sub("", text)
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text[:_MOST_TEXT])[:_MOST_TEXT]
         text = unicodedata.normalize("NFC", _marks().sub("", text)).replace("\u2019", "'")
     if "_" in text:
         text = text.replace("_", " ")
     if "\n" in text:
-        text = text.replace("\n", _BREAK)
-    text = _SPELLED.sub(lambda match: _NOT_LETTERS.sub("", match.group()), text)
-    return _JOINED.sub(_as_one_word, text) if _IS_JOINED.search(text) else text
+        text = text.replace("\n", " ¶ ")
+    no_letters = _shape("no_letters")
+    text = _shape("spelled").sub(lambda match: no_letters.sub("", match.group()), text)
+    return _shape("joined").sub(_as_one_word, text) if _shape("joint").search(text) else text
 
 
 def _as_one_word(match: re.Match[str]) -> str:
-    chunk = match.group()
-    word = _NOT_LETTERS.sub("", chunk).casefold()
-    return word if word in _lexicon().signs else chunk
+    """Return what was cut by punctuation as one word, if it is one: ``pass-word``."""
+    word = _shape("no_letters").sub("", match.group()).casefold()
+    return word if word in _lexicon().signs else match.group()
 
 
 @lru_cache(maxsize=8192)
 def _words(token: str) -> tuple[str, ...]:
     """Split a token where it hides several words, and read what is written oddly."""
-    lexicon = _lexicon()
     if not token.isascii():
-        token = token.translate(data.LETTERS)
+        token = token.translate(_data().LETTERS)
         if any("a" <= letter <= "z" for letter in token.casefold()):
-            token = token.translate(data.LOOKALIKES)
+            token = token.translate(_data().LOOKALIKES)
     word = token.casefold()
-    if word in lexicon.in_phrases or _sign(word) != _UNKNOWN or word.isdigit():
+    if word in _lexicon().in_phrases or _sign(word) != _UNKNOWN:
         return (word,)
-    if not word.isascii() and _UNSPACED.search(word):
+    if not word.isascii() and _shape("unspaced").search(word):
         return tuple(_pieces(word))
-    if word != token and len(pieces := _CAMEL.sub(" ", token).split()) > 1:
+    if word != token and len(pieces := _shape("hump").sub(" ", token).split()) > 1:
         return tuple(chain.from_iterable(map(_words, pieces)))
-    for reading in _readings(word):
-        if _sign(reading) != _UNKNOWN:
-            return (reading,)
-    if "@" in word:
+    if word.isalpha():
+        return (word,)
+    # Digits after a word, digits and signs for letters; only then is an @ an @.
+    readings = (word.rstrip("0123456789"), *(word.translate(letters) for letters in _data().LEET))
+    known = next((reading for reading in readings if _sign(reading) != _UNKNOWN), None)
+    if known is None and "@" in word:
         return tuple(chain.from_iterable(map(_words, filter(None, word.split("@")))))
-    return (word,)
+    return (known or word,)
 
 
 def _pieces(run: str) -> Iterator[str]:
@@ -493,26 +482,17 @@ def _pieces(run: str) -> Iterator[str]:
         yield run[at:]
 
 
-def _readings(word: str) -> Iterator[str]:
-    """Yield what a word with digits or signs in it may stand for."""
-    if word.isalpha():
-        return
-    yield word.rstrip("0123456789")
-    for letters in data.LEET:
-        yield word.translate(letters)
-
-
-def _with_phrases(words: list[str], phrases: Mapping[str, list[tuple[tuple[str, ...], str]]]) -> Iterator[str]:
+def _with_phrases(words: list[str], phrases: Mapping[str, list[tuple[list[str], str]]]) -> Iterator[str]:
+    """Yield *words*, those that are one together as one."""
     at = 0
     while at < len(words):
-        for rest, phrase in phrases.get(words[at], ()):
-            if tuple(words[at + 1 : at + 1 + len(rest)]) == rest:
-                yield phrase
-                at += len(rest)
+        length, word = 1, words[at]
+        for rest, phrase in phrases.get(word, ()):
+            if words[at + 1 : at + 1 + len(rest)] == rest:
+                length, word = 1 + len(rest), phrase
                 break
-        else:
-            yield words[at]
-        at += 1
+        yield word
+        at += length
 
 
 @lru_cache(maxsize=8192)
@@ -523,16 +503,14 @@ def _sign(word: str) -> str:
         return sign
     if word.isdigit():
         return _NUMBER
-    if len(word) <= _SHORT and word.isascii():
+    if len(word) < _LEAST_WORD and word.isascii():
         return _UNKNOWN
-    if signs := _compound(word):
+    if signs := _compound(word) or _stem(word):
         return signs
-    if sign := _stem(word):
-        return sign
     if match := lexicon.anywhere.search(word):
-        return lexicon.inside[match.group()]
-    if not word.isascii() and _INFLECTED.match(word):
-        bare = (word[len(prefix) :] for prefix in data.PREFIXES if word.startswith(prefix))
+        return lexicon.signs[match.group()]
+    if not word.isascii() and _shape("inflected").match(word):
+        bare = (word[len(prefix) :] for prefix in _data().PREFIXES if word.startswith(prefix))
         return next(filter(None, map(_stem, bare)), _UNKNOWN)
     return _UNKNOWN
 
@@ -547,10 +525,11 @@ def _stem(word: str) -> str:
 
 
 def _compound(word: str) -> str:
-    """Return the signs of the words that *word* is made of, nothing left over: ``Kartennummer``."""
-    if len(word) not in _COMPOUNDS:
+    """Return the signs of the words that *word* is made of, with nothing left over: ``Kartennummer``."""
+    lexicon = _lexicon()
+    if len(word) not in _COMPOUNDS or word[:3] not in lexicon.beginnings:
         return ""
-    parts = _lexicon().parts
+    parts = lexicon.parts
     reached = {0: ""}
     for at in range(len(word) - 2):
         if at in reached:
@@ -559,116 +538,93 @@ def _compound(word: str) -> str:
                     for link in _LINKS:
                         if word.startswith(link, end):
                             reached.setdefault(end + len(link), reached[at] + sign)
-    return reached.get(len(word), "") or _inflected_compound(word)
+    if len(word) in reached:
+        return reached[len(word)]
+    # Or it begins like one word and ends in another: ``Bestätigungscode``.
+    ends = ((_stem(word[:at]), parts.get(word[at:], "")) for at in range(_LEAST_WORD, len(word) - 2))
+    return next((head + tail for head, tail in ends if head and tail), "")
 
 
-def _inflected_compound(word: str) -> str:
-    """Return the signs of a word that ends in one and begins like another: ``Bestätigungscode``."""
-    parts = _lexicon().parts
-    for at in range(4, len(word) - 2):
-        if (tail := parts.get(word[at:])) and (head := _stem(word[:at])):
-            return head + tail
-    return ""
+class _Lexicon(NamedTuple):
+    """
+    The words of the table, as texts are read.
+
+    Attributes:
+        by_name: The sign of each name.
+        signs: The sign of each word and each beginning of one.
+        stems: The sign of what words begin with.
+        anywhere: What may stand anywhere in a word.
+        parts: The sign of each word that others are made of.
+        beginnings: The first three letters of these and of the stems.
+        phrases: For the first word of a phrase, what follows it, and the phrase.
+        in_phrases: All words that phrases are made of.
+        unspaced: The words of scripts without spaces.
+    """
+
+    by_name: Mapping[str, str]
+    signs: Mapping[str, str]
+    stems: Mapping[str, str]
+    anywhere: re.Pattern[str]
+    parts: Mapping[str, str]
+    beginnings: frozenset[str]
+    phrases: Mapping[str, list[tuple[list[str], str]]]
+    in_phrases: frozenset[str]
+    unspaced: re.Pattern[str]
+
+
+@cache
+def _lexicon() -> _Lexicon:
+    data = _data()
+    by_name = {name: chr(0xC0 + at) for at, name in enumerate(data.WORDS)}
+    words: dict[str, str] = {}
+    for name, languages in data.WORDS.items():
+        for written in " ".join(languages.values()).split():
+            words.update(dict.fromkeys(_spellings(written), by_name[name]))
+    whole = {word: sign for word, sign in words.items() if "*" not in word}
+    single = {word: sign for word, sign in whole.items() if "_" not in word}
+    stems = {word[:-1]: sign for word, sign in words.items() if word.endswith("*") and word[0] != "*"}
+    stems.update((word, sign) for word, sign in single.items() if len(word) > 2 and _shape("inflected").match(word))
+    inside = {word.strip("*"): sign for word, sign in words.items() if word[0] == "*"}
+    composing = {by_name[name] for name in data.IN_COMPOUNDS.split()}
+    parts = {word: sign for word, sign in {**stems, **single}.items() if sign in composing and len(word) > 2}
+    phrases: dict[str, list[tuple[list[str], str]]] = {}
+    for phrase in sorted(whole.keys() - single.keys(), key=len, reverse=True):
+        first, *rest = phrase.split("_")
+        phrases.setdefault(first, []).append((rest, phrase))
+    return _Lexicon(
+        by_name=by_name,
+        signs={**stems, **inside, **whole},
+        stems=stems,
+        anywhere=_any_of(inside),
+        parts=parts,
+        beginnings=frozenset(word[:3] for word in (*parts, *stems)),
+        phrases=phrases,
+        in_phrases=frozenset(chain.from_iterable(phrase.split("_") for phrase in whole.keys() - single.keys())),
+        unspaced=_any_of(word for word in single if _shape("unspaced").search(word)),
+    )
+
+
+def _spellings(written: str) -> set[str]:
+    """Return a word of the table as texts are read, and as people type it who have no umlauts."""
+    plain = unicodedata.normalize("NFC", _marks().sub("", unicodedata.normalize("NFKD", written)))
+    return {each.translate(_data().LETTERS).casefold() for each in (plain, written.translate(_data().UMLAUTS))}
 
 
 @cache
 def _marks() -> re.Pattern[str]:
     """Match what is no letter of its own: marks on letters, and what leaves no ink."""
     hidden = (chr(code) for code in range(0x80, 0x10000) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me", "Cf"})
-    return re.compile(f"[{''.join(map(re.escape, hidden))}{data.HIDDEN}]+")
+    return re.compile(f"[{''.join(map(re.escape, hidden))}{_data().HIDDEN}]+")
 
 
 @cache
 def _tokens() -> re.Pattern[str]:
-    marks = "".join(re.escape(mark) for sign in data.MARKS for mark in data.WORDS[sign]["marks"].split())
+    """Match a word, or a mark of punctuation that means something."""
+    marks = "".join(re.escape(mark) for sign in _data().MARKS for mark in _data().WORDS[sign]["marks"].split())
     return re.compile(rf"[\w@$]+(?:'[a-z]{{1,2}}(?![a-z]))?|[{marks}]")
 
 
-@cache
-def _lexicon() -> _Lexicon:
-    by_name = {name: chr(0xC0 + at) for at, name in enumerate(data.WORDS)}
-    words: dict[str, str] = {}
-    for name, languages in data.WORDS.items():
-        for spelled in chain.from_iterable(each.split() for each in languages.values()):
-            words.update(dict.fromkeys(_spellings(spelled), by_name[name]))
-    whole = {word: sign for word, sign in words.items() if "*" not in word}
-    stems = {word[:-1]: sign for word, sign in words.items() if word.endswith("*") and word[0] != "*"}
-    inside = {word.strip("*"): sign for word, sign in words.items() if word[0] == "*"}
-    single = {word: sign for word, sign in whole.items() if "_" not in word}
-    stems.update((word, sign) for word, sign in single.items() if len(word) > 2 and _INFLECTED.match(word))
-    phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for phrase in sorted(whole.keys() - single.keys(), key=len, reverse=True):
-        first, *rest = phrase.split("_")
-        phrases.setdefault(first, []).append((tuple(rest), phrase))
-    in_compounds = {by_name[name] for name in data.IN_COMPOUNDS.split()}
-    return _Lexicon(
-        by_name=by_name,
-        signs={**stems, **inside, **whole},
-        stems=stems,
-        inside=inside,
-        anywhere=_any_of(inside),
-        parts={word: sign for word, sign in {**stems, **single}.items() if sign in in_compounds and len(word) > 2},
-        phrases=phrases,
-        in_phrases=frozenset(word for phrase in whole.keys() - single.keys() for word in phrase.split("_")),
-        unspaced=_any_of(word for word in single if _UNSPACED.search(word)),
-    )
-
-
-def _spellings(spelled: str) -> tuple[str, ...]:
-    """Return a word of the table as texts are read, and as people type it who have no umlauts."""
-    typed = spelled.translate(data.UMLAUTS)
-    plain = unicodedata.normalize("NFC", _marks().sub("", unicodedata.normalize("NFKD", spelled)))
-    return (plain.translate(data.LETTERS).casefold(), typed.translate(data.LETTERS).casefold())[
-        : 1 + (typed != spelled)
-    ]
-
-
-def _any_of(words: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True)))
-
-
-@cache
-def _keys() -> Mapping[str, list[tuple[SecretKind, str, re.Pattern[str]]]]:
-    """Return the keys that are known by their beginning, by the first two letters of it."""
-    keys: dict[str, list[tuple[SecretKind, str, re.Pattern[str]]]] = {}
-    for kind, owner, beginnings, rest in data.KEYS:
-        shape = re.compile(f"(?:{'|'.join(map(re.escape, beginnings.split()))}){rest}")
-        for first in {beginning[:2] for beginning in beginnings.split()}:
-            keys.setdefault(first, []).append((kind, owner, shape))
-    return keys
-
-
-@cache
-def _shapes() -> tuple[tuple[SecretKind, str, re.Pattern[str]], ...]:
-    return tuple((kind, owner, re.compile(shape)) for kind, owner, shape in data.SHAPES)
-
-
-@cache
-def _masked() -> re.Pattern[str]:
-    return re.compile(data.MASKED, re.VERBOSE)
-
-
-@cache
-def _cards() -> re.Pattern[str]:
-    return re.compile(data.CARDS, re.VERBOSE)
-
-
-@cache
-def _not_ssn() -> re.Pattern[str]:
-    return re.compile(data.NOT_SSN)
-
-
-@cache
-def _is() -> re.Pattern[str]:
-    return re.compile(data.IS)
-
-
-@cache
-def _values() -> Mapping[SecretKind, re.Pattern[str]]:
-    return {kind: re.compile(shape) for kind, shape in data.VALUES.items()}
-
-
-# --- Rules, compiled --------------------------------------------------------
+# --- The tables, compiled ---------------------------------------------------
 
 
 class _Rule(NamedTuple):
@@ -693,57 +649,99 @@ class _Rules(NamedTuple):
     around: Mapping[str, re.Pattern[str]]
     giveaways: re.Pattern[str]
     given: tuple[tuple[SecretKind, re.Pattern[str] | None], ...]
-    line: str
     breaks: str
     a_break: re.Pattern[str]
+    line: str
     your: str
 
 
 @cache
 def _rules() -> _Rules:
-    def compiled(rules: tuple[data.Rule, ...]) -> tuple[_Rule, ...]:
-        return tuple(_Rule(kind, _pattern(says), _unless(unless)) for kind, says, unless in rules)
-
-    def wrapped(label: str) -> re.Pattern[str]:
-        return _pattern(f"[asks det]* (?: {label}) [extra]*")
-
+    data = _data()
     by_name = _lexicon().by_name
+    shapes = "|".join(rf"(.{{0,200}}?(?<![a-z0-9])(?:{shape}))" for _, shape, _ in data.GIVEAWAYS)
     return _Rules(
         trigger=_pattern(data.TRIGGER),
-        triggers=frozenset(by_name[name] for name in data.GROUPS["trigger"].split()),
-        labels=compiled(data.RULES + data.LABELS),
-        sentences=compiled(data.RULES + data.SENTENCES),
+        triggers=frozenset(_signs_named("trigger")),
+        labels=tuple(_Rule(kind, _pattern(says), _any_sign(unless)) for kind, says, unless in data.RULES + data.LABELS),
+        sentences=tuple(
+            _Rule(kind, _pattern(says), _any_sign(unless)) for kind, says, unless in data.RULES + data.SENTENCES
+        ),
         little=tuple(
-            _Little(kind, wrapped(label), _pattern(told), _unless(unless)) for kind, label, told, unless in data.LITTLE
+            _Little(kind, _pattern(f"[asks det]* (?: {label}) [extra]*"), _pattern(told), _any_sign(unless))
+            for kind, label, told, unless in data.LITTLE
         ),
         around={name: _pattern(says) for name, says in data.CONTEXTS.items()},
-        giveaways=re.compile("|".join(rf"(.{{0,200}}?(?<![a-z0-9])(?:{shape}))" for _, shape, _ in data.GIVEAWAYS)),
-        given=tuple((kind, _pattern(unless) if unless else None) for kind, _, unless in data.GIVEAWAYS),
-        line=by_name["line"],
+        giveaways=re.compile(shapes),
+        given=tuple((kind, _any_sign(unless)) for kind, _, unless in data.GIVEAWAYS),
+        breaks=_signs_named("break"),
         a_break=_pattern("[break]"),
+        line=by_name["line"],
         your=by_name["your"],
-        breaks="".join(by_name[name] for name in data.GROUPS["break"].split()),
     )
 
 
-def _unless(names: str) -> re.Pattern[str] | None:
+def _any_sign(names: str) -> re.Pattern[str] | None:
     return _pattern(f"[{names}]") if names else None
 
 
 def _pattern(says: str) -> re.Pattern[str]:
-    """Compile a pattern of signs from one of their names."""
-    return re.compile(
-        _SIGN_NAMES.sub(_as_signs, says.replace("~", "[of at det]{0,3}")).replace(" ", "").replace("\n", "")
-    )
+    """Compile a pattern of the names of signs into one of signs."""
+    signs = _shape("names_of_signs").sub(_as_signs, says.replace("~", "[of at det]{0,3}"))
+    return re.compile("".join(signs.split()))
 
 
 def _as_signs(match: re.Match[str]) -> str:
-    inner = match.group()
-    signs = "".join(_signs_named(name) for name in re.findall(r"\w+", inner))
-    return signs if len(signs) == 1 and inner[0] != "[" else f"[{'^' * ('^' in inner)}{signs}]"
+    names = match.group()
+    signs = "".join(map(_signs_named, _shape("word_of_table").findall(names)))
+    return signs if len(signs) == 1 and names[0] != "[" else f"[{'^' if '^' in names else ''}{signs}]"
 
 
 def _signs_named(name: str) -> str:
-    if name in data.GROUPS:
-        return "".join(map(_signs_named, data.GROUPS[name].split()))
+    groups = _data().GROUPS
+    if name in groups:
+        return "".join(map(_signs_named, groups[name].split()))
     return {"x": _UNKNOWN, "num": _NUMBER}.get(name) or _lexicon().by_name[name]
+
+
+@cache
+def _keys() -> Mapping[str, list[tuple[SecretKind, str, re.Pattern[str]]]]:
+    """Return the keys that are known by their beginning, by its first two letters."""
+    keys: dict[str, list[tuple[SecretKind, str, re.Pattern[str]]]] = {}
+    for kind, owner, beginnings, rest in _data().KEYS:
+        key = re.compile(f"(?:{'|'.join(map(re.escape, beginnings.split()))}){rest}")
+        for first in {beginning[:2] for beginning in beginnings.split()}:
+            keys.setdefault(first, []).append((kind, owner, key))
+    return keys
+
+
+@cache
+def _shapes() -> tuple[tuple[SecretKind, str, re.Pattern[str]], ...]:
+    return tuple((kind, owner, re.compile(shape)) for kind, owner, shape in _data().SHAPES)
+
+
+@cache
+def _recovery_words() -> frozenset[str]:
+    return frozenset(_data().RECOVERY_WORDS.split())
+
+
+@cache
+def _value(kind: SecretKind) -> re.Pattern[str]:
+    return re.compile(_data().VALUES[kind])
+
+
+@cache
+def _shape(name: str) -> re.Pattern[str]:
+    return re.compile(_data().PATTERNS[name])
+
+
+def _any_of(words: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True)))
+
+
+@cache
+def _data() -> ModuleType:
+    # The tables are large, and most processes never look for secrets.
+    from mcp_elicit_client.core import secret_words
+
+    return secret_words
