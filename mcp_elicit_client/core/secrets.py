@@ -505,7 +505,7 @@ def _sign(word: str) -> str:
         return _NUMBER
     if len(word) < _LEAST_WORD and word.isascii():
         return _UNKNOWN
-    if signs := _compound(word) or _stem(word):
+    if word[:3] in lexicon.beginnings and (signs := _compound(word) or _stem(word)):
         return signs
     if match := lexicon.anywhere.search(word):
         return lexicon.signs[match.group()]
@@ -526,10 +526,9 @@ def _stem(word: str) -> str:
 
 def _compound(word: str) -> str:
     """Return the signs of the words that *word* is made of, with nothing left over: ``Kartennummer``."""
-    lexicon = _lexicon()
-    if len(word) not in _COMPOUNDS or word[:3] not in lexicon.beginnings:
+    if len(word) not in _COMPOUNDS:
         return ""
-    parts = lexicon.parts
+    parts = _lexicon().parts
     reached = {0: ""}
     for at in range(len(word) - 2):
         if at in reached:

@@ -114,7 +114,6 @@ class Stage:
         """Go on with another view, on the same place."""
         self.view = view
         self.refresh()
-        self._wake()
 
     @property
     def width(self) -> int:
@@ -223,9 +222,8 @@ class Stage:
                 # What was typed before anything was to be seen was meant for something else.
                 first = False
                 _flush(reader)
-                self._wake()
-            if self.view is not None:
-                self.view.drawn()
+            if self.view is not None and self.view.drawn():
+                self._wake()  # counted from here on: drawing may have taken its time
 
         application.after_render += drawn
         return application

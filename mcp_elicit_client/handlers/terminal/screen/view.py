@@ -172,11 +172,13 @@ class View(ABC):
         if doubt is not None and (yes or (doubt.escape and key == "escape")):
             doubt.on_yes()
 
-    def drawn(self) -> None:
-        """Note that it is on screen now."""
-        if self._drawn is None:
-            self._drawn = time.monotonic()
-            self.begin()
+    def drawn(self) -> bool:
+        """Note that it is on screen now; tell whether it was not before."""
+        if self._drawn is not None:
+            return False
+        self._drawn = time.monotonic()
+        self.begin()
+        return True
 
     def begin(self) -> None:  # noqa: B027 -- most have nothing to begin
         """Begin whatever takes the application that shows it."""
