@@ -29,7 +29,7 @@ ERAS: list[Era] = ["legacy", ROUNDS] if speaks_rounds() else ["legacy"]
 OTHER = "https://pay.example.com/deposit"
 URL = "https://login.example.com/start"
 
-only_rounds = pytest.mark.skipif(not speaks_rounds(), reason="mcp 1.x knows no multi-round-trip calls")
+only_rounds = pytest.mark.rounds
 
 
 @pytest.fixture(params=ERAS)

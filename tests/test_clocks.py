@@ -25,7 +25,7 @@ URL = "https://login.example.com/start"
 YES = Answer.accept(by="user")
 NAMED = Answer.accept({"name": "Ann"}, by="user")
 
-only_rounds = pytest.mark.skipif(not speaks_rounds(), reason="mcp 1.x knows no multi-round-trip calls")
+only_rounds = pytest.mark.rounds
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from typing import Literal
 
 from mcp_elicit_client.hosts.boundary import as_answer
 from mcp_elicit_client.policies.waking import Waker
@@ -30,12 +29,16 @@ def one_at_a_time(*, queue: int = 3) -> Policy:
 
     def policy(handler: Handler) -> Handler:
         async def queued(request: Request, /) -> Answer:
-            async with turns.turn(request.server.name) as is_free:
-                if not is_free:
-                    return Answer.cancel(
-                        by="policy", policy=NAME, reason=f"{queue} questions of the server wait already"
-                    )
+            server = request.server.name
+            turn = turns.take(server)
+            if turn is None:
+                return Answer.cancel(by="policy", policy=NAME, reason=f"{queue} questions of the server wait already")
+            try:
+                if isinstance(turn, Waker):
+                    await turn.wait()
                 return as_answer(await handler(request))
+            finally:
+                turns.leave(server, turn)
 
         return queued
 
@@ -49,22 +52,13 @@ class _Turns:
         self._is_taken = False
         self._waiting: OrderedDict[str, deque[Waker]] = OrderedDict()
 
-    @asynccontextmanager
-    async def turn(self, server: str) -> AsyncIterator[bool]:
-        """Wait for a turn; False if too many wait already."""
+    def take(self, server: str) -> Waker | Literal["now"] | None:
+        """Take a turn: now, or when the waker wakes; None if too many wait already."""
         with self._lock:
-            is_free = not self._is_taken
-            waker = None if is_free else self._queue_up(server)
+            if self._is_taken:
+                return self._queue_up(server)
             self._is_taken = True
-        if waker is None and not is_free:
-            yield False
-            return
-        try:
-            if waker is not None:
-                await waker.wait()
-            yield True
-        finally:
-            self._leave(server, waker)
+            return "now"
 
     def _queue_up(self, server: str) -> Waker | None:
         if len(self._waiting.get(server, ())) >= self._queue:
@@ -73,12 +67,12 @@ class _Turns:
         self._waiting.setdefault(server, deque()).append(waker)
         return waker
 
-    def _leave(self, server: str, waker: Waker | None) -> None:
+    def leave(self, server: str, turn: Waker | Literal["now"]) -> None:
+        """Give a turn on, or leave the line before it came."""
         with self._lock:
             waiting = self._waiting.get(server)
-            if waker is not None and waiting is not None and waker in waiting:
-                # Withdrawn before its turn came.
-                waiting.remove(waker)
+            if isinstance(turn, Waker) and waiting is not None and turn in waiting:
+                waiting.remove(turn)
                 if not waiting:
                     del self._waiting[server]
                 return
