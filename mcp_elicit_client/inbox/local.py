@@ -8,10 +8,9 @@ import threading
 from collections.abc import Iterator
 
 import anyio
-import sniffio
 
 from mcp_elicit_client.inbox.stores.base import Settlement
-from mcp_elicit_client.policies.waking import Waker
+from mcp_elicit_client.waking import Waker, runs_on_trio
 
 
 class Mailbox:
@@ -28,10 +27,10 @@ class Mailbox:
         self.settlement: Settlement | None = None
         self._future: asyncio.Future[None] | None = None
         self._waker: Waker | None = None
-        if sniffio.current_async_library() == "asyncio":
-            self._future = asyncio.get_running_loop().create_future()
-        else:
+        if runs_on_trio():
             self._waker = Waker()
+        else:
+            self._future = asyncio.get_running_loop().create_future()
 
     def deliver(self, settlement: Settlement) -> None:
         """Hand over what became of the question, from any thread; the first counts."""

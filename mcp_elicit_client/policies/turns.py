@@ -7,8 +7,8 @@ from collections import OrderedDict, deque
 from typing import Literal
 
 from mcp_elicit_client.hosts.boundary import as_answer
-from mcp_elicit_client.policies.waking import Waker
 from mcp_elicit_client.typing import Answer, Handler, Policy, Request
+from mcp_elicit_client.waking import Waker
 
 NAME = "one_at_a_time"
 

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import cast
 
-import sniffio
-
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.entries import State
 from mcp_elicit_client.inbox.errors import InboxError
@@ -19,6 +17,7 @@ from mcp_elicit_client.inbox.local import Bell, Mailbox
 from mcp_elicit_client.inbox.stores.base import HISTORY, KEEP, LEASE, Clock, Record, Settlement
 from mcp_elicit_client.inbox.stores.link import Link
 from mcp_elicit_client.inbox.stores.scripts import CLAIM, FIND, READ, SWEEP, WIPE
+from mcp_elicit_client.waking import runs_on_trio
 
 PREFIX = "{mcp-elicit-inbox}"
 """What the names of all keys begin with; in braces, so that a cluster keeps them together."""
@@ -134,7 +133,7 @@ class RedisStore:
         return [_record(row) for row in rows]
 
     def _link(self) -> Link:
-        if sniffio.current_async_library() != "asyncio":
+        if runs_on_trio():
             raise InboxError("an inbox in Redis needs asyncio")
         loop = asyncio.get_running_loop()
         link = self._links.get(loop)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any
 
 import anyio
-import sniffio
+
+
+def runs_on_trio() -> bool:
+    """Tell whether the event loop that runs this is one of trio, and not of asyncio."""
+    trio = sys.modules.get("trio")
+    return trio is not None and bool(trio.lowlevel.in_trio_run())
 
 
 class Waker:
@@ -16,7 +22,7 @@ class Waker:
         self._event = anyio.Event()
         self._thread = threading.get_ident()
         self._schedule: Any
-        if sniffio.current_async_library() == "trio":
+        if runs_on_trio():
             import trio.lowlevel
 
             self._schedule = trio.lowlevel.current_trio_token().run_sync_soon
