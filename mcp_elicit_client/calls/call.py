@@ -10,8 +10,9 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client.calls.clocks import Clocks
+from mcp_elicit_client.core.requests import question_of
 from mcp_elicit_client.hosts.boundary import as_answer
-from mcp_elicit_client.typing import Answer, FormRequest, Handler, Request, UrlRequest
+from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
 
 class Call:
@@ -47,7 +48,7 @@ class Call:
         A server that is told no, and asks the same again, hears no again: the
         user is not worn down.
         """
-        question = _fingerprint(request)
+        question = question_of(request)
         if question in self._declined:
             self.insisted += 1
             return Answer.decline(by="policy", reason="it was declined already during this call")
@@ -76,8 +77,3 @@ class Call:
         """End the call: its open questions are withdrawn."""
         for scope in self._open:
             scope.cancel()
-
-
-def _fingerprint(request: Request) -> str:
-    what = repr(request.form) if isinstance(request, FormRequest) else request.target.url
-    return f"{request.mode} {request.message} {what}"

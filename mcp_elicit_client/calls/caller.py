@@ -73,7 +73,7 @@ class Caller:
         max_retries: int = 5,
     ) -> None:
         registry = handler if isinstance(handler, ElicitationRegistry) else None
-        self.server = Server(name=server) if isinstance(server, str) else server
+        self.server = Server.named(server)
         self._ask = handler
         self._modes = modes
         self._registry = registry

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 import anyio
 
@@ -63,11 +64,11 @@ class Clocks:
         thought = self._thought + (anyio.current_time() - self._since if self._open else 0)
         return math.inf if self.patience is None else anyio.current_time() + self.patience - thought
 
-    def expired(self, clock: str) -> CallTimeoutError:
+    def expired(self, clock: Literal["timeout", "patience"]) -> CallTimeoutError:
         """Report that *clock* ran out."""
         self._count(0)
         return CallTimeoutError(
-            "timeout" if clock == "timeout" else "patience",
+            clock,
             timeout=self.timeout,
             waited=self._waited,
             patience=self.patience,

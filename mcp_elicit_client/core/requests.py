@@ -50,6 +50,11 @@ class Server(BaseModel):
     transport: str | None = None
     origin: str | None = None
 
+    @classmethod
+    def named(cls, server: Server | str) -> Server:
+        """Return *server*, or a server of that name of which nothing else is known."""
+        return cls(name=server) if isinstance(server, str) else server
+
 
 UNNAMED = Server(name="a server that the application did not name")
 
@@ -168,6 +173,14 @@ class UrlRequest(_Request):
 
 
 Request: TypeAlias = FormRequest | UrlRequest
+
+
+def question_of(request: Request) -> str:
+    """Tell a question from others: the same text for two requests that ask the same in the same words."""
+    what = repr(request.form) if isinstance(request, FormRequest) else request.target.url
+    return f"{request.mode} {request.message} {what}"
+
+
 AnyRequest: TypeAlias = Annotated[Request, Setting(discriminator="mode")]
 
 
@@ -219,7 +232,7 @@ def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
         problems.append(Problem(code="cut", message=f"the message was longer than {limits.message} characters"))
     meta = wire.get("_meta")
     common: dict[str, Any] = {
-        "server": Server(name=server) if isinstance(server, str) else server,
+        "server": Server.named(server),
         "message": printable(message, limit=limits.message),
         "protocol": protocol,
         "tool": tool,

@@ -136,6 +136,14 @@ def secret_values(content: Mapping[str, Any]) -> tuple[Finding, ...]:
     return tuple(found.values())
 
 
+def typed_secrets(form: Form, content: Mapping[str, Any], sources: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Find the secrets that a person typed where the field does not ask for one: hidden fields aside."""
+    hidden = {field.name for field in form.fields if field.is_hidden}
+    return secret_values(
+        {name: value for name, value in content.items() if name not in hidden and sources.get(name) == "user"}
+    )
+
+
 # --- What is asked for ------------------------------------------------------
 
 

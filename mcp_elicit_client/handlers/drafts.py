@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
+from mcp_elicit_client.core.requests import question_of
 from mcp_elicit_client.typing import FormRequest
 
 _KEPT = 8
@@ -37,4 +38,4 @@ class Drafts:
 
 
 def _key(request: FormRequest) -> str:
-    return f"{request.server.name} {request.message} {request.form!r}"
+    return f"{request.server.name} {question_of(request)}"

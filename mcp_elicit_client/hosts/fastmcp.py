@@ -36,7 +36,7 @@ def elicitation_handler(
             client, and one client for each server.
         door: How requests are read.
     """
-    known = Server(name=server) if isinstance(server, str) else server
+    known = Server.named(server)
 
     async def handle(message: str, response_type: Any, params: Any, context: Any) -> Any:  # noqa: ARG001
         from fastmcp.client.elicitation import ElicitResult

@@ -46,7 +46,7 @@ def elicitation_callback(handler: Handler, *, server: Server | str, door: Door =
             per server.
         door: How requests are read.
     """
-    known = Server(name=server) if isinstance(server, str) else server
+    known = Server.named(server)
 
     async def callback(context: Any, params: ElicitRequestParams) -> ElicitResult | ErrorData:
         from mcp.types import INVALID_PARAMS, ElicitResult, ErrorData

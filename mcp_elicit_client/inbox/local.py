@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 import anyio
 
@@ -162,3 +163,22 @@ def _wake(waker: Waker) -> None:
     # An event loop that has ended has nobody left to wake.
     with contextlib.suppress(RuntimeError):
         waker.wake()
+
+
+class WaitsHere:
+    """What a store has for those who wait in this process."""
+
+    def __init__(self) -> None:
+        self._waiting = Waiting()
+
+    def open(self, entry_id: str) -> Mailbox:
+        """Begin to wait for a question of this process."""
+        return self._waiting.open(entry_id)
+
+    def close(self, entry_id: str) -> None:
+        """Wait for it no more."""
+        self._waiting.close(entry_id)
+
+    def bell(self, owner: str) -> AbstractContextManager[Bell]:
+        """Have a bell that rings when something of *owner*'s may have changed."""
+        return self._waiting.bell(owner)

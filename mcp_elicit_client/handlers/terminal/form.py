@@ -11,7 +11,7 @@ import anyio
 
 from mcp_elicit_client.core.entry import is_numbered, parse_text
 from mcp_elicit_client.core.forms import ChoiceField, Field, MultiChoiceField, TextField
-from mcp_elicit_client.core.secrets import secret_values
+from mcp_elicit_client.core.secrets import typed_secrets
 from mcp_elicit_client.exceptions import AnswerError
 from mcp_elicit_client.handlers.drafts import Drafts
 from mcp_elicit_client.handlers.terminal.console import Console
@@ -221,9 +221,7 @@ async def _review(console: Console, request: FormRequest, draft: _Draft) -> Answ
 
 async def _send(console: Console, request: FormRequest, draft: _Draft) -> Answer | None:
     """Send, unless the answer seems to hold a secret and the user thinks better of it."""
-    warned = {field.name for field in request.form.fields if field.is_hidden}
-    typed = {name: value for name, value in draft.values.items() if name not in warned}
-    found = secret_values({name: value for name, value in typed.items() if draft.sources[name] == "user"})
+    found = typed_secrets(request.form, draft.values, draft.sources)
     for finding in found:
         say(console, f"Careful: {finding.message}")
     if found and await decide(console, ["yes", "no"], default="no", about="Send it anyway? ") == "no":

@@ -7,12 +7,11 @@ import threading
 import time
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from mcp_elicit_client.inbox.entries import State
-from mcp_elicit_client.inbox.local import Bell, Mailbox, Waiting
+from mcp_elicit_client.inbox.local import WaitsHere
 from mcp_elicit_client.inbox.stores.base import HISTORY, KEEP, Clock, Record, Settlement
 
 SOME = 100
@@ -25,7 +24,7 @@ class _Owned:
     settled: list[tuple[int, str]] = field(default_factory=list)
 
 
-class MemoryStore:
+class MemoryStore(WaitsHere):
     """
     Keeps questions in memory; safe in threads.
 
@@ -40,20 +39,11 @@ class MemoryStore:
         self._history = history
         self._keep = keep
         self._lock = threading.RLock()
-        self._waiting = Waiting()
+        super().__init__()
         self._records: dict[str, Record] = {}
         self._owners: dict[str, _Owned] = {}
         self._ends: list[tuple[float, str]] = []
         self._position = 0
-
-    def open(self, entry_id: str) -> Mailbox:
-        return self._waiting.open(entry_id)
-
-    def close(self, entry_id: str) -> None:
-        self._waiting.close(entry_id)
-
-    def bell(self, owner: str) -> AbstractContextManager[Bell]:
-        return self._waiting.bell(owner)
 
     async def put(self, record: Record) -> None:
         with self._lock:

@@ -8,7 +8,6 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +16,7 @@ import anyio.to_thread
 from mcp_elicit_client.inbox.entries import State
 from mcp_elicit_client.inbox.errors import InboxError
 from mcp_elicit_client.inbox.heartbeat import Heartbeat
-from mcp_elicit_client.inbox.local import Bell, Mailbox, Waiting
+from mcp_elicit_client.inbox.local import WaitsHere
 from mcp_elicit_client.inbox.stores.base import HISTORY, KEEP, LEASE, Clock, Record, Settlement
 from mcp_elicit_client.inbox.stores.database import Database
 from mcp_elicit_client.inbox.stores.table import Table, select
@@ -30,7 +29,7 @@ LOOK = 0.1
 """How often a process that waits looks for what others have done, in seconds."""
 
 
-class SqliteStore:
+class SqliteStore(WaitsHere):
     """
     Keeps questions in a file of SQLite; safe in threads and processes of one machine.
 
@@ -61,7 +60,7 @@ class SqliteStore:
         self._keep = keep
         self._lease = lease
         self._patience = patience
-        self._waiting = Waiting()
+        super().__init__()
         self._database = Database(Path(path), patience)
         self._table = Table(
             self._database, history=history, keep=keep, lease=lease, clock=clock, tell=self._waiting.deliver
@@ -74,15 +73,6 @@ class SqliteStore:
         self._seen: Any = None
         self._beat_at = 0.0
         self._has_wiped = self._is_away = False
-
-    def open(self, entry_id: str) -> Mailbox:
-        return self._waiting.open(entry_id)
-
-    def close(self, entry_id: str) -> None:
-        self._waiting.close(entry_id)
-
-    def bell(self, owner: str) -> AbstractContextManager[Bell]:
-        return self._waiting.bell(owner)
 
     async def put(self, record: Record) -> None:
         await _off_the_loop(self._table.put, self._name(), record)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.core.secrets import secret_values
+from mcp_elicit_client.core.secrets import typed_secrets
 from mcp_elicit_client.handlers.terminal.screen.drawing import Drawing, Line, host, server
 from mcp_elicit_client.handlers.terminal.screen.view import Button, Doubt, View
 from mcp_elicit_client.handlers.terminal.screen.words import spell
@@ -83,12 +83,9 @@ class ReviewView(View):
             self.stage.cancel()
 
     def _send(self) -> None:
-        hidden = {field.name for field in self.form.request.form.fields if field.is_hidden}
         sources = self.form.sources()
         values = self.form.values()
-        found = secret_values(
-            {name: value for name, value in values.items() if name not in hidden and sources.get(name) == "user"}
-        )
+        found = typed_secrets(self.form.request.form, values, sources)
         answer = Answer.accept(values, by="user", sources=sources)
         if not found:
             self.stage.end(answer)

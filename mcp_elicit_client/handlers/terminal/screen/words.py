@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp_elicit_client.core.choices import same
 from mcp_elicit_client.core.errors import FieldError
@@ -67,29 +67,36 @@ def _expectation(field: Field, words: Catalogue) -> Iterator[str]:
         yield count
 
 
+class _Amounts(NamedTuple):
+    """The sentences for an amount with limits."""
+
+    exactly: str
+    between: str
+    least: str
+    most: str
+
+    def say(self, least: int | None, most: int | None) -> str:
+        """Put limits into words; nothing if there are none."""
+        if least and most is not None:
+            sentence = self.exactly if least == most else self.between
+        elif least:
+            sentence = self.least
+        else:
+            sentence = self.most if most is not None else ""
+        return sentence.format(least=least, most=most)
+
+
 def how_many(field: MultiChoiceField, words: Catalogue) -> str:
     """Say how many values may be chosen; nothing if any number may."""
-    least, most = field.min_items, field.max_items
-    if least and most is not None:
-        sentence = words.choose_exactly if least == most else words.choose_between
-    elif least:
-        sentence = words.choose_least
-    else:
-        sentence = words.choose_most if most is not None else ""
-    return sentence.format(least=least, most=most)
+    ways = _Amounts(words.choose_exactly, words.choose_between, words.choose_least, words.choose_most)
+    return ways.say(field.min_items, field.max_items)
 
 
 def _text(field: TextField, words: Catalogue) -> Iterator[str]:
     yield words.formats.get(field.format or "", words.kinds["text"])
-    least, most = field.min_length, field.max_length
-    if least and most is not None:
-        sentence = words.characters_exactly if least == most else words.characters_between
-    elif least:
-        sentence = words.characters_least
-    else:
-        sentence = words.characters_most if most is not None else ""
-    if sentence:
-        yield sentence.format(least=least, most=most)
+    ways = _Amounts(words.characters_exactly, words.characters_between, words.characters_least, words.characters_most)
+    if amount := ways.say(field.min_length, field.max_length):
+        yield amount
 
 
 def _range(field: NumberField, words: Catalogue) -> Iterator[str]:
