@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 
@@ -13,6 +13,14 @@ from mcp_elicit_client.calls.clocks import Clocks
 from mcp_elicit_client.core.requests import question_of
 from mcp_elicit_client.hosts.boundary import as_answer
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
+
+
+class Ask(Protocol):
+    """Answers the params of one question."""
+
+    def __call__(self, params: Any, **details: Any) -> Awaitable[Answer]:
+        """Answer *params*; *details* are those of `parse_request`."""
+        ...
 
 
 class Call:

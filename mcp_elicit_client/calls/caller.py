@@ -17,11 +17,10 @@ from mcp_elicit_client.calls.call import Call
 from mcp_elicit_client.calls.clocks import Clocks
 from mcp_elicit_client.calls.completions import Completions, VisitCompletion
 from mcp_elicit_client.calls.liveness import server_gone
-from mcp_elicit_client.calls.required import required_visits
+from mcp_elicit_client.calls.required import Retries
 from mcp_elicit_client.calls.rounds import Rounds
 from mcp_elicit_client.calls.verbs import Send
-from mcp_elicit_client.core.requests import Server, Turn
-from mcp_elicit_client.exceptions import CallError, RequestError, VisitRequiredError
+from mcp_elicit_client.core.requests import Server
 from mcp_elicit_client.hosts.boundary import DEFAULT_DOOR, Door, answer_params, as_answer
 from mcp_elicit_client.hosts.sdk import ElicitationCallback, elicitation_callback, server_with_claim
 from mcp_elicit_client.racing import ask_until
@@ -240,11 +239,13 @@ class Caller:
 
     async def _run(self, session: Any, send: Send, tool: str | None, clocks: Clocks) -> Any:
         call = Call(session, tool, clocks, self._max_questions)
-        rounds = Rounds(session, call, functools.partial(self._asked, session, call), self._door, self._max_rounds)
+        ask = functools.partial(self._asked, session, call)
+        retries = Retries(call, ask, self._max_retries)
+        rounds = Rounds(session, call, ask, self._door, self._max_rounds)
         self._calls.add(call)
         try:
             with call.clocks.running():
-                return await rounds.drive(functools.partial(self._retrying, session, call, send))
+                return await rounds.drive(functools.partial(retries.send, send))
         finally:
             self._calls.discard(call)
             call.close()
@@ -312,41 +313,6 @@ class Caller:
             return request
         return request.with_completion(VisitCompletion(self._completions, request.elicitation_id))
 
-    # --- URLs that are to be visited first
-
-    async def _retrying(
-        self, session: Any, call: Call, send: Send, responses: Mapping[str, Any] | None, state: str | None
-    ) -> Any:
-        for attempt in range(self._max_retries + 1):
-            try:
-                return await send(responses, state)
-            except Exception as error:  # noqa: PERF203 -- it is what is tried again
-                visits = _reported(required_visits, error)
-                if visits is None:
-                    raise
-                if attempt == self._max_retries:
-                    raise CallError(f"the server wants URLs visited, also after {self._max_retries} retries") from error
-                await self._visit(session, call, visits, error)
-        raise AssertionError
-
-    async def _visit(self, session: Any, call: Call, visits: list[Mapping[str, Any]], error: Exception) -> None:
-        answers: list[Answer] = []
-        for number, params in enumerate(visits, 1):
-            turn = Turn(number=number, of=len(visits))
-            try:
-                answers.append(await self._asked(session, call, params, turn=turn, answer_when="finished"))
-            except RequestError as unsafe:
-                raise VisitRequiredError(
-                    f"the server wants a URL visited that is not: {unsafe}", tuple(answers)
-                ) from error
-            answer = answers[-1]
-            if answer.by == "timeout" and call.clocks.user_deadline <= anyio.current_time():
-                raise call.clocks.expired("patience") from error
-            if answer.action != "accept":
-                raise VisitRequiredError(
-                    f"the server wants a URL visited first, which was not done: {_why(answer)}", tuple(answers)
-                ) from error
-
 
 async def _unless_gone(gone: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[Answer]]) -> Answer:
     return await ask_until(gone, ask) or Answer.cancel(by="error", reason="the server has gone")
@@ -354,16 +320,3 @@ async def _unless_gone(gone: Callable[[], Awaitable[object]], ask: Callable[[], 
 
 def _too_late() -> Answer:
     return Answer.cancel(by="timeout", reason="the user was not done in time")
-
-
-def _why(answer: Answer) -> str:
-    if answer.by == "user":
-        return "the user declined" if answer.action == "decline" else "the user left the question"
-    return answer.reason or "nobody agreed"
-
-
-def _reported(read: Callable[[BaseException], Any], error: Exception) -> Any:
-    try:
-        return read(error)
-    except CallError as malformed:
-        raise malformed from error

@@ -5,11 +5,86 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_elicit_client.exceptions import CallError
+import anyio
+
+from mcp_elicit_client.calls.call import Ask, Call
+from mcp_elicit_client.calls.verbs import Send
+from mcp_elicit_client.core.requests import Turn
+from mcp_elicit_client.exceptions import CallError, RequestError, VisitRequiredError
+from mcp_elicit_client.typing import Answer
 
 CODE = -32042
 MAX_URLS = 10
 """How many URLs one error may name."""
+
+
+class Retries:
+    """
+    Sends a call, and again once the user has visited what the server wants visited first.
+
+    Args:
+        call: The call.
+        ask: Answers one question.
+        most: How often the call is tried again.
+    """
+
+    def __init__(self, call: Call, ask: Ask, most: int) -> None:
+        self._call = call
+        self._ask = ask
+        self._most = most
+
+    async def send(self, send: Send, responses: Mapping[str, Any] | None, state: str | None) -> Any:
+        """
+        Send the call until the server takes it, and return what it returns.
+
+        Raises:
+            VisitRequiredError: If not all URLs were visited.
+            CallTimeoutError: If the user's time was over before they were.
+            CallError: If nobody could follow the server, or it wants URLs
+                visited too often.
+        """
+        for attempt in range(self._most + 1):
+            try:
+                return await send(responses, state)
+            except Exception as error:  # noqa: PERF203 -- it is what is tried again
+                visits = _reported(error)
+                if visits is None:
+                    raise
+                if attempt == self._most:
+                    raise CallError(f"the server wants URLs visited, also after {self._most} retries") from error
+                await self._visit(visits, error)
+        raise AssertionError
+
+    async def _visit(self, visits: list[Mapping[str, Any]], error: Exception) -> None:
+        answers: list[Answer] = []
+        for number, params in enumerate(visits, 1):
+            turn = Turn(number=number, of=len(visits))
+            try:
+                answer = await self._ask(params, turn=turn, answer_when="finished")
+            except RequestError as unsafe:
+                raise VisitRequiredError(
+                    f"the server wants a URL visited that is not: {unsafe}", tuple(answers)
+                ) from error
+            answers.append(answer)
+            if answer.by == "timeout" and self._call.clocks.user_deadline <= anyio.current_time():
+                raise self._call.clocks.expired("patience") from error
+            if answer.action != "accept":
+                raise VisitRequiredError(
+                    f"the server wants a URL visited first, which was not done: {_why(answer)}", tuple(answers)
+                ) from error
+
+
+def _why(answer: Answer) -> str:
+    if answer.by == "user":
+        return "the user declined" if answer.action == "decline" else "the user left the question"
+    return answer.reason or "nobody agreed"
+
+
+def _reported(error: Exception) -> list[Mapping[str, Any]] | None:
+    try:
+        return required_visits(error)
+    except CallError as malformed:
+        raise malformed from error
 
 
 def required_visits(error: BaseException) -> list[Mapping[str, Any]] | None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 import anyio
 
-from mcp_elicit_client.calls.call import Call
+from mcp_elicit_client.calls.call import Ask, Call
 from mcp_elicit_client.calls.verbs import Send
 from mcp_elicit_client.core.requests import Turn
 from mcp_elicit_client.exceptions import CallError, RequestError
 from mcp_elicit_client.hosts.boundary import Door
-from mcp_elicit_client.typing import Answer
 
 MAX_STATE = 1_048_576
 """The longest state of a server's that is carried back to it, in characters."""
@@ -24,14 +23,6 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0
 """How long to wait before asking again a server that only sent its state, in seconds; doubled each time."""
 
 _INSISTED_TOO_OFTEN = 2
-
-
-class Ask(Protocol):
-    """Answers the params of one question."""
-
-    def __call__(self, params: Any, **details: Any) -> Awaitable[Answer]:
-        """Answer *params*; *details* are those of `parse_request`."""
-        ...
 
 
 class Rounds:
