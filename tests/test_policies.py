@@ -341,6 +341,21 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert permissions.permission_for(request(server="other")) == "never"  # as long as the process lives
 
 
+async def test_a_never_that_cannot_be_kept_is_still_the_users_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    handler = Permissions(tmp_path / "permissions.json").policy(Asked(Answer.decline(by="user", never_again=True)))
+    monkeypatch.setattr(os, "fsync", full)
+
+    first, second = await handler(request()), await handler(request())
+
+    assert (first.action, second.action) == ("decline", "cancel")
+    assert "cannot be kept" in caplog.text
+
+
 def test_a_permission_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="a permission is one of ask, never, decline, block"):
         Permissions().set("yes", server="mail")  # type: ignore[arg-type]

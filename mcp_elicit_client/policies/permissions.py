@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import stat
 import tempfile
@@ -18,6 +19,8 @@ from mcp_elicit_client.hosts.boundary import as_answer
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request
 
 NAME = "permissions"
+
+_logger = logging.getLogger("mcp_elicit_client")
 
 Permission: TypeAlias = Literal["ask", "never", "decline", "block"]
 """
@@ -105,10 +108,17 @@ class Permissions:
                 return Answer.cancel(by="policy", policy=NAME, reason="the server may not ask")
             answer = as_answer(await handler(request.model_copy(update={"can_silence": True})))
             if answer.never_again:
-                self.set("never", server=request.server.name)
+                self._silence(request.server.name)
             return answer
 
         return permitted
+
+    def _silence(self, server: str) -> None:
+        try:
+            self.set("never", server=server)
+        except PermissionsFileError as error:
+            # It holds as long as the process lives, and the user's answer goes out all the same.
+            _logger.error("never asking server %r again cannot be kept: %s", server, error)  # noqa: TRY400
 
     def permission_for(self, request: Request) -> Permission:
         """
