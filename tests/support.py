@@ -26,6 +26,23 @@ ASKER = [sys.executable, "-m", "tests.servers.asker"]
 VISITOR = [sys.executable, "-m", "tests.servers.visitor"]
 """The server that sends its users to URLs."""
 
+FILLED_IN = {
+    "name": "Ada Lovelace",
+    "check": True,
+    "firstLine": "A mouse took a stroll",
+    "email": "ada@example.com",
+    "homepage": "https://example.com/ada",
+    "birthdate": "1815-12-10",
+    "integer": 7,
+    "number": 2.5,
+    "untitledSingleSelectEnum": "Joey",
+    "untitledMultipleSelectEnum": ["Guitar", "Bass"],
+    "titledSingleSelectEnum": "hero-3",
+    "titledMultipleSelectEnum": ["fish-1", "fish-3"],
+    "legacyTitledEnum": "pet-2",
+}
+"""What the form of server-everything holds when the tests have filled it in."""
+
 EXAMPLES_OF_FORMATS = {
     "email": "ann@example.com",
     "uri": "https://example.com/",

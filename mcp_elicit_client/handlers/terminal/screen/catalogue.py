@@ -95,7 +95,6 @@ class Catalogue:
     checking: str = "Checking ..."
     name_is: str = "The server calls this field:"
     all_options: str = "All options:"
-    values_between: str = "{least} to {most} values"
     characters_between: str = "{least} to {most} characters"
     characters_exactly: str = "exactly {least} characters"
     characters_least: str = "at least {least} characters"

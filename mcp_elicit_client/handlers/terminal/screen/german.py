@@ -46,7 +46,6 @@ GERMAN = Catalogue(
     checking="Wird geprüft ...",
     name_is="Der Server nennt dieses Feld:",
     all_options="Alle Möglichkeiten:",
-    values_between="{least} bis {most} Werte",
     characters_between="{least} bis {most} Zeichen",
     characters_exactly="genau {least} Zeichen",
     characters_least="mindestens {least} Zeichen",
