@@ -10,10 +10,11 @@ put one in, without breaking the seal of that line or of the next.
 from __future__ import annotations
 
 import hmac
-import json
 import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from pydantic_core import from_json
 
 MIN_KEY = 16
 """The shortest key, in bytes.  32 random ones are as good as it gets."""
@@ -165,8 +166,8 @@ def read_line(data: bytes) -> Line | None:
     if found is None:
         return None
     try:
-        event = json.loads(data)
-    except (ValueError, RecursionError):
+        event = from_json(data)
+    except ValueError:
         return None
     if not isinstance(event, dict) or type(event.get("seq")) is not int or event.get("mac") != found[2].decode():
         return None

@@ -17,6 +17,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from pydantic_core import from_json
+
 from mcp_elicit_client.audit import Anchor, AuditError, Verification, read_key, verify
 from mcp_elicit_client.audit.verification import OpenFile, open_all
 from mcp_elicit_client.core.text import printable
@@ -159,8 +161,8 @@ def _is_at(log: Path, file: Any) -> bool:
 
 def _read(data: bytes) -> _Event:
     try:
-        event = json.loads(data)
-    except (ValueError, RecursionError):
+        event = from_json(data)
+    except ValueError:
         event = None
     return event if isinstance(event, dict) else {"event": "unreadable", "bytes": len(data)}
 

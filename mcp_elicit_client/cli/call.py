@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 import anyio
+from pydantic_core import from_json
 
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls.connect import Command, Connection, Era, connect
@@ -108,7 +109,7 @@ async def _choose(connection: Connection, *, as_json: bool) -> int:
             return 0
         tool, _, text = line.partition(" ")
         try:
-            arguments = json.loads(text or "{}")
+            arguments = from_json(text or "{}")
         except ValueError:
             print('The arguments are not JSON.  Type, for example: TOOL {"text": "hello"}')
             continue

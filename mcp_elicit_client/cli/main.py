@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from pydantic_core import from_json
 
 from mcp_elicit_client.cli import audit
 from mcp_elicit_client.cli.call import CallFailedError, Job, call, explain
@@ -247,10 +248,11 @@ def _params(name: str) -> object:
 
 def _json(text: str | bytes, what: str) -> object:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        why = str(error) if isinstance(error, json.JSONDecodeError) else "it is too deep, or not in Unicode"
-        raise _UsageError(f"{what} is not JSON: {why}") from None
+        return from_json(text.decode(json.detect_encoding(text)) if isinstance(text, bytes) else text)
+    except UnicodeDecodeError:
+        raise _UsageError(f"{what} is not JSON: it is not in Unicode") from None
+    except ValueError as error:
+        raise _UsageError(f"{what} is not JSON: {error}") from None
 
 
 class _PrintableFormatter(logging.Formatter):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import stat
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import from_json
 
 from mcp_elicit_client.exceptions import PermissionsFileError
 from mcp_elicit_client.hosts.boundary import as_answer
@@ -212,7 +212,7 @@ def _read(path: Path) -> list[Rule]:
     if len(data) > _MAX_FILE:
         raise PermissionsFileError(f"{path} is larger than {_MAX_FILE} bytes")
     try:
-        return _File.model_validate(json.loads(data)).rules
-    except (ValueError, RecursionError) as error:
+        return _File.model_validate(from_json(data)).rules
+    except ValueError as error:
         why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "it is not JSON"
         raise PermissionsFileError(f"{path} is no file of permissions: {why}") from None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import parse_qs
 
+from pydantic_core import from_json
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as WebRequest
 from starlette.responses import JSONResponse, Response
@@ -95,8 +95,8 @@ class Endpoints:
 
     async def _answer_json(self, owner: str, entry: Entry, body: bytes) -> Response:
         try:
-            said = json.loads(body)
-        except (ValueError, RecursionError):
+            said = from_json(body)
+        except ValueError:
             raise HTTPException(400, "the body is no JSON") from None
         if not isinstance(said, dict) or said.get("action") not in ("accept", "decline", "cancel", "check"):
             raise HTTPException(400, "action must be accept, decline, cancel or check")
