@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from mcp_elicit_client import FormRequest, parse_request
-from mcp_elicit_client.core.secrets import secret_fields, secret_values
+from mcp_elicit_client.core.secrets.asked import secret_fields
+from mcp_elicit_client.core.secrets.held import secret_values
 
 TABLE = Path(__file__).parent.parent / "fixtures" / "sensitive.json"
 REPEATS = 20

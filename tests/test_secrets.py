@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from mcp.types import ElicitRequestFormParams
 
 from mcp_elicit_client import Form, RequestError, TextField, find_secrets, parse_request
-from mcp_elicit_client.core import secret_words
-from mcp_elicit_client.core.secrets import Finding, secret_fields, secret_values
+from mcp_elicit_client.core.secrets import words
+from mcp_elicit_client.core.secrets.asked import secret_fields
+from mcp_elicit_client.core.secrets.findings import Finding
+from mcp_elicit_client.core.secrets.held import secret_values
 from tests.support import cases, form_params, table
 
 CLEAR = [row for row in table("sensitive") if not row.get("borderline")]
 HELD = [row for row in CLEAR if row["kind"] == "answer" and row["sensitive"]]
-TABLE = [
-    word for by_language in secret_words.WORDS.values() for words in by_language.values() for word in words.split()
-]
+TABLE = [word for by_language in words.WORDS.values() for words in by_language.values() for word in words.split()]
 ODD = [
     "4111",
     "-",
@@ -264,10 +264,10 @@ def test_no_word_means_two_things() -> None:
 
 
 def test_every_kind_has_a_name_and_a_rule() -> None:
-    rules = (*secret_words.RULES, *secret_words.LABELS, *secret_words.SENTENCES)
+    rules = (*words.RULES, *words.LABELS, *words.SENTENCES)
 
-    assert secret_words.CALLED.keys() == {rule.kind for rule in rules}
-    assert secret_words.CALLED.keys() >= {kind for kind, *_ in (*secret_words.KEYS, *secret_words.SHAPES)}
+    assert words.CALLED.keys() == {rule.kind for rule in rules}
+    assert words.CALLED.keys() >= {kind for kind, *_ in (*words.KEYS, *words.SHAPES)}
 
 
 @given(LONG, LONG, LONG, LONG)

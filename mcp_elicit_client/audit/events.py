@@ -16,7 +16,8 @@ from pydantic_core import to_json
 from mcp_elicit_client.audit.chain import Keys
 from mcp_elicit_client.core.forms import Field, Form
 from mcp_elicit_client.core.problems import Problem
-from mcp_elicit_client.core.secrets import secret_fields, secret_values
+from mcp_elicit_client.core.secrets.asked import secret_fields
+from mcp_elicit_client.core.secrets.held import secret_values
 from mcp_elicit_client.core.text import is_plain, printable
 from mcp_elicit_client.core.validation import check_content, without_nulls
 from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest

@@ -6,7 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypeAlias
 
 from mcp_elicit_client.core.problems import Problem
-from mcp_elicit_client.core.secrets import Finding, secret_fields, secret_values
+from mcp_elicit_client.core.secrets.asked import secret_fields
+from mcp_elicit_client.core.secrets.findings import Finding
+from mcp_elicit_client.core.secrets.held import secret_values
 from mcp_elicit_client.hosts.boundary import as_answer
 from mcp_elicit_client.typing import Answer, FormRequest, Handler, Policy, Request
 

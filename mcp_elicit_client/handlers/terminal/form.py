@@ -11,7 +11,7 @@ import anyio
 
 from mcp_elicit_client.core.entry import is_numbered, parse_text
 from mcp_elicit_client.core.forms import ChoiceField, Field, MultiChoiceField, TextField
-from mcp_elicit_client.core.secrets import typed_secrets
+from mcp_elicit_client.core.secrets.held import typed_secrets
 from mcp_elicit_client.exceptions import AnswerError
 from mcp_elicit_client.handlers.drafts import Drafts
 from mcp_elicit_client.handlers.terminal.console import Console

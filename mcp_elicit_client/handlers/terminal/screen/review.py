@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.core.secrets import typed_secrets
+from mcp_elicit_client.core.secrets.held import typed_secrets
 from mcp_elicit_client.handlers.terminal.screen.drawing import Drawing, Line, host, server
 from mcp_elicit_client.handlers.terminal.screen.view import Button, Doubt, View
 from mcp_elicit_client.handlers.terminal.screen.words import spell

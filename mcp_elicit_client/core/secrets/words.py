@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.core.secrets import SecretKind
+    from mcp_elicit_client.core.secrets.findings import SecretKind
 
 CALLED: Mapping[SecretKind, str] = {
     "api_key": "an API key or another secret key",

@@ -1,0 +1,37 @@
+"""
+What a form must not ask for and an answer should not hold: secrets.
+
+The texts of a request become *signs*, one for each word that means something
+in some language, and rules are patterns of signs.  Words, rules and the
+shapes of keys are data, in `core.secrets.words`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_elicit_client.core.requests import FormRequest, parse_request
+from mcp_elicit_client.core.secrets.asked import secret_fields
+from mcp_elicit_client.core.secrets.findings import Finding
+from mcp_elicit_client.core.secrets.held import secret_values
+
+
+def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tuple[Finding, ...]:
+    """
+    Find the secrets that a form asks for, and those in an answer to it.
+
+    What grants access or authorises a payment is a secret; names, e-mail
+    addresses and the like are none.  To ask for secrets at a URL is right:
+    a request for one asks for nothing here.
+
+    Args:
+        params: What `parse_request` takes.
+        content: The answer, if there is one.
+
+    Raises:
+        RequestError: If *params* are no request.
+    """
+    request = parse_request(params)
+    asked = secret_fields(request.form, request.message) if isinstance(request, FormRequest) else ()
+    return (*asked, *secret_values(content or {}))
