@@ -19,7 +19,7 @@ from tests.support import cases, form_params, table
 
 CLEAR = [row for row in table("sensitive") if not row.get("borderline")]
 HELD = [row for row in CLEAR if row["kind"] == "answer" and row["sensitive"]]
-TABLE = [word for by_language in words.WORDS.values() for words in by_language.values() for word in words.split()]
+TABLE = [word for by_language in words.WORDS.values() for written in by_language.values() for word in written.split()]
 ODD = [
     "4111",
     "-",
