@@ -1,0 +1,61 @@
+"""For libraries that ask in a thread and an event loop of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+
+from mcp_elicit_client.core.answers import Answer
+from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.typing import Handler, Request
+
+TAKEN_WITHIN = 10.0
+"""How long the loop may take to begin with a question, in seconds."""
+
+
+def in_loop(handler: Handler, loop: asyncio.AbstractEventLoop) -> Handler:
+    """
+    Make a handler that may be asked in any thread, and asks *handler* in *loop*.
+
+    When the question is withdrawn, *handler* is cancelled there.  If the loop
+    has ended, or is blocked, so that nobody would ever be asked, the answer
+    is a cancel.
+
+    Args:
+        handler: Who is asked: what is bound to a loop, such as a user
+            interface, or anything that shares its state with the host's code.
+        loop: The host's event loop.
+    """
+
+    async def ask(request: Request, /) -> Answer:
+        if asyncio.get_running_loop() is loop:
+            return as_answer(await handler(request))
+        taken: concurrent.futures.Future[None] = concurrent.futures.Future()
+
+        async def there() -> Answer:
+            if not taken.set_running_or_notify_cancel():
+                return _nobody()
+            taken.set_result(None)
+            return as_answer(await handler(request))
+
+        question = there()
+        try:
+            answer = asyncio.run_coroutine_threadsafe(question, loop)
+        except RuntimeError:  # the loop is closed
+            question.close()
+            return _nobody()
+        try:
+            await asyncio.wait_for(asyncio.wrap_future(taken), TAKEN_WITHIN)
+        except (asyncio.TimeoutError, TimeoutError):
+            answer.cancel()
+            return _nobody()
+        except asyncio.CancelledError:
+            answer.cancel()
+            raise
+        return await asyncio.wrap_future(answer)
+
+    return ask
+
+
+def _nobody() -> Answer:
+    return Answer.cancel(by="nobody", reason="the event loop in which to ask does not run")
