@@ -7,7 +7,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from agents.mcp import MCPServer
-from typing_extensions import Self
 
 if TYPE_CHECKING:
     from agents import AgentBase, RunContextWrapper
@@ -77,7 +76,7 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
         self._client = None
         await self._stack.aclose()
 
-    async def __aenter__(self) -> Self:
+    async def __aenter__(self) -> ElicitingMCPServer:  # noqa: PYI034 -- Python 3.10 has no Self
         await self.connect()
         return self
 

@@ -1,7 +1,7 @@
 """
 For libraries that take a session: one whose tool calls survive being asked.
 
-They call ``call_tool`` and know nothing of questions.  Here it is a call of a
+They call tools and know nothing of questions.  Here each is a call of a
 `Caller`, with all that belongs to it: questions that come back in place of a
 result, URLs that are wanted first (``-32042``), completions, and a clock that
 does not count the user's time.
@@ -57,6 +57,15 @@ class _Through:
             progress_callback=progress_callback,
             meta=meta,
         )
+
+    async def get_prompt(
+        self, name: str, arguments: Mapping[str, str] | None = None, *, meta: Mapping[str, Any] | None = None
+    ) -> Any:
+        return await self._caller.get_prompt(self._session, name, arguments, meta=meta)
+
+    async def read_resource(self, uri: Any, *, meta: Mapping[str, Any] | None = None, cache_mode: Any = None) -> Any:
+        del cache_mode  # what may ask is not read from a cache
+        return await self._caller.read_resource(self._session, str(uri), meta=meta)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._session, name)

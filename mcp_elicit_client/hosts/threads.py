@@ -13,7 +13,7 @@ TAKEN_WITHIN = 10.0
 """How long the loop may take to begin with a question, in seconds."""
 
 
-def in_loop(handler: Handler, loop: asyncio.AbstractEventLoop) -> Handler:
+def in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, taken_within: float = TAKEN_WITHIN) -> Handler:
     """
     Make a handler that may be asked in any thread, and asks *handler* in *loop*.
 
@@ -25,6 +25,7 @@ def in_loop(handler: Handler, loop: asyncio.AbstractEventLoop) -> Handler:
         handler: Who is asked: what is bound to a loop, such as a user
             interface, or anything that shares its state with the host's code.
         loop: The host's event loop.
+        taken_within: How long *loop* may take to begin, in seconds.
     """
 
     async def ask(request: Request, /) -> Answer:
@@ -40,19 +41,19 @@ def in_loop(handler: Handler, loop: asyncio.AbstractEventLoop) -> Handler:
 
         question = there()
         try:
-            answer = asyncio.run_coroutine_threadsafe(question, loop)
+            asked = asyncio.run_coroutine_threadsafe(question, loop)
         except RuntimeError:  # the loop is closed
             question.close()
             return _nobody()
         try:
-            await asyncio.wait_for(asyncio.wrap_future(taken), TAKEN_WITHIN)
-        except (asyncio.TimeoutError, TimeoutError):
-            answer.cancel()
-            return _nobody()
-        except asyncio.CancelledError:
-            answer.cancel()
-            raise
-        return await asyncio.wrap_future(answer)
+            await asyncio.wait({asyncio.wrap_future(taken)}, timeout=taken_within)
+            if taken.cancel():
+                return _nobody()
+            answer = asyncio.wrap_future(asked)
+            await asyncio.wait({answer})
+            return _nobody() if answer.cancelled() else answer.result()
+        finally:
+            asked.cancel()  # does nothing to what is done
 
     return ask
 

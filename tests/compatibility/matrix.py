@@ -45,13 +45,22 @@ def environment(row: dict[str, Any], folder: Path) -> Path:
     uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
     if (venv / "done").exists():
         return python
-    run([uv, "venv", "-q", "--clear", "--python", row.get("python", sys.executable), str(venv)])
+    run([uv, "venv", "-q", "--clear", "--python", interpreter(row.get("python")), str(venv)])
     overrides = venv / "overrides.txt"
     overrides.write_text("\n".join(row.get("overrides", [])), encoding="utf-8")
     more = ["--overrides", str(overrides)] if row.get("overrides") else []
     run([uv, "pip", "install", "-q", "--python", str(python), *more, "-e", str(ROOT), *row["requirements"]])
     (venv / "done").touch()
     return python
+
+
+def interpreter(version: str | None) -> str:
+    """Find a Python of *version*: on the path, among those of pyenv, or else wherever uv has it from."""
+    if version is None:
+        return sys.executable
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = sorted(pyenv.glob(f"{version}.*/bin/python"))
+    return str(found[-1]) if found else version
 
 
 def run(command: list[str], timeout: float = 600) -> str:
@@ -76,6 +85,11 @@ def run(command: list[str], timeout: float = 600) -> str:
     return out
 
 
+def distribution(row: dict[str, Any]) -> str:
+    """Return the name of the distribution that *row* is about: the first that it requires."""
+    return re.split(r"[^\w-]", row["requirements"][0])[0]
+
+
 def measured(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Measure *row*; what goes wrong is in ``error``."""
     result: dict[str, Any] = {**row}
@@ -84,7 +98,7 @@ def measured(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     except subprocess.CalledProcessError as error:
         return {**result, "error": f"does not install here: {last_line(error.stderr)}"}
     try:
-        out = run([str(python), "-m", "tests.compatibility.measuring", row["module"]], timeout=300)
+        out = run([str(python), "-m", "tests.compatibility.measuring", row["module"], distribution(row)], timeout=300)
         result["report"] = json.loads(out.splitlines()[-1])
         if "example" in row:
             shown = run([str(python), str(ROOT / "examples" / f"{row['example']}.py")], timeout=120)

@@ -1,8 +1,8 @@
 """
 Measure what one library does with our adapter: real calls to real servers.
 
-``python -m tests.compatibility.measuring LIBRARY`` prints what it found as
-JSON.  Each library has a module in ``libraries`` with a function
+``python -m tests.compatibility.measuring MODULE DISTRIBUTION`` prints what it
+found as JSON.  Each library has a module in ``libraries`` with a function
 
     connected(handler, servers) -> an async context manager of a ``Call``
 
@@ -47,8 +47,6 @@ Call: TypeAlias = Callable[[str, str], Awaitable[str]]
 
 class Library(Protocol):
     """A module of ``libraries``."""
-
-    DISTRIBUTION: str
 
     def connected(self, handler: Handler, servers: Servers) -> AbstractAsyncContextManager[Call]:
         """Connect to *servers*, whose questions *handler* answers."""
@@ -164,13 +162,13 @@ def library_named(name: str) -> Library:
     return module  # type: ignore[no-any-return]
 
 
-async def report(name: str, *, think: bool) -> dict[str, Any]:
-    """Measure library *name* in every era of the protocol that its SDK speaks."""
+async def report(name: str, distribution: str, *, think: bool) -> dict[str, Any]:
+    """Measure the library in module *name* in every era of the protocol that its SDK speaks."""
     library = library_named(name)
     pushes = await measure(library, "--legacy", think=think)
     rounds = await measure(library, think=think) if speaks_rounds() else None
     return {
-        "library": version(library.DISTRIBUTION),
+        "library": version(distribution),
         "fastmcp": version("fastmcp-slim") or version("fastmcp"),
         "mcp": version("mcp"),
         "python": platform.python_version(),
@@ -181,12 +179,13 @@ async def report(name: str, *, think: bool) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("library")
+    parser.add_argument("module")
+    parser.add_argument("distribution")
     parser.add_argument("--quick", action="store_true", help="leave out the user who thinks for six seconds")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
-    print(json.dumps(asyncio.run(report(arguments.library, think=not arguments.quick))))
+    print(json.dumps(asyncio.run(report(arguments.module, arguments.distribution, think=not arguments.quick))))
 
 
 if __name__ == "__main__":

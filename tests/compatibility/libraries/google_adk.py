@@ -17,8 +17,6 @@ from mcp_elicit_client.hosts.google_adk import elicitation_callback, patient
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 
-DISTRIBUTION = "google-adk"
-
 
 @asynccontextmanager
 async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:

@@ -13,8 +13,6 @@ from mcp_elicit_client.hosts.langchain import callbacks
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 
-DISTRIBUTION = "langchain-mcp-adapters"
-
 
 @asynccontextmanager
 async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:

@@ -18,8 +18,6 @@ from mcp_elicit_client.hosts.langchain_mcp import answer_interrupt
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 
-DISTRIBUTION = "langchain"
-
 
 class State(TypedDict):
     tool: str

@@ -12,8 +12,6 @@ from mcp_elicit_client.hosts.fastmcp import clients
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 
-DISTRIBUTION = "langchain"
-
 
 @asynccontextmanager
 async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:

@@ -10,16 +10,17 @@ from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import text_of
 
-DISTRIBUTION = "mcp-use"
 os.environ["MCP_USE_ANONYMIZED_TELEMETRY"] = "false"
 
 
 @asynccontextmanager
 async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
-    from mcp_elicit_client.hosts.mcp_use import NamedMCPClient
+    from mcp_use import MCPClient
+
+    from mcp_elicit_client.hosts.mcp_use import with_handler
 
     config = {name: {"command": command, "args": args} for name, (command, *args) in servers.items()}
-    client = NamedMCPClient(handler, {"mcpServers": config})
+    client = with_handler(MCPClient({"mcpServers": config}), handler)
     sessions = await client.create_all_sessions()
 
     async def call(server: str, tool: str) -> str:

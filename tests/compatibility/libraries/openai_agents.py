@@ -16,8 +16,6 @@ from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import own_session
 
-DISTRIBUTION = "openai-agents"
-
 
 @asynccontextmanager
 async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:

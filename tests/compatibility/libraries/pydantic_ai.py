@@ -13,8 +13,6 @@ from mcp_elicit_client.hosts.pydantic_ai import elicitation_handler
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 
-DISTRIBUTION = "pydantic-ai-slim"
-
 
 @asynccontextmanager
 async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:

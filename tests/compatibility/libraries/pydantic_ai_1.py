@@ -12,8 +12,6 @@ from mcp_elicit_client.hosts.pydantic_ai import elicitation_callback
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 
-DISTRIBUTION = "pydantic-ai-slim"
-
 
 @asynccontextmanager
 async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:

@@ -17,8 +17,6 @@ from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import own_loop_only
 
-DISTRIBUTION = "strands-agents"
-
 
 @asynccontextmanager
 async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
