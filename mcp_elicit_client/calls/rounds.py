@@ -11,13 +11,10 @@ from mcp_elicit_client.calls.call import Ask, Call
 from mcp_elicit_client.calls.verbs import Send
 from mcp_elicit_client.core.requests import Turn
 from mcp_elicit_client.exceptions import CallError, RequestError
-from mcp_elicit_client.hosts.boundary import Door
+from mcp_elicit_client.hosts.boundary import MAX_AT_ONCE, Door
 
 MAX_STATE = 1_048_576
 """The longest state of a server's that is carried back to it, in characters."""
-
-MAX_AT_ONCE = 16
-"""How many questions one round may ask."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0
 """How long to wait before asking again a server that only sent its state, in seconds; doubled each time."""

@@ -66,6 +66,15 @@ class Door:
 
 DEFAULT_DOOR = Door()
 
+MAX_AT_ONCE = 16
+"""How many questions may be asked at once, where they come back in place of a result."""
+
+
+def door_for(handler: Handler, door: Door | None) -> Door:
+    """Return *door*; if that is None, the way in which *handler* wants requests read, as a registry does."""
+    own = getattr(handler, "door", None)
+    return door or (own if isinstance(own, Door) else DEFAULT_DOOR)
+
 
 async def answer_params(
     handler: Handler, params: object, *, server: Server, door: Door = DEFAULT_DOOR, **details: Any

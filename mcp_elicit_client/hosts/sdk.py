@@ -1,4 +1,4 @@
-"""The official SDK: ``ClientSession`` and ``Client`` of mcp 1.x and 2.x."""
+"""The official SDK: ``ClientSession``, ``Client`` and ``ClientSessionGroup`` of mcp 1.x and 2.x."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mcp_elicit_client.core.requests import FIRST_WITH_ROUNDS, Server
 from mcp_elicit_client.core.text import printable
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.hosts.boundary import DEFAULT_DOOR, Door, answer_params
+from mcp_elicit_client.hosts.boundary import Door, answer_params, door_for
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class ElicitationCallback(Protocol):
         ...
 
 
-def elicitation_callback(handler: Handler, *, server: Server | str, door: Door = DEFAULT_DOOR) -> ElicitationCallback:
+def elicitation_callback(handler: Handler, *, server: Server | str, door: Door | None = None) -> ElicitationCallback:
     """
     Make the ``elicitation_callback`` of a client session.
 
@@ -41,27 +41,35 @@ def elicitation_callback(handler: Handler, *, server: Server | str, door: Door =
     protocol revision has no place for errors.
 
     Args:
-        handler: Who is asked.
+        handler: Who is asked: a registry, `Caller.handler`, or any handler.
         server: What the host application calls the server: pass one callback
-            per server.
-        door: How requests are read.
+            per server, also where a ``ClientSessionGroup`` holds the sessions.
+        door: How requests are read; None for the registry's way.
     """
     known = Server.named(server)
+    way = door_for(handler, door)
 
     async def callback(context: Any, params: ElicitRequestParams) -> ElicitResult | ErrorData:
-        from mcp.types import INVALID_PARAMS, ElicitResult, ErrorData
-
         details = request_details(context)
         server_now = server_with_claim(known, getattr(context, "session", None))
-        try:
-            answer = await answer_params(handler, params, server=server_now, door=door, **details)
-        except RequestError as error:
-            if (details["protocol"] or "") >= FIRST_WITH_ROUNDS:
-                return ElicitResult(action="cancel")
-            return ErrorData(code=INVALID_PARAMS, message=str(error))
-        return ElicitResult.model_validate(door.to_wire(answer))
+        return await answer_for_sdk(handler, params, server=server_now, door=way, **details)
 
     return callback
+
+
+async def answer_for_sdk(
+    handler: Handler, params: object, *, server: Server, door: Door, **details: Any
+) -> ElicitResult | ErrorData:
+    """Answer as `answer_params` does, with what a callback of the SDK returns; *details* as there."""
+    from mcp.types import INVALID_PARAMS, ElicitResult, ErrorData
+
+    try:
+        answer = await answer_params(handler, params, server=server, door=door, **details)
+    except RequestError as error:
+        if (details.get("protocol") or "") >= FIRST_WITH_ROUNDS:
+            return ElicitResult(action="cancel")
+        return ErrorData(code=INVALID_PARAMS, message=str(error))
+    return ElicitResult.model_validate(door.to_wire(answer))
 
 
 def server_with_claim(server: Server, session: object) -> Server:

@@ -1,0 +1,25 @@
+"""LangChain's ``langchain.mcp`` (beta): clients that have a handler, so that nothing interrupts the graph."""
+
+import asyncio
+import sys
+
+from fastmcp.client.group import ClientGroup
+from langchain.mcp import MCPAdapter
+
+from mcp_elicit_client import ElicitationRegistry
+from mcp_elicit_client.handlers.headless import HeadlessHandler
+from mcp_elicit_client.hosts.fastmcp import clients
+
+registry = ElicitationRegistry()
+registry.on_elicitation(HeadlessHandler(accept_defaults_from={"restaurant"}))
+
+
+async def main() -> None:
+    demo = {"command": sys.executable, "args": ["-m", "mcp_elicit_client.demo.server"]}
+    async with MCPAdapter(ClientGroup(clients(registry, {"mcpServers": {"restaurant": demo}}))) as adapter:
+        tools = {tool.name: tool for tool in await adapter.list_tools()}  # for create_agent(model, tools)
+        print(await tools["restaurant_book_table"].ainvoke({}))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

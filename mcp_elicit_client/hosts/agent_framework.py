@@ -1,0 +1,23 @@
+"""Microsoft Agent Framework: the ``mcp_client`` of its MCP tools, which is one of yours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from mcp_elicit_client.hosts.own_session import through
+
+if TYPE_CHECKING:
+    from mcp_elicit_client.calls import Caller
+
+C = TypeVar("C")
+
+
+def mcp_client(caller: Caller, client: C) -> C:
+    """
+    Make the ``mcp_client`` of an ``MCPStdioTool`` or ``MCPStreamableHTTPTool``; they take no callback.
+
+    Args:
+        caller: Who makes the calls.
+        client: What ``caller.client`` made, entered.
+    """
+    return through(caller, client)

@@ -1,0 +1,43 @@
+"""mcp-agent's ``MCPApp``: ``elicitation_callback=``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from mcp_elicit_client.core.requests import UNNAMED, Server
+from mcp_elicit_client.hosts.boundary import Door, door_for
+from mcp_elicit_client.hosts.sdk import answer_for_sdk
+from mcp_elicit_client.typing import Handler
+
+if TYPE_CHECKING:
+    from mcp.types import ElicitResult, ErrorData
+    from mcp_agent.elicitation.types import ElicitRequestParams
+
+
+class McpAgentElicitationCallback(Protocol):
+    """What ``MCPApp`` takes as ``elicitation_callback``."""
+
+    async def __call__(self, request: ElicitRequestParams) -> ElicitResult | ErrorData:
+        """Answer *request*."""
+        ...
+
+
+def elicitation_callback(handler: Handler, *, door: Door | None = None) -> McpAgentElicitationCallback:
+    """
+    Make the ``elicitation_callback`` of an ``MCPApp``.
+
+    One serves all servers: mcp-agent tells which of them asks, under the name
+    that it has in the settings.
+
+    Args:
+        handler: Who is asked.
+        door: How requests are read; None for the registry's way.
+    """
+    way = door_for(handler, door)
+
+    async def callback(request: ElicitRequestParams) -> ElicitResult | ErrorData:
+        name = getattr(request, "server_name", None)
+        server = Server(name=name) if isinstance(name, str) and name else UNNAMED
+        return await answer_for_sdk(handler, request, server=server, door=way)
+
+    return callback

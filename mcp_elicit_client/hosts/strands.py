@@ -1,0 +1,41 @@
+"""Strands Agents: ``MCPClient(elicitation_callback=)``, which asks in a thread and an event loop of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcp_elicit_client.hosts.boundary import Door, door_for
+from mcp_elicit_client.hosts.sdk import elicitation_callback as of_the_sdk
+from mcp_elicit_client.hosts.threads import in_loop
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from mcp_elicit_client.core.requests import Server
+    from mcp_elicit_client.hosts.sdk import ElicitationCallback
+    from mcp_elicit_client.typing import Handler
+
+
+def elicitation_callback(
+    handler: Handler,
+    *,
+    server: Server | str,
+    loop: asyncio.AbstractEventLoop | None = None,
+    door: Door | None = None,
+) -> ElicitationCallback:
+    """
+    Make the ``elicitation_callback`` of an ``MCPClient``.
+
+    Args:
+        handler: Who is asked.
+        server: What the host application calls the server: make one client
+            per server.
+        loop: The event loop in which *handler* is asked, for one that is bound
+            to it, as user interfaces are.  It must run meanwhile: await
+            ``agent.invoke_async(...)`` or ``client.call_tool_async(...)``
+            there, since ``agent(...)`` and ``call_tool_sync`` block it, and
+            a blocked loop is a cancel.  None to ask in the client's thread.
+        door: How requests are read; None for the registry's way.
+    """
+    way = door_for(handler, door)
+    return of_the_sdk(handler if loop is None else in_loop(handler, loop), server=server, door=way)

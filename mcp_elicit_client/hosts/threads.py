@@ -1,0 +1,62 @@
+"""For libraries that ask in a thread and an event loop of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+
+from mcp_elicit_client.core.answers import Answer
+from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.typing import Handler, Request
+
+TAKEN_WITHIN = 10.0
+"""How long the loop may take to begin with a question, in seconds."""
+
+
+def in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, taken_within: float = TAKEN_WITHIN) -> Handler:
+    """
+    Make a handler that may be asked in any thread, and asks *handler* in *loop*.
+
+    When the question is withdrawn, *handler* is cancelled there.  If the loop
+    has ended, or is blocked, so that nobody would ever be asked, the answer
+    is a cancel.
+
+    Args:
+        handler: Who is asked: what is bound to a loop, such as a user
+            interface, or anything that shares its state with the host's code.
+        loop: The host's event loop.
+        taken_within: How long *loop* may take to begin, in seconds.
+    """
+
+    async def ask(request: Request, /) -> Answer:
+        if asyncio.get_running_loop() is loop:
+            return as_answer(await handler(request))
+        taken: concurrent.futures.Future[None] = concurrent.futures.Future()
+
+        async def there() -> Answer:
+            if not taken.set_running_or_notify_cancel():
+                return _nobody()
+            taken.set_result(None)
+            return as_answer(await handler(request))
+
+        question = there()
+        try:
+            asked = asyncio.run_coroutine_threadsafe(question, loop)
+        except RuntimeError:  # the loop is closed
+            question.close()
+            return _nobody()
+        try:
+            await asyncio.wait({asyncio.wrap_future(taken)}, timeout=taken_within)
+            if taken.cancel():
+                return _nobody()
+            answer = asyncio.wrap_future(asked)
+            await asyncio.wait({answer})
+            return _nobody() if answer.cancelled() else answer.result()
+        finally:
+            asked.cancel()  # does nothing to what is done
+
+    return ask
+
+
+def _nobody() -> Answer:
+    return Answer.cancel(by="nobody", reason="the event loop in which to ask does not run")

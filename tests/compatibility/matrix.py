@@ -1,0 +1,154 @@
+"""
+Measure every library, each in a virtual environment of its own, and write the table of ``docs/compatibility.md``.
+
+``python -m tests.compatibility.matrix`` takes about ten minutes.  It ends
+with 1 if a cell is not as it must be, and no row of ``rows.json`` says why it
+cannot be; or if one is that cannot be.  Environments are made with ``uv``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.compatibility import table
+from tests.compatibility.judging import cells
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+PAGE = ROOT / "docs" / "compatibility.md"
+QUIET = {"MCP_USE_ANONYMIZED_TELEMETRY": "false", "OPENAI_AGENTS_DISABLE_TRACING": "1", "PYTHONWARNINGS": "ignore"}
+"""What keeps libraries from calling home, and from mixing their warnings with what is measured."""
+
+BOOKED = re.compile(r"""guests['"]+: 2\b""")
+"""What every example prints once the demo server's question was answered with its own suggestions."""
+
+
+def environment(row: dict[str, Any], folder: Path) -> Path:
+    """
+    Make the virtual environment of *row*; return its Python.
+
+    Raises:
+        CalledProcessError: If something cannot be installed.
+    """
+    wanted = json.dumps([row["requirements"], row.get("overrides"), row.get("python")])
+    venv = folder / hashlib.sha256(wanted.encode()).hexdigest()[:12]
+    python = venv / "bin" / "python"
+    uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
+    if (venv / "done").exists():
+        return python
+    run([uv, "venv", "-q", "--clear", "--python", interpreter(row.get("python")), str(venv)])
+    overrides = venv / "overrides.txt"
+    overrides.write_text("\n".join(row.get("overrides", [])), encoding="utf-8")
+    more = ["--overrides", str(overrides)] if row.get("overrides") else []
+    run([uv, "pip", "install", "-q", "--python", str(python), *more, "-e", str(ROOT), *row["requirements"]])
+    (venv / "done").touch()
+    return python
+
+
+def interpreter(version: str | None) -> str:
+    """Find a Python of *version*: on the path, among those of pyenv, or else wherever uv has it from."""
+    if version is None:
+        return sys.executable
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = sorted(pyenv.glob(f"{version}.*/bin/python"))
+    return str(found[-1]) if found else version
+
+
+def run(command: list[str], timeout: float = 600) -> str:
+    """Run *command* in a process group of its own, which ends with it; return what it printed."""
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, **QUIET},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=timeout)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, 9)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command, out, err)
+    return out
+
+
+def distribution(row: dict[str, Any]) -> str:
+    """Return the name of the distribution that *row* is about: the first that it requires."""
+    return re.split(r"[^\w-]", row["requirements"][0])[0]
+
+
+def measured(row: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Measure *row*; what goes wrong is in ``error``."""
+    result: dict[str, Any] = {**row}
+    try:
+        python = environment(row, folder)
+    except subprocess.CalledProcessError as error:
+        return {**result, "error": f"does not install here: {last_line(error.stderr)}"}
+    try:
+        out = run([str(python), "-m", "tests.compatibility.measuring", row["module"], distribution(row)], timeout=300)
+        result["report"] = json.loads(out.splitlines()[-1])
+        if "example" in row:
+            shown = run([str(python), str(ROOT / "examples" / f"{row['example']}.py")], timeout=120)
+            result["example_runs"] = bool(BOOKED.search(shown))
+    except subprocess.CalledProcessError as error:
+        return {**result, "error": last_line(error.stderr)}
+    except subprocess.TimeoutExpired:
+        return {**result, "error": "took too long"}
+    return result
+
+
+def last_line(text: str) -> str:
+    lines = [line.strip(" │╰─▶|") for line in text.strip().splitlines()]
+    return next((line for line in reversed(lines) if line), "no reason given")[:200]
+
+
+def wrong(result: dict[str, Any]) -> list[str]:
+    """Return what is wrong with *result*, a line each."""
+    if "error" in result:
+        return [result["error"]]
+    cannot = result.get("cannot", {})
+    judged = list(cells(result["report"]))
+    found = [f"{cell.era}: {cell.name}: {cell.found}" for cell in judged if not cell.good and cell.era not in cannot]
+    found += [f"{era}: it can, though a row says that it cannot" for era in cannot if table.can(judged, era)]
+    if result.get("example_runs") is False:
+        found.append("the example did not print the booking")
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("modules", nargs="*", help="only the rows of these modules; the table is not written then")
+    parser.add_argument("--environments", type=Path, default=ROOT / ".compatibility", help="where to make them")
+    arguments = parser.parse_args()
+    arguments.environments.mkdir(parents=True, exist_ok=True)
+    rows = json.loads((HERE / "rows.json").read_text(encoding="utf-8"))
+    results = []
+    for row in rows:
+        if arguments.modules and row["module"] not in arguments.modules:
+            continue
+        results.append(measured(row, arguments.environments))
+        faults = wrong(results[-1])
+        print("ok  " if not faults else "BAD ", row["title"], *faults, sep="\n      " if faults else " ", flush=True)
+    if not arguments.modules:
+        PAGE.write_text(table.page(results), encoding="utf-8")
+    bad = [result for result in results if wrong(result)]
+    counted = [cell for result in results if "report" in result for cell in cells(result["report"])]
+    print(f"{len(results)} rows, {len(counted)} cells, {sum(cell.good for cell in counted)} as they must be")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
