@@ -11,7 +11,7 @@ from hypothesis import given
 
 from mcp_elicit_client import FormRequest, Limits, RequestError, Server, UrlRequest, parse_request, printable, validate
 from mcp_elicit_client.core.validation import check_content
-from tests.bombs import BOMBS
+from mcp_elicit_client.testing.bombs import BOMBS
 from tests.strategies import JSON, SCHEMA
 from tests.support import cases, corpus, example_answer, form_params
 

@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 from pydantic_core import from_json
 
-from mcp_elicit_client.cli import audit
+from mcp_elicit_client.cli import audit, check
 from mcp_elicit_client.cli.call import CallFailedError, Job, call, explain
 from mcp_elicit_client.core.answers import check_answer
 from mcp_elicit_client.core.problems import Problem
@@ -128,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     lints.set_defaults(run=_lint)
 
     audit.add_commands(commands)
+    check.add_command(commands)
     return parser
 
 

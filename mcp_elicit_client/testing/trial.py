@@ -1,0 +1,225 @@
+"""One callback, one question after the other, and everything that can be seen from outside."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+
+from mcp_elicit_client.testing.server import Era, FakeServer, Reply
+from mcp_elicit_client.testing.watching import Watch
+from mcp_elicit_client.testing.wish import Deed, UserHook, Wish
+
+_BEAT = 0.02
+
+
+class FailedError(Exception):
+    """What the callback did wrong."""
+
+
+class NotReachedError(Exception):
+    """Why a scenario could not come to a verdict."""
+
+
+class NotApplicableError(Exception):
+    """What the installed SDK does not know."""
+
+
+class NoAnswerError(NotReachedError):
+    """The callback gave no answer in the time that it had."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """
+    What is tested.
+
+    Attributes:
+        callback: Of the shape of the SDK's ``elicitation_callback``.
+        user: Makes its user do something; None if it asks nobody, or if there
+            is no way to play its user.
+        server: What the callback calls the server in its questions.
+    """
+
+    callback: Callable[..., Any]
+    user: UserHook | None = None
+    server: str = "fake-server"
+
+
+@dataclass
+class Trial:
+    """
+    A callback that is asked questions, and watched.
+
+    Attributes:
+        subject: What is tested.
+        server: Who asks.
+        watch: What the process does.
+        patience: How long it has for one answer, in seconds.
+        raised: What the callback has raised.
+        slowest: The longest time for which the event loop stood still while
+            the callback ran, in seconds.
+        seen: What its user was shown, as far as the user hook tells.
+        finished: How many of its calls have ended, in whatever way.
+        started: How many of its calls have begun.
+        ended: When the last of them ended, as ``time.monotonic`` tells it.
+    """
+
+    subject: Subject
+    server: FakeServer
+    watch: Watch
+    patience: float
+    raised: list[BaseException] = field(default_factory=list)
+    slowest: float = 0.0
+    seen: list[str] = field(default_factory=list)
+    finished: int = 0
+    started: int = 0
+    ended: float = 0.0
+
+    # --- asking
+
+    async def ask(
+        self,
+        params: Mapping[str, Any],
+        deed: Deed = "accept",
+        content: Mapping[str, Any] | None = None,
+        *,
+        after: float = 0.0,
+    ) -> Reply:
+        """
+        Ask, while the user does *deed*; return what the server got.
+
+        Raises:
+            NoAnswerError: If there is no answer in time.
+        """
+        return (await self.ask_all([(params, deed, content or {})], after=after))[0]
+
+    async def ask_all(
+        self, several: Sequence[tuple[Mapping[str, Any], Deed, Mapping[str, Any]]], *, after: float = 0.0
+    ) -> list[Reply]:
+        """Ask several questions at once; each with what the user does and gives."""
+        for params, deed, content in several:
+            self.wish(Wish(deed, content, params, after))
+        hang_up = threading.Timer(self.patience, self.watch.hang_up)
+        hang_up.start()
+        try:
+            with anyio.move_on_after(self.patience) as scope:
+                return await self.server.ask_all([params for params, _, _ in several])
+        finally:
+            hang_up.cancel()
+        assert scope.cancelled_caught
+        raise NoAnswerError(f"there was no answer within {self.patience:g} s")
+
+    def wish(self, wish: Wish) -> None:
+        """Have the user of the callback fulfil *wish*."""
+        wish.seen = self.seen
+        if wish.deed == "leave":
+            self.watch.hang_up()
+        if self.subject.user is None:
+            self.watch.hang_up()
+            return
+        lines = self.subject.user(wish)
+        if lines is None:
+            return
+        typed = list(lines)
+        if wish.after:
+            threading.Timer(wish.after, self.watch.type, [typed]).start()
+        else:
+            self.watch.type(typed)
+
+    async def accepts(self, params: Mapping[str, Any], content: Mapping[str, Any] | None = None) -> Reply:
+        """
+        Ask what should be accepted; return the accept.
+
+        Raises:
+            NotReachedError: If it is not accepted, so that nothing can be said.
+        """
+        reply = await self.ask(params, "accept", content)
+        if not reply.accepted:
+            raise NotReachedError(f"it takes an accept, and the server got {reply}")
+        return reply
+
+    def needs_user(self) -> None:
+        """
+        Go on only if the user can be played.
+
+        Raises:
+            NotReachedError: If not.
+        """
+        if self.subject.user is None:
+            raise NotReachedError("it takes a user: say how to play yours (--user)")
+
+    # --- judging
+
+    @property
+    def shown(self) -> str:
+        """All that the user was shown, as far as it can be seen."""
+        return "\n".join([*self.seen, self.watch.printed])
+
+    def shows(self, text: str) -> None:
+        """
+        Go on only if the user was shown *text*, so that the interface can be judged.
+
+        Raises:
+            NotReachedError: If not.
+        """
+        if text not in self.shown:
+            raise NotReachedError("what the user is shown cannot be seen from here")
+
+    @staticmethod
+    def expect(what: object, otherwise: str) -> None:
+        """
+        Raises:
+            FailedError: If *what* is not true.
+        """
+        if not what:
+            raise FailedError(otherwise)
+
+    # --- how
+
+    async def callback(self, context: Any, params: Any) -> Any:
+        """Call the callback under test, and watch it."""
+        self.started += 1
+        error: Exception | None = None
+        result: Any = None
+        async with anyio.create_task_group() as group:
+            await group.start(self._beat)
+            try:
+                result = await self.subject.callback(context, params)
+            except Exception as raised:  # noqa: BLE001 -- it is passed on, outside of the group
+                error = raised
+            finally:
+                self.finished += 1
+                self.ended = time.monotonic()
+                group.cancel_scope.cancel()
+        if error is not None:
+            self.raised.append(error)
+            raise error
+        return result
+
+    async def _beat(self, *, task_status: Any) -> None:
+        begun = False
+        while True:
+            before = time.monotonic()
+            if not begun:
+                task_status.started()
+                begun = True
+            try:
+                await anyio.sleep(_BEAT)
+            finally:
+                self.slowest = max(self.slowest, time.monotonic() - before - _BEAT)
+
+
+@asynccontextmanager
+async def trying(subject: Subject, era: Era, patience: float) -> AsyncIterator[Trial]:
+    """Connect *subject* to a server of *era*, and watch it."""
+    with Watch() as watch:
+        server = FakeServer(era, name="fake-server")
+        trial = Trial(subject, server, watch, patience)
+        async with server.connected(trial.callback):
+            yield trial

@@ -1,0 +1,228 @@
+"""What a callback does besides answering: what it prints, logs, opens, reads and connects to."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import warnings
+import webbrowser
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from unittest import mock
+
+_PROGRAMS = frozenset({"subprocess.Popen", "os.posix_spawn", "os.exec", "os.spawn", "os.startfile", "webbrowser.open"})
+_NETWORK = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.connect", "urllib.Request"})
+_WATCHED = _PROGRAMS | _NETWORK | {"os.system", "open"}
+_OPENERS = ("xdg-open", "gio", "open", "wslview", "sensible-browser", "x-www-browser", "www-browser", "start")
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "cmd", "cmd.exe", "powershell", "pwsh"})
+
+_watching: list[Watch] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """
+    Something that the process did.
+
+    Attributes:
+        name: Python's name for it, as in its table of audit events.
+        words: What it was done with.
+    """
+
+    name: str
+    words: tuple[str, ...]
+
+    def mentions(self, text: str) -> bool:
+        """Tell whether *text* is part of what it was done with."""
+        return any(text in word for word in self.words)
+
+
+@dataclass
+class Watch:
+    """
+    Sees what happens in this process while it is entered.
+
+    Programs that open pages are replaced by one that does nothing, so that
+    nothing is opened for real.
+
+    Attributes:
+        events: Programs started, files and connections opened.
+        logged: What was logged at level INFO or above.
+    """
+
+    events: list[Event] = field(default_factory=list)
+    logged: list[str] = field(default_factory=list)
+    _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    _printed: Any = None
+    _typed: int | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __enter__(self) -> Watch:  # noqa: PYI034 -- nobody derives from it
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore")  # they are about what is tested, and no verdict
+            self._catch_output(stack)
+            self._replace_input(stack)
+            self._replace_openers(stack)
+            self._listen_to_log(stack)
+            _install_hook()
+            _watching.append(self)
+            stack.callback(_watching.remove, self)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.hang_up()
+        self._stack.close()
+
+    # --- what happened
+
+    @property
+    def printed(self) -> str:
+        """All that was written to standard output and standard error so far."""
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(ValueError, OSError):
+                stream.flush()
+        return Path(self._printed.name).read_bytes().decode("utf-8", "replace")
+
+    def opened(self, url: str) -> list[Event]:
+        """List the programs that were started with *url*."""
+        return [each for each in self.events if each.name in _PROGRAMS | {"os.system"} and each.mentions(url)]
+
+    def reached(self, host: str) -> list[Event]:
+        """List the look-ups and connections that had to do with *host*."""
+        return [each for each in self.events if each.name in _NETWORK and each.mentions(host)]
+
+    def read(self, path: str) -> list[Event]:
+        """List where the file *path* was opened."""
+        return [each for each in self.events if each.name == "open" and each.mentions(path)]
+
+    def through_shell(self, url: str) -> list[Event]:
+        """List where *url* was handed to a shell."""
+        return [
+            each
+            for each in self.opened(url)
+            if each.name == "os.system" or any(Path(word).name in _SHELLS for word in each.words[:2])
+        ]
+
+    # --- standard input
+
+    def type(self, lines: Iterable[str | bytes]) -> None:
+        """Type *lines* at standard input."""
+        with self._lock:
+            if self._typed is None:
+                return
+            for line in lines:
+                data = line if isinstance(line, bytes) else line.encode()
+                os.write(self._typed, data + b"\n")
+
+    def hang_up(self) -> None:
+        """End standard input: whoever waits for a line learns that nobody is there."""
+        with self._lock:
+            if self._typed is not None:
+                os.close(self._typed)
+                self._typed = None
+
+    # --- how
+
+    def _catch_output(self, stack: contextlib.ExitStack) -> None:
+        self._printed = stack.enter_context(
+            tempfile.NamedTemporaryFile("wb", prefix="mcp-elicit-")  # noqa: SIM115 -- it is entered here
+        )
+        for number, name in ((1, "stdout"), (2, "stderr")):
+            getattr(sys, name).flush()
+            _redirect(stack, number, self._printed.fileno())
+            stream = io.TextIOWrapper(
+                io.FileIO(number, "wb", closefd=False), "utf-8", "backslashreplace", write_through=True
+            )
+            stack.enter_context(mock.patch.object(sys, name, stream))
+
+    def _replace_input(self, stack: contextlib.ExitStack) -> None:
+        reader, self._typed = os.pipe()
+        _redirect(stack, 0, reader)
+        os.close(reader)
+        stack.enter_context(mock.patch.object(sys, "stdin", io.TextIOWrapper(io.FileIO(0, closefd=False), "utf-8")))
+
+    def _replace_openers(self, stack: contextlib.ExitStack) -> None:
+        nothing = shutil.which("true")
+        if nothing is not None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="mcp-elicit-"))
+            for name in _OPENERS:
+                (Path(folder) / name).symlink_to(nothing)
+            path = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
+            stack.enter_context(mock.patch.dict(os.environ, {"PATH": path, "BROWSER": nothing}))
+        for name in ("open", "open_new", "open_new_tab"):
+            stack.enter_context(mock.patch.object(webbrowser, name, self._open))
+
+    def _open(self, url: str, *_: object) -> bool:
+        self.events.append(Event("webbrowser.open", (url,)))
+        return True
+
+    def _listen_to_log(self, stack: contextlib.ExitStack) -> None:
+        handler = _Listener(self.logged)
+        root = logging.getLogger()
+        level = root.level
+        root.addHandler(handler)
+        stack.callback(root.removeHandler, handler)
+        if not level or level > logging.INFO:
+            root.setLevel(logging.INFO)
+            stack.callback(root.setLevel, level)
+
+
+class _Listener(logging.Handler):
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__(logging.INFO)
+        self._lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with contextlib.suppress(Exception):
+            self._lines.append(record.getMessage())
+
+
+def _redirect(stack: contextlib.ExitStack, number: int, target: int) -> None:
+    kept = os.dup(number)
+    os.dup2(target, number)
+
+    def restore() -> None:
+        os.dup2(kept, number)
+        os.close(kept)
+
+    stack.callback(restore)
+
+
+def _install_hook() -> None:
+    # A hook cannot be taken out again, so there is one, which mostly does nothing.
+    if not _installed:
+        _installed.append(True)
+        sys.addaudithook(_hear)
+
+
+_installed: list[bool] = []
+
+
+def _hear(name: str, arguments: tuple[Any, ...]) -> None:
+    if _watching and name in _WATCHED:
+        _watching[-1].events.append(Event(name, tuple(_words(arguments))))
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, bytes):
+        yield value.decode("utf-8", "replace")
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _words(each)
+    elif isinstance(value, (str, int)):
+        yield str(value)
+    elif hasattr(value, "full_url"):
+        yield value.full_url

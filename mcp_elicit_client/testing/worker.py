@@ -1,0 +1,81 @@
+"""
+The process in which a callback is tested, so that it may hang, crash and print.
+
+``python -m mcp_elicit_client.testing.worker JSON`` tries the scenarios that
+the JSON names, and writes what happens to its standard output, line by line,
+as JSON.  Where the system can fork, each scenario has a process of its own,
+so that nothing that a callback remembers gets from one to the next.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import warnings
+from dataclasses import asdict
+from typing import Any, TextIO
+
+import anyio
+
+from mcp_elicit_client.testing.loading import LoadError, load
+from mcp_elicit_client.testing.scenarios import SCENARIOS
+from mcp_elicit_client.testing.trial import Subject
+from mcp_elicit_client.testing.verdicts import Verdict, judge
+
+
+def main(order: dict[str, Any]) -> int:
+    """Try what *order* says; return the exit status."""
+    lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    warnings.simplefilter("ignore")
+    logging.raiseExceptions = False
+    try:
+        subject = load(order["callback"], user=order["user"], shape=order["shape"], server=order["server"])
+    except LoadError as error:
+        _tell(lines, {"error": str(error)})
+        return 2
+    for name in order["scenarios"]:
+        _tell(lines, {"begun": name})
+        _try(lines, subject, name, order["patience"])
+    return 0
+
+
+def _try(lines: TextIO, subject: Subject, name: str, patience: float) -> None:
+    if not hasattr(os, "fork"):
+        _judge(lines, subject, name, patience)
+        return
+    child = os.fork()
+    if child == 0:
+        status = 70
+        try:
+            _judge(lines, subject, name, patience)
+            status = 0
+        except BaseException as error:  # noqa: BLE001 -- the callback may have raised SystemExit
+            reason = f"{type(error).__name__} came out of it, and ended the process"
+            _tell(lines, {"verdict": asdict(Verdict(scenario=name, outcome="fail", reason=reason))})
+            status = 0
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    if status:
+        _tell(lines, {"verdict": asdict(Verdict(scenario=name, outcome="fail", reason="the process died"))})
+
+
+def _judge(lines: TextIO, subject: Subject, name: str, patience: float) -> None:
+    async def run() -> Verdict:
+        return await judge(subject, SCENARIOS[name], patience=patience)
+
+    _tell(lines, {"verdict": asdict(anyio.run(run))})
+
+
+def _tell(lines: TextIO, line: dict[str, Any]) -> None:
+    lines.write(f"{json.dumps(line)}\n")
+    lines.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))
