@@ -13,6 +13,7 @@ What can go wrong, and whose doing it is.
     ├── PermissionsFileError    a file of permissions that cannot be trusted or read
     ├── MissingExtraError       a part that is not installed
     ├── AuditError              (in ``audit``) a log that cannot be written or trusted
+    ├── SignatureError          (in ``handlers.remote``) a message that nobody with the secret sent
     ├── InboxError              (in ``inbox``) a store that cannot be used, a question that is gone
     └── RegistrationError       a handler registered where one already is
 """

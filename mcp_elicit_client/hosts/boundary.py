@@ -115,8 +115,14 @@ async def answer_params(
 async def _ask(handler: Handler, request: Request, limits: Limits) -> Answer:
     if isinstance(request, FormRequest) and request.form.has_patterns:
         request = await _off_the_loop(settle_defaults, request)
-        return await _off_the_loop(check_answer, request, as_answer(await handler(request)), limits)
-    return check_answer(request, as_answer(await handler(request)), limits)
+    return await checked(request, as_answer(await handler(request)), limits)
+
+
+async def checked(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> Answer:
+    """Do what `check_answer` does, and keep the event loop going where that takes time."""
+    if isinstance(request, FormRequest) and request.form.has_patterns:
+        return await _off_the_loop(check_answer, request, answer, limits)
+    return check_answer(request, answer, limits)
 
 
 async def _off_the_loop(function: Callable[..., T], *arguments: Any) -> T:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from typing import Any
 
 import anyio
@@ -63,11 +63,16 @@ class Inbox:
         """Let go of the store's files and connections."""
         await self._store.aclose()
 
-    async def ask(self, owner: str, request: Request) -> Answer:
+    async def ask(self, owner: str, request: Request, *, placed: Callable[[str], object] | None = None) -> Answer:
         """
         Put a question, and wait for its answer.
 
         If this is cancelled, the question is withdrawn.
+
+        Args:
+            owner: Whose it is.
+            request: What is asked.
+            placed: Is called with its id once it can be answered.
 
         Returns:
             The answer; a cancel if there is none in time.
@@ -81,6 +86,8 @@ class Inbox:
         is_over = False
         try:
             await self._store.put(record)
+            if placed is not None:
+                placed(record.id)
             settlement = await mailbox.wait(record.expires - self._store.clock()) or await self._expire(record, mailbox)
             answer = self._scribe.answer_of(record, settlement)
             is_over = True

@@ -148,6 +148,15 @@ class Tools:
             return Asks({"a": asked_form("First?"), "b": asked_form("Second?")}, "s")
         return {"got": [peer.answers["a"], peer.answers["b"]]}
 
+    async def twice(self, peer: Peer) -> Any:
+        """Ask two questions, one after the other."""
+        if not peer.rounds:
+            return {"got": [await peer.form("First?"), await peer.form("Second?")]}
+        if peer.state is None:
+            return Asks({"q": asked_form("First?")}, "[]")
+        got = [*json.loads(peer.state), peer.answers["q"]]
+        return {"got": got} if len(got) > 1 else Asks({"q": asked_form("Second?")}, json.dumps(got))
+
     async def crowd(self, _peer: Peer, count: int) -> Any:
         return Asks({f"q{number}": asked_form(f"{number}?") for number in range(count)}, "s")
 

@@ -1,0 +1,412 @@
+"""LangGraph: questions as interrupts, answers as what a graph is resumed with, in whichever process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypedDict
+
+import anyio
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, Send
+
+from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls.connect import Era
+from mcp_elicit_client.exceptions import MissingExtraError
+from mcp_elicit_client.handlers.langgraph import NO_ANSWER, InterruptHandler, answer_to
+from tests.inprocess import in_process
+from tests.support import ROOT
+
+pytestmark = pytest.mark.anyio
+
+ERAS = [pytest.param("legacy", id="pushed"), pytest.param("auto", id="rounds", marks=pytest.mark.rounds)]
+CONFIG: Any = {"configurable": {"thread_id": "ann"}}
+NAME = {"name": "Ann"}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """LangGraph runs on asyncio only."""
+    return "asyncio"
+
+
+class State(TypedDict, total=False):
+    tool: str
+    told: Any
+
+
+class Graph:
+    """A graph of one node that calls one tool of a server in this process."""
+
+    def __init__(self, client: Any, caller: Caller, ask: InterruptHandler) -> None:
+        async def call(state: State) -> State:
+            result = await caller.call_tool(client, state["tool"], {})
+            return {"told": json.loads(result.content[0].text)}
+
+        self.graph = build(ask.node(call))
+        self.ask = ask
+
+    async def start(self, tool: str) -> Any:
+        return await self._go({"tool": tool})
+
+    async def resume(self, value: Any) -> Any:
+        return await self._go(Command(resume=value))
+
+    async def _go(self, what: Any) -> Any:
+        """Return the question that the graph stops at; else what the tool told."""
+        with anyio.fail_after(10):
+            state = await self.graph.ainvoke(what, CONFIG)
+        return state["__interrupt__"][0].value if "__interrupt__" in state else state["told"]
+
+
+def build(node: Any, checkpointer: Any = None) -> Any:
+    builder = StateGraph(State)
+    builder.add_node("call", node)
+    builder.add_edge(START, "call")
+    builder.add_edge("call", END)
+    return builder.compile(checkpointer=checkpointer or InMemorySaver())
+
+
+@asynccontextmanager
+async def graph(era: Era, seen: Callable[[str], None] = lambda _: None) -> AsyncIterator[Graph]:
+    ask = InterruptHandler()
+    registry = ElicitationRegistry()
+    registry.on_elicitation(ask)
+    caller = Caller(registry, "visitor")
+    async with in_process(caller, era, seen) as client:
+        yield Graph(client, caller, ask)
+
+
+# --- a question, and its answer
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_question_interrupts_the_graph_and_its_answer_resumes_it(era: Era) -> None:
+    seen: list[str] = []
+    async with graph(era, seen.append) as each:
+        question = await each.start("form")
+        told = await each.resume(answer_to(question, "accept", NAME))
+
+    assert question["type"] == "elicitation.asked"
+    assert question["request"]["message"] == "Who are you?"
+    assert question["request"]["server"]["name"] == "visitor"
+    assert question["answer_schema"]["required"] == ["name"]
+    assert question["problem"] == ""
+    assert json.loads(json.dumps(question)) == question
+    assert told == {"got": {"action": "accept", "content": NAME}}
+    assert len([line for line in seen if line.startswith("form done")]) == 1
+
+
+async def test_until_2025_11_25_what_comes_before_a_question_is_done_once_more_for_each() -> None:
+    seen: list[str] = []
+    async with graph("legacy", seen.append) as each:
+        first = await each.start("twice")
+        second = await each.resume(answer_to(first, "accept", NAME))
+        told = await each.resume(answer_to(second, "decline"))
+
+    assert [first["request"]["message"], second["request"]["message"]] == ["First?", "Second?"]
+    assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "decline"}]}
+    assert seen.count("twice") == 3
+    assert seen.count("twice done") == 1
+
+
+@pytest.mark.rounds
+async def test_from_2026_07_28_on_the_rounds_before_a_question_are_done_once_more_for_each() -> None:
+    seen: list[str] = []
+    async with graph("auto", seen.append) as each:
+        first = await each.start("twice")
+        second = await each.resume(answer_to(first, "accept", NAME))
+        told = await each.resume(answer_to(second, "decline"))
+
+    assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "decline"}]}
+    assert seen.count("twice") == 3
+    assert seen.count("twice done") == 1
+
+
+@pytest.mark.rounds
+async def test_questions_of_one_round_are_asked_one_after_the_other() -> None:
+    async with graph("auto") as each:
+        first = await each.start("two")
+        second = await each.resume(answer_to(first, "accept", NAME))
+        told = await each.resume(answer_to(second, "cancel"))
+
+    assert [each["request"]["turn"] for each in (first, second)] == [{"number": 1, "of": 2}, {"number": 2, "of": 2}]
+    assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "cancel"}]}
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
+async def test_a_url_is_answered_without_content(era: Era, action: Any) -> None:
+    async with graph(era) as each:
+        question = await each.start("url")
+        told = await each.resume(answer_to(question, action, {"x": "y"}))
+
+    assert question["answer_schema"] is None
+    assert question["request"]["target"]["host"] == "login.example.com"
+    assert told == {"got": {"action": action}}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_server_that_was_left_serves_the_next_call(era: Era) -> None:
+    async with graph(era) as each:
+        await each.start("form")
+        assert (await each.start("form"))["problem"] == ""
+
+
+# --- what is no answer
+
+LIES: dict[str, Callable[[str], Any]] = {
+    "yes": lambda _: "yes",
+    "true": lambda _: True,
+    "a-list": lambda _: [1],
+    "no-question": lambda _: {"action": "accept", "content": NAME},
+    "another-question": lambda _: {"question": "0" * 32, "action": "accept", "content": NAME},
+    "no-action": lambda question: {"question": question, "content": NAME},
+    "another-action": lambda question: {"question": question, "action": "yes", "content": NAME},
+    "content-is-a-text": lambda question: {"question": question, "action": "accept", "content": "Ann"},
+    "content-is-nested": lambda question: {"question": question, "action": "accept", "content": {"name": {"a": 1}}},
+    "misfit": lambda question: {"question": question, "action": "accept", "content": {"name": 1}},
+    "nothing": lambda question: {"question": question, "action": "accept"},
+}
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+async def test_what_is_no_answer_is_asked_again(era: Era, lie: Callable[[str], Any]) -> None:
+    async with graph(era) as each:
+        first = await each.start("form")
+        again = await each.resume(lie(first["question"]))
+        told = await each.resume(answer_to(again, "accept", NAME))
+
+    assert again["problem"] in (
+        NO_ANSWER,
+        "the answer did not fit the form: type",
+        "the answer did not fit the form: required",
+    )
+    assert again["question"] == first["question"]
+    assert told == {"got": {"action": "accept", "content": NAME}}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_server_that_asks_something_else_after_the_interrupt_does_not_get_the_answer(era: Era) -> None:
+    ask = InterruptHandler()
+    registry = ElicitationRegistry()
+    registry.on_elicitation(ask)
+    questions = iter(["Read the file?", "Delete the file?", "Delete the file?"])
+    protocol = "2026-07-28" if era == "auto" else "2025-11-25"
+    answers: list[Answer] = []
+
+    async def call(_state: State) -> State:
+        request = parse_request({"message": next(questions)}, server="files", protocol=protocol)
+        answers.append(await registry(request))
+        return {"told": answers[-1].action}
+
+    each = build(ask.node(call))
+    asked = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
+    again = (await each.ainvoke(Command(resume=answer_to(asked, "accept")), CONFIG))["__interrupt__"][0].value
+    told = await each.ainvoke(Command(resume=answer_to(again, "decline")), CONFIG)
+
+    assert (again["request"]["message"], again["problem"]) == ("Delete the file?", NO_ANSWER)
+    assert told["told"] == "decline"
+
+
+@pytest.mark.parametrize("can_silence", [True, False])
+async def test_never_again_counts_where_it_was_offered(can_silence: bool) -> None:
+    ask = InterruptHandler()
+    request = parse_request({"message": "Go on?"}, server="mail").model_copy(update={"can_silence": can_silence})
+
+    async def call(_state: State) -> State:
+        return {"told": (await ask(request)).never_again}
+
+    each = build(ask.node(call))
+    question = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
+    told = await each.ainvoke(Command(resume=answer_to(question, "decline", never_again=True)), CONFIG)
+
+    assert told["told"] is can_silence
+
+
+# --- whose question
+
+
+async def test_a_question_of_no_node_is_cancelled() -> None:
+    answer = await InterruptHandler()(parse_request({"message": "m"}, server="mail"))
+
+    assert (answer.action, answer.by) == ("cancel", "nobody")
+
+
+async def test_outside_of_a_graph_nothing_is_run() -> None:
+    async def call() -> None:
+        raise AssertionError
+
+    with pytest.raises(RuntimeError, match="outside of a runnable context"):
+        await InterruptHandler().run(call)
+
+
+async def test_what_fails_in_a_node_fails_as_it_is() -> None:
+    async def call(_state: State) -> State:
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        await build(InterruptHandler().node(call)).ainvoke({}, CONFIG)
+
+
+class Many(TypedDict, total=False):
+    number: int
+
+
+class Meeting:
+    """Where two wait for each other."""
+
+    def __init__(self) -> None:
+        self.here = 0
+        self.both = anyio.Event()
+
+    async def wait(self) -> None:
+        self.here += 1
+        if self.here == 2:
+            self.both.set()
+        await self.both.wait()
+
+
+@pytest.mark.parametrize("protocol", ["2025-11-25", "2026-07-28"])
+async def test_of_several_nodes_at_once_each_gets_its_own_question_or_nobody_any(protocol: str) -> None:
+    ask = InterruptHandler()
+    answers: dict[int, Answer] = {}
+    before, after = Meeting(), Meeting()
+
+    async def call(state: Many) -> Many:
+        number = state["number"]
+        await before.wait()
+        answers[number] = await ask(parse_request({"message": f"{number}?"}, server="mail", protocol=protocol))
+        await after.wait()
+        return {}
+
+    builder = StateGraph(Many)
+    builder.add_node("call", ask.node(call))
+    builder.add_conditional_edges(START, lambda _: [Send("call", {"number": 1}), Send("call", {"number": 2})])
+    each = builder.compile(checkpointer=InMemorySaver())
+    state = await each.ainvoke({}, CONFIG)
+    questions = (state or {}).get("__interrupt__", ())
+    resume = {
+        question.id: answer_to(question.value, "accept" if "1?" in question.value["request"]["message"] else "decline")
+        for question in questions
+    }
+    if resume:
+        await each.ainvoke(Command(resume=resume), CONFIG)
+
+    if protocol == "2025-11-25":
+        assert not resume
+        assert {answer.by for answer in answers.values()} == {"nobody"}
+    else:
+        assert len(resume) == 2
+        assert {number: answer.action for number, answer in answers.items()} == {1: "accept", 2: "decline"}
+
+
+# --- other processes
+
+
+def agent(path: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, str(ROOT / "examples" / "langgraph_agent.py"), str(path)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def test_an_agent_killed_while_it_waits_goes_on_in_another_process(tmp_path: Path) -> None:
+    asked = []
+    for _ in range(2):
+        with agent(tmp_path / "agent.db") as process:
+            assert process.stdout is not None
+            asked.append(json.loads(process.stdout.readline()))
+            process.kill()
+    fields = asked[0]["request"]["form"]["fields"]
+    content = {field["name"]: field["default"] for field in fields if field["default"] is not None}
+    with agent(tmp_path / "agent.db") as process:
+        out, _ = process.communicate(json.dumps({"action": "accept", "content": {**content, "guests": 5}}) + "\n", 60)
+
+    assert asked[0] == asked[1] == json.loads(out.splitlines()[0])
+    assert '"guests": 5' in out.splitlines()[1]
+    assert process.returncode == 0
+
+
+STAGE = """
+import json, os, sys
+import anyio
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command
+from typing import TypedDict
+from mcp_elicit_client import ElicitationRegistry
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls.connect import Command as Server, connect
+from mcp_elicit_client.handlers.langgraph import InterruptHandler, answer_to
+
+path, era, stage = sys.argv[1:]
+ask = InterruptHandler()
+registry = ElicitationRegistry()
+registry.on_elicitation(ask)
+
+class State(TypedDict, total=False):
+    told: str
+
+async def call():
+    server = Server([sys.executable, "-m", "tests.servers.visitor"], errlog=sys.stderr, env=dict(os.environ))
+    async with connect(server, Caller(registry, "visitor"), era=era) as connection:
+        result = await connection.call_tool("form", {})
+        return result["content"][0]["text"]
+
+def node(state: State) -> State:
+    return {"told": anyio.run(ask.run, call)}
+
+builder = StateGraph(State)
+builder.add_node("call", node)
+builder.add_edge(START, "call")
+builder.add_edge("call", END)
+config = {"configurable": {"thread_id": "ann"}}
+with SqliteSaver.from_conn_string(path) as saver:
+    graph = builder.compile(checkpointer=saver)
+    if stage == "ask":
+        print(graph.invoke({}, config)["__interrupt__"][0].value["request"]["message"], flush=True)
+        os._exit(9)
+    question = graph.get_state(config).interrupts[0].value
+    print(graph.invoke(Command(resume=answer_to(question, "accept", {"name": "Ann"})), config)["told"])
+"""
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_graph_that_is_not_async_goes_on_in_another_process_too(
+    era: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "seen"
+    monkeypatch.setenv("ELICIT_SEEN", str(seen))
+    command = [sys.executable, "-c", STAGE, str(tmp_path / "graph.db"), era]
+    asked = subprocess.run([*command, "ask"], cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=60, check=False)
+    told = subprocess.run([*command, "answer"], cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=60, check=True)
+
+    assert (asked.returncode, asked.stdout) == (9, "Who are you?\n")
+    assert json.loads(told.stdout) == {"got": {"action": "accept", "content": NAME}}
+    assert seen.read_text().count("form done") == 1
+
+
+# --- what is installed
+
+
+def test_without_langgraph_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "langgraph.types", None)
+
+    with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[langgraph\]"):
+        InterruptHandler()
+
+
+def test_langgraph_is_not_loaded_before_it_is_used() -> None:
+    code = (
+        "import sys, mcp_elicit_client.handlers.langgraph; print([m for m in sys.modules if m.startswith('langgraph')])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+
+    assert run.stdout == "[]\n"

@@ -1,0 +1,948 @@
+"""The webhook: real HTTP on this machine, and endpoints that are slow, dead, lying or elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import logging
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+import httpx
+import pytest
+import standardwebhooks
+import uvicorn
+from starlette.requests import Request as WebRequest
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+
+from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls.connect import Command, connect
+from mcp_elicit_client.handlers.remote import (
+    Later,
+    RemoteHandler,
+    SignatureError,
+    new_secret,
+    receiver_of,
+    sign,
+    verify,
+)
+from mcp_elicit_client.handlers.remote.sending import pause_before
+from mcp_elicit_client.inbox import Inbox, MemoryStore
+from mcp_elicit_client.inbox.web import inbox_app
+from tests.support import ROOT, form_params
+
+pytestmark = pytest.mark.anyio
+
+SECRET = new_secret()
+OTHER = new_secret()
+MARK = "\x1b[2Jevil-4711"
+"""What lying endpoints put wherever they can."""
+
+FORM = form_params(
+    {"properties": {"city": {"type": "string", "maxLength": 9}, "n": {"type": "integer"}}, "required": ["city"]},
+    "Where to?",
+)
+PATTERN = form_params({"properties": {"city": {"type": "string", "pattern": "^[A-Z]+$"}}, "required": ["city"]})
+URL = {"mode": "url", "message": "Pay", "url": "https://pay.example/", "elicitationId": "e"}
+GOOD = {"action": "accept", "content": {"city": "Bern"}}
+
+Step = Callable[[WebRequest, bytes], Awaitable[Response]]
+
+
+def request(params: Any = FORM, **details: Any) -> Any:
+    return parse_request(params, server="travel", **details)
+
+
+def at_once(_attempt: int) -> float:
+    return 0.0
+
+
+# --- endpoints
+
+
+class Endpoint:
+    """A webhook that does what it is told, one step for each request; the last one again and again."""
+
+    def __init__(self, url: str, steps: tuple[Step, ...]) -> None:
+        self.url = url
+        self.steps = steps
+        self.seen: list[tuple[dict[str, str], bytes]] = []
+        self.arrived = threading.Event()
+        self.left = threading.Event()
+
+    @property
+    def messages(self) -> list[Any]:
+        return [json.loads(body) for _, body in self.seen]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        web = WebRequest(scope, receive)
+        body = await web.body()
+        self.seen.append((dict(web.headers), body))
+        step = self.steps[min(len(self.seen), len(self.steps)) - 1]
+        self.arrived.set()
+        web.state.endpoint = self
+        await (await step(web, body))(scope, receive, send)
+
+
+class Host:
+    """A real HTTP server in a thread of its own, with an endpoint at every path."""
+
+    def __init__(self) -> None:
+        self.apps: dict[str, Any] = {}
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.origin = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        config = uvicorn.Config(self, log_level="critical", lifespan="off", timeout_graceful_shutdown=0)
+        self.server = uvicorn.Server(config)
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        first = scope["path"].split("/")[1]
+        await self.apps[first]({**scope, "root_path": f"/{first}"}, receive, send)
+
+    def endpoint(self, *steps: Step) -> Endpoint:
+        name = f"e{len(self.apps)}"
+        self.apps[name] = Endpoint(f"{self.origin}/{name}", steps)
+        endpoint: Endpoint = self.apps[name]
+        return endpoint
+
+    def mount(self, app: Any) -> str:
+        name = f"a{len(self.apps)}"
+        self.apps[name] = app
+        return f"{self.origin}/{name}"
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[Host]:
+    host = Host()
+    host.thread.start()
+    yield host
+    host.server.should_exit = True
+    host.thread.join()
+    host.listener.close()
+
+
+def replying(
+    data: dict[str, Any] | None = None,
+    *,
+    secret: str = SECRET,
+    message_id: str | None = None,
+    age: float = 0,
+    body: bytes | None = None,
+    headers: dict[str, str] | None = None,
+    status: int = 200,
+    kind: str = "elicitation.answered",
+) -> Step:
+    """Answer with *data*, signed, but for what is said otherwise."""
+
+    async def step(web: WebRequest, _asked: bytes) -> Response:
+        asked_id = web.headers["webhook-id"]
+        said = json.dumps({"type": kind, "data": {"id": asked_id, **(data or {})}}).encode() if body is None else body
+        signed = sign(said, message_id or asked_id, secret, now=time.time() - age)
+        return Response(said, status, {**signed, "content-type": "application/json", **(headers or {})})
+
+    return step
+
+
+def status(code: int, **headers: str) -> Step:
+    async def step(_web: WebRequest, _asked: bytes) -> Response:
+        return Response(MARK, code, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    return step
+
+
+async def unsigned(web: WebRequest, _asked: bytes) -> Response:
+    data = {"id": web.headers["webhook-id"], **GOOD}
+    return JSONResponse({"type": "elicitation.answered", "data": data})
+
+
+async def echoing(web: WebRequest, asked: bytes) -> Response:
+    """Send the question back as it came, with our own signature."""
+    signed = {name: web.headers[name] for name in ("webhook-id", "webhook-timestamp", "webhook-signature")}
+    return Response(asked, 200, {**signed, "content-type": "application/json"})
+
+
+async def holding(web: WebRequest, _asked: bytes) -> Response:
+    """Say nothing until the client leaves."""
+    while (await web.receive())["type"] != "http.disconnect":
+        pass
+    web.state.endpoint.left.set()
+    return Response()
+
+
+async def trickling(_web: WebRequest, _asked: bytes) -> Response:
+    """Begin to answer, and never end."""
+
+    async def parts() -> AsyncIterator[bytes]:
+        yield b'{"type"'
+        await anyio.sleep_forever()
+
+    return StreamingResponse(parts(), headers={"content-type": "application/json"})
+
+
+async def breaking_off(_web: WebRequest, _asked: bytes) -> Response:
+    async def parts() -> AsyncIterator[bytes]:
+        yield b'{"type"'
+        raise ConnectionError
+
+    return StreamingResponse(parts(), headers={"content-type": "application/json"})
+
+
+async def flooding(web: WebRequest, _asked: bytes) -> Response:
+    """Send without end."""
+
+    async def parts() -> AsyncIterator[bytes]:
+        try:
+            while True:
+                yield b" " * 65_536
+                await anyio.lowlevel.checkpoint()
+        finally:
+            web.state.endpoint.left.set()
+
+    return StreamingResponse(parts(), headers={"content-type": "application/json"})
+
+
+@contextmanager
+def closing_server() -> Iterator[tuple[str, list[bytes]]]:
+    """Take connections, read what comes, and hang up."""
+    seen: list[bytes] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                seen.append(connection.recv(65_536))
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}/", seen
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+async def until(event: threading.Event) -> None:
+    assert await anyio.to_thread.run_sync(event.wait, 10)
+
+
+@asynccontextmanager
+async def asked(handler: RemoteHandler, params: Any = FORM, **more: Any) -> AsyncIterator[Any]:
+    """Ask in a task of its own; leave to cancel."""
+    outcome: list[Answer] = []
+    over = anyio.Event()
+
+    async def ask() -> None:
+        outcome.append(await handler(request(params, **more)))
+        over.set()
+
+    async def answer() -> Answer:
+        with anyio.fail_after(10):
+            await over.wait()
+        return outcome[0]
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        yield answer
+        group.cancel_scope.cancel()
+
+
+# --- signatures
+
+
+def test_other_libraries_take_our_signatures() -> None:
+    theirs = standardwebhooks.Webhook(SECRET)
+
+    assert theirs.verify(b'{"a": 1}', sign(b'{"a": 1}', "q_1", SECRET)) == {"a": 1}
+    with pytest.raises(standardwebhooks.WebhookVerificationError):
+        theirs.verify(b'{"a": 1}', sign(b'{"a": 1}', "q_1", OTHER))
+
+
+def test_we_take_the_signatures_of_other_libraries() -> None:
+    now = datetime.now(timezone.utc)
+    headers = {
+        "Webhook-Id": "q_1",
+        "Webhook-Timestamp": str(int(now.timestamp())),
+        "Webhook-Signature": standardwebhooks.Webhook(SECRET).sign("q_1", now, "{}"),
+    }
+
+    assert verify(b"{}", headers, SECRET) == "q_1"
+
+
+def test_the_example_of_the_svix_documentation_is_signed_as_there() -> None:
+    body = b'{"test": 2432232314}'
+    signed = sign(body, "msg_p5jXN8AQM9LWM0D4loKWxJek", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", now=1614265330)
+
+    assert signed["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_while_a_secret_takes_the_place_of_another_both_are_good() -> None:
+    signed = sign(b"{}", "q", [OTHER, SECRET])
+
+    assert verify(b"{}", signed, OTHER) == verify(b"{}", signed, SECRET) == "q"
+    assert verify(b"{}", sign(b"{}", "q", OTHER), [SECRET, OTHER]) == "q"
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"webhook-id": None}, "not signed"),
+        ({"webhook-timestamp": None}, "not signed"),
+        ({"webhook-signature": None}, "not signed"),
+        ({"webhook-id": "q2"}, "wrong"),
+        ({"webhook-id": "q.1"}, "none"),
+        ({"webhook-id": ""}, "none"),
+        ({"webhook-id": "q" * 257}, "none"),
+        ({"webhook-timestamp": "1000000001"}, "wrong"),
+        ({"webhook-timestamp": "1e9"}, "none"),
+        ({"webhook-timestamp": "-5"}, "none"),
+        ({"webhook-timestamp": "٣"}, "none"),
+        ({"webhook-timestamp": "9" * 400}, "none"),
+        ({"webhook-signature": ""}, "wrong"),
+        ({"webhook-signature": "v1,"}, "wrong"),
+        ({"webhook-signature": "v1,AAAA v1a,AAAA"}, "wrong"),
+        ({"webhook-signature": "v1,\udc80ü"}, "wrong"),
+        ({"webhook-signature": "x " * 20}, "wrong"),
+    ],
+)
+def test_what_was_changed_on_the_way_is_refused(change: dict[str, str | None], why: str) -> None:
+    headers: dict[str, Any] = {**sign(b"{}", "q1", SECRET, now=1e9), **change}
+
+    with pytest.raises(SignatureError, match=why):
+        verify(b"{}", {name: value for name, value in headers.items() if value is not None}, SECRET, now=1e9)
+
+
+def test_another_body_is_refused() -> None:
+    with pytest.raises(SignatureError, match="wrong"):
+        verify(b"{} ", sign(b"{}", "q", SECRET), SECRET)
+
+
+@pytest.mark.parametrize(("late", "taken"), [(-301, False), (-300, True), (0, True), (300, True), (301, False)])
+def test_what_is_too_old_or_too_early_is_refused(late: int, taken: bool) -> None:
+    signed = sign(b"{}", "q", SECRET, now=1e9)
+
+    if taken:
+        assert verify(b"{}", signed, SECRET, now=1e9 + late) == "q"
+    else:
+        with pytest.raises(SignatureError, match="too old"):
+            verify(b"{}", signed, SECRET, now=1e9 + late)
+
+
+@pytest.mark.parametrize(
+    "secrets",
+    [
+        "",
+        [],
+        "whsec_",
+        "whsec_!!!!",
+        "whsec_" + base64.b64encode(b"k" * 23).decode(),
+        "whsec_" + base64.b64encode(b"k" * 65).decode(),
+        [SECRET, "hunter2hunter2hunter2hunter2"],
+    ],
+)
+def test_what_is_no_secret_is_refused_and_not_quoted(secrets: Any) -> None:
+    with pytest.raises(ValueError, match="secret") as caught:
+        RemoteHandler("https://hook.example/", secrets)
+    assert "hunter2" not in str(caught.value)
+    with pytest.raises(ValueError, match="secret"):
+        receiver_of("ann", secrets)
+
+
+# --- the question, and its answer
+
+
+async def test_the_question_arrives_signed_and_the_answer_comes_back(host: Host) -> None:
+    endpoint = host.endpoint(replying(GOOD))
+
+    answer = await RemoteHandler(endpoint.url, SECRET)(request({**FORM, "_meta": {"private": 1}}))
+
+    assert (answer.action, answer.content, answer.by) == ("accept", {"city": "Bern"}, "user")
+    assert (answer.sources, answer.reason) == ({"city": "user"}, "answered by the webhook at 127.0.0.1")
+    [(headers, body)] = endpoint.seen
+    message = json.loads(body)
+    assert verify(body, headers, SECRET) == message["data"]["id"]
+    assert headers["idempotency-key"] == f'"{message["data"]["id"]}"'
+    assert message["type"] == "elicitation.asked"
+    assert message["data"]["request"]["message"] == "Where to?"
+    assert message["data"]["request"]["server"]["name"] == "travel"
+    assert message["data"]["answer_schema"]["required"] == ["city"]
+    assert message["data"]["answer_url"] is None
+    assert b"private" not in body
+    left = datetime.fromisoformat(message["data"]["request"]["deadline"]) - datetime.now(timezone.utc)
+    assert timedelta(seconds=200) < left <= timedelta(seconds=240)
+
+
+@pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
+async def test_a_url_is_answered_without_content(host: Host, action: str) -> None:
+    endpoint = host.endpoint(replying({"action": action, "content": {"x": "y"}}))
+
+    answer = await RemoteHandler(endpoint.url, SECRET)(request(URL))
+
+    assert (answer.action, answer.content, answer.by) == (action, None, "user")
+    assert endpoint.messages[0]["data"]["answer_schema"] is None
+
+
+async def test_a_webhook_can_say_that_a_rule_decided(host: Host) -> None:
+    answer = await RemoteHandler(host.endpoint(replying({**GOOD, "by": "policy"})).url, SECRET)(request())
+
+    assert (answer.by, answer.sources) == ("policy", {"city": "policy"})
+
+
+@pytest.mark.parametrize("can_silence", [True, False])
+async def test_never_again_counts_where_it_was_offered(host: Host, can_silence: bool) -> None:
+    endpoint = host.endpoint(replying({"action": "decline", "never_again": True}))
+    question = request().model_copy(update={"can_silence": can_silence})
+
+    assert (await RemoteHandler(endpoint.url, SECRET)(question)).never_again is can_silence
+
+
+async def test_what_was_not_asked_for_is_left_out(host: Host) -> None:
+    endpoint = host.endpoint(replying({"action": "accept", "content": {"city": "Bern", "password": "x"}}))
+
+    assert (await RemoteHandler(endpoint.url, SECRET)(request())).content == {"city": "Bern"}
+
+
+# --- lies
+
+BOMB = gzip.compress(b" " * 50_000_000)
+
+LIES: dict[str, tuple[Step, str]] = {
+    "unsigned": (unsigned, "not signed"),
+    "other-secret": (replying(GOOD, secret=OTHER), "signature is wrong"),
+    "other-message": (replying(GOOD, message_id="q2"), "not for this question"),
+    "other-question": (replying({**GOOD, "id": "q2"}), "no answer"),
+    "old": (replying(GOOD, age=400), "too old"),
+    "early": (replying(GOOD, age=-400), "too old"),
+    "our-own-question": (echoing, "no answer"),
+    "other-type": (replying(GOOD, kind="elicitation.asked"), "no answer"),
+    "no-json": (replying(body=MARK.encode()), "no answer"),
+    "empty": (replying(body=b""), "no answer"),
+    "not-utf-8": (replying(body=b'{"type": "\xff"}'), "no answer"),
+    "list": (replying(body=b"[]"), "no answer"),
+    "deep": (replying(body=b"[" * 60_000), "no answer"),
+    "html": (replying(GOOD, headers={"content-type": "text/html"}), "no JSON"),
+    "other-action": (replying({"action": MARK}), "no answer"),
+    "no-action": (replying({"content": {"city": "Bern"}}), "no answer"),
+    "action-by-nobody": (replying({**GOOD, "by": "error"}), "no answer"),
+    "yes-to-secrets": (replying({**GOOD, "confirmed": "yes"}), "no answer"),
+    "content-is-a-text": (replying({"action": "accept", "content": MARK}), "no answer"),
+    "content-is-nested": (replying({"action": "accept", "content": {"city": {"a": MARK}}}), "no answer"),
+    "content-missing": (replying({"action": "accept"}), "did not fit the form: required"),
+    "content-too-long": (replying({"action": "accept", "content": {"city": MARK}}), "did not fit the form: max_length"),
+    "content-of-wrong-type": (replying({"action": "accept", "content": {"city": 1}}), "did not fit the form: type"),
+    "huge": (flooding, "more than 65536 bytes"),
+    "huge-and-signed": (replying(body=b" " * 65_537), "more than 65536 bytes"),
+    "bomb": (replying(body=BOMB, headers={"content-encoding": "gzip"}), "compressed"),
+    "small-but-compressed": (replying(body=gzip.compress(b"{}"), headers={"content-encoding": "gzip"}), "compressed"),
+    **{f"status-{code}": (replying(GOOD, status=code), f"refused (status {code})") for code in (201, 206)},
+    **{f"status-{code}": (status(code), f"refused (status {code})") for code in (204, 400, 401, 403, 404, 410, 501)},
+    "later-without-inbox": (status(202), "answers later"),
+}
+
+
+@pytest.mark.parametrize(("lie", "why"), LIES.values(), ids=LIES)
+async def test_a_lie_is_a_cancel_and_the_end(host: Host, lie: Step, why: str, caplog: pytest.LogCaptureFixture) -> None:
+    endpoint = host.endpoint(lie)
+
+    answer = await RemoteHandler(endpoint.url, SECRET, pause=at_once)(request())
+
+    assert (answer.action, answer.content, answer.by) == ("cancel", None, "error")
+    assert why in answer.reason
+    assert "evil" not in answer.reason + caplog.text
+    assert len(endpoint.seen) == 1
+
+
+async def test_an_answer_that_does_not_match_a_pattern_is_a_cancel(host: Host) -> None:
+    endpoint = host.endpoint(replying(GOOD))
+
+    answer = await RemoteHandler(endpoint.url, SECRET)(request(PATTERN))
+
+    assert (answer.action, answer.reason) == ("cancel", "the answer did not fit the form: pattern")
+
+
+async def test_a_flood_is_cut_off(host: Host) -> None:
+    endpoint = host.endpoint(flooding)
+
+    await RemoteHandler(endpoint.url, SECRET)(request())
+
+    await until(endpoint.left)
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("shared", [False, True])
+async def test_a_redirect_is_not_followed(host: Host, code: int, shared: bool) -> None:
+    elsewhere = host.endpoint(replying(GOOD))
+
+    async def redirecting(_web: WebRequest, _asked: bytes) -> Response:
+        return RedirectResponse(elsewhere.url.replace("127.0.0.1", "localhost"), code)
+
+    endpoint = host.endpoint(redirecting)
+    async with httpx.AsyncClient(follow_redirects=True, trust_env=False) as client:
+        handler = RemoteHandler(endpoint.url, SECRET, client=client if shared else None)
+        answer = await handler(request())
+
+    assert (answer.action, answer.by) == ("cancel", "error")
+    assert f"points elsewhere (status {code})" in answer.reason
+    assert (len(endpoint.seen), elsewhere.seen) == (1, [])
+
+
+# --- once more
+
+
+async def test_what_is_overloaded_is_asked_again_under_the_same_id(host: Host) -> None:
+    endpoint = host.endpoint(status(503), status(429, retry_after="0"), status(502), breaking_off, replying(GOOD))
+
+    answer = await RemoteHandler(endpoint.url, SECRET, pause=at_once)(request())
+
+    assert answer.content == {"city": "Bern"}
+    assert len(endpoint.seen) == 5
+    assert len({headers["webhook-id"] for headers, _ in endpoint.seen}) == 1
+    assert len({headers["idempotency-key"] for headers, _ in endpoint.seen}) == 1
+    assert len({body for _, body in endpoint.seen}) == 1
+
+
+async def test_each_attempt_is_signed_anew(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint = host.endpoint(status(503), status(503), replying(GOOD, age=-1_000))
+    clock = iter(range(1_000_000_000, 2_000_000_000, 500))
+    monkeypatch.setattr("mcp_elicit_client.handlers.remote.signing.time.time", lambda: next(clock))
+
+    await RemoteHandler(endpoint.url, SECRET, pause=at_once)(request())
+
+    times = [int(headers["webhook-timestamp"]) for headers, _ in endpoint.seen]
+    assert times == sorted(set(times))
+    assert len({headers["webhook-signature"] for headers, _ in endpoint.seen}) == 3
+
+
+async def test_it_is_given_up_after_some_attempts(host: Host) -> None:
+    endpoint = host.endpoint(status(500))
+
+    answer = await RemoteHandler(endpoint.url, SECRET, attempts=3, pause=at_once)(request())
+
+    assert answer.reason == "the webhook could not answer (status 500); it was tried 3 times"
+    assert (answer.action, answer.by, len(endpoint.seen)) == ("cancel", "error", 3)
+
+
+async def test_a_webhook_that_is_not_there_is_a_cancel() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        url = f"http://127.0.0.1:{gone.getsockname()[1]}/"
+
+    answer = await RemoteHandler(url, SECRET, attempts=2, pause=at_once)(request())
+
+    assert (answer.action, answer.by) == ("cancel", "error")
+    assert answer.reason == "the webhook could not be reached; it was tried 2 times"
+
+
+async def test_a_webhook_that_hangs_up_is_tried_again_and_then_a_cancel() -> None:
+    with closing_server() as (url, seen):
+        answer = await RemoteHandler(url, SECRET, attempts=2, pause=at_once)(request())
+
+        assert (answer.action, answer.by, len(seen)) == ("cancel", "error", 2)
+        assert "broke off" in answer.reason
+
+
+@pytest.mark.parametrize("after", ["3600", "Fri, 31 Dec 2100 23:59:59 GMT", "999999999999999999999"])
+async def test_who_wants_to_be_left_alone_past_the_deadline_is_not_waited_for(host: Host, after: str) -> None:
+    endpoint = host.endpoint(status(503, retry_after=after))
+
+    with anyio.fail_after(10):
+        answer = await RemoteHandler(endpoint.url, SECRET, patience=60, pause=at_once)(request())
+
+    assert (answer.action, answer.by, len(endpoint.seen)) == ("cancel", "error", 1)
+
+
+@pytest.mark.parametrize("after", ["", "soon", "-5", "٣", "Fri, 31 Dec 1999 23:59:59 GMT", "Fri, 31 Dec 1999 23:59:59"])
+async def test_nonsense_about_when_to_come_back_is_ignored(host: Host, after: str) -> None:
+    raw = after.encode("latin-1", "ignore").decode("latin-1")
+    endpoint = host.endpoint(status(503, retry_after=raw), replying(GOOD))
+
+    assert (await RemoteHandler(endpoint.url, SECRET, pause=at_once)(request())).action == "accept"
+
+
+def test_each_pause_is_about_twice_as_long_as_the_last_up_to_a_bound() -> None:
+    longest = [max(pause_before(attempt) for _ in range(200)) for attempt in range(1, 12)]
+    shortest = [min(pause_before(attempt) for _ in range(200)) for attempt in range(1, 12)]
+
+    for attempt, bound in enumerate((0.5, 1, 2, 4, 8, 16, 30, 30, 30, 30, 30)):
+        assert bound / 2 <= shortest[attempt] < longest[attempt] <= bound
+
+
+# --- time
+
+
+@pytest.mark.parametrize("slow", [holding, trickling])
+async def test_who_does_not_answer_in_time_has_not_answered(host: Host, slow: Step) -> None:
+    endpoint = host.endpoint(slow)
+
+    answer = await RemoteHandler(endpoint.url, SECRET, patience=0.2)(request())
+
+    assert (answer.action, answer.by, answer.reason) == ("cancel", "timeout", "nobody answered in time")
+    assert len(endpoint.seen) == 1
+
+
+async def test_a_deadline_of_the_request_counts(host: Host) -> None:
+    endpoint = host.endpoint(holding)
+    soon = datetime.now(timezone.utc) + timedelta(seconds=0.2)
+
+    answer = await RemoteHandler(endpoint.url, SECRET)(request().model_copy(update={"deadline": soon}))
+
+    assert (answer.action, answer.by) == ("cancel", "timeout")
+    assert endpoint.seen == [] or endpoint.messages[0]["data"]["request"]["deadline"] == soon.isoformat().replace(
+        "+00:00", "Z"
+    )
+
+
+async def test_being_cancelled_closes_the_connection_and_tells_the_webhook(host: Host) -> None:
+    async def once(web: WebRequest, asked: bytes) -> Response:
+        return await holding(web, asked) if b"asked" in asked else Response(status_code=202)
+
+    endpoint = host.endpoint(once)
+    async with asked(RemoteHandler(endpoint.url, SECRET, tell_closed=True)):
+        await until(endpoint.arrived)
+
+    await until(endpoint.left)
+    question, notice = endpoint.messages
+    assert notice["type"] == "elicitation.closed"
+    assert notice["data"] == {"id": question["data"]["id"], "state": "withdrawn"}
+    headers, body = endpoint.seen[1]
+    assert verify(body, headers, SECRET) != question["data"]["id"]
+
+
+async def test_a_webhook_that_answered_is_told_nothing_more(host: Host) -> None:
+    endpoint = host.endpoint(replying(GOOD))
+
+    await RemoteHandler(endpoint.url, SECRET, tell_closed=True)(request())
+
+    assert len(endpoint.seen) == 1
+
+
+# --- later
+
+
+class Inboxed:
+    """An inbox, its app on a real server, and a webhook that answers there."""
+
+    def __init__(self, host: Host, **options: Any) -> None:
+        self.inbox = Inbox(MemoryStore())
+        self.url = host.mount(inbox_app(self.inbox, receiver_of("approvals", SECRET)))
+        self.later = Later(inbox=self.inbox, owner=lambda _: "approvals", url=self.url)
+        self.options = options
+
+    def handler(self, endpoint: Endpoint, **options: Any) -> RemoteHandler:
+        return RemoteHandler(endpoint.url, SECRET, later=self.later, pause=at_once, **options)
+
+    async def post(self, endpoint: Endpoint, said: Any, secret: str = SECRET, **changes: Any) -> httpx.Response:
+        await until(endpoint.arrived)
+        data = endpoint.messages[0]["data"]
+        body = json.dumps(said).encode()
+        headers = {"content-type": "application/json", **sign(body, changes.get("message_id", data["id"]), secret)}
+        async with httpx.AsyncClient(trust_env=False) as client:
+            return await client.post(data["answer_url"], content=body, headers=headers)
+
+    async def states(self) -> list[tuple[str, str]]:
+        return [(entry.state, entry.who) for entry in (await self.inbox.history("approvals")).entries]
+
+
+async def test_an_answer_that_comes_later_comes_by_the_inbox(host: Host) -> None:
+    inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
+
+    async with asked(inboxed.handler(endpoint, tell_closed=True)) as answer:
+        wrong = await inboxed.post(endpoint, {"action": "accept", "content": {}})
+        right = await inboxed.post(endpoint, GOOD)
+        late = await inboxed.post(endpoint, {"action": "decline"})
+        got = await answer()
+
+    assert (wrong.status_code, right.status_code, late.status_code) == (422, 200, 409)
+    assert (got.action, got.content, got.by) == ("accept", {"city": "Bern"}, "user")
+    assert endpoint.messages[0]["data"]["answer_url"].startswith(inboxed.url)
+    assert [message["type"] for message in endpoint.messages] == ["elicitation.asked", "elicitation.closed"]
+    assert endpoint.messages[1]["data"]["state"] == "answered"
+
+
+@pytest.mark.parametrize(("secret", "changes"), [(OTHER, {}), (SECRET, {"message_id": "another"})])
+async def test_only_the_secret_lets_in_and_only_to_its_question(host: Host, secret: str, changes: Any) -> None:
+    inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
+
+    async with asked(inboxed.handler(endpoint)):
+        refused = await inboxed.post(endpoint, GOOD, secret, **changes)
+        async with httpx.AsyncClient(trust_env=False) as client:
+            listed = await client.get(f"{inboxed.url}/", headers=sign(b"", "list", SECRET))
+        waiting = (await inboxed.inbox.list("approvals")).entries
+
+    assert (refused.status_code, listed.status_code, len(waiting)) == (401, 401, 1)
+
+
+async def test_the_question_that_was_sent_is_no_answer_to_itself(host: Host) -> None:
+    inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
+
+    async with asked(inboxed.handler(endpoint)):
+        await until(endpoint.arrived)
+        headers, body = endpoint.seen[0]
+        async with httpx.AsyncClient(trust_env=False) as client:
+            replayed = await client.post(json.loads(body)["data"]["answer_url"], content=body, headers=headers)
+
+    assert replayed.status_code == 400
+    assert await inboxed.states() == [("withdrawn", "client")]
+
+
+async def test_where_there_is_an_inbox_an_answer_in_the_response_is_kept_there_too(host: Host) -> None:
+    inboxed, endpoint = Inboxed(host), host.endpoint(replying({**GOOD, "by": "policy"}))
+
+    answer = await inboxed.handler(endpoint)(request())
+
+    assert (answer.content, answer.by) == ({"city": "Bern"}, "policy")
+    assert await inboxed.states() == [("answered", "the webhook at 127.0.0.1")]
+
+
+async def test_whoever_answers_first_in_the_inbox_spares_the_webhook(host: Host) -> None:
+    inboxed, endpoint = Inboxed(host), host.endpoint(holding)
+
+    async with asked(inboxed.handler(endpoint)) as answer:
+        await until(endpoint.arrived)
+        [entry] = (await inboxed.inbox.list("approvals")).entries
+        await inboxed.inbox.answer("approvals", entry.id, "decline", who="ann")
+        got = await answer()
+        await until(endpoint.left)
+
+    assert (got.action, got.by, got.reason) == ("decline", "user", "answered by ann")
+
+
+async def test_a_webhook_that_answers_after_somebody_else_did_is_too_late(host: Host) -> None:
+    inboxed = Inboxed(host)
+
+    async def overtaken(web: WebRequest, body: bytes) -> Response:
+        await inboxed.inbox.answer("approvals", web.headers["webhook-id"], "decline", who="ann")
+        return await replying(GOOD)(web, body)
+
+    got = await inboxed.handler(host.endpoint(overtaken))(request())
+
+    assert (got.action, got.reason) == ("decline", "answered by ann")
+
+
+@pytest.mark.parametrize(
+    "dead", [status(404), status(500), status(302), replying({"action": "accept"}), unsigned, breaking_off]
+)
+async def test_a_dead_or_lying_webhook_withdraws_the_question(host: Host, dead: Step) -> None:
+    inboxed = Inboxed(host)
+
+    answer = await inboxed.handler(host.endpoint(dead), attempts=2)(request())
+
+    assert (answer.action, answer.by) == ("cancel", "error")
+    assert await inboxed.states() == [("withdrawn", "client")]
+
+
+async def test_being_cancelled_withdraws_the_question(host: Host) -> None:
+    inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
+
+    async with asked(inboxed.handler(endpoint)):
+        await until(endpoint.arrived)
+
+    assert await inboxed.states() == [("withdrawn", "client")]
+
+
+async def test_a_question_in_the_inbox_expires(host: Host) -> None:
+    inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
+
+    answer = await inboxed.handler(endpoint, patience=0.2, tell_closed=True)(request())
+
+    assert (answer.action, answer.by) == ("cancel", "timeout")
+    assert endpoint.messages[-1]["data"].get("state") == "expired"
+
+
+@pytest.mark.parametrize("owner", ["", None])
+async def test_where_it_is_not_clear_whose_question_it_is_nobody_is_asked(host: Host, owner: Any) -> None:
+    inboxed, endpoint = Inboxed(host), host.endpoint(replying(GOOD))
+    later = Later(inbox=inboxed.inbox, owner=lambda _: owner, url=inboxed.url)
+
+    answer = await RemoteHandler(endpoint.url, SECRET, later=later)(request())
+
+    assert (answer.action, answer.by, endpoint.seen) == ("cancel", "nobody", [])
+
+
+# --- where to
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "hook-4711",
+        "/hook-4711",
+        "ftp://hook-4711.example/",
+        "http://hook-4711.example/",
+        "http://127.0.0.1.hook-4711.example/",
+        "http://10.0.0.1/hook-4711",
+        "https://user:hook-4711@hook.example/",
+        "https://hook-4711@hook.example/",
+        "https:///hook-4711",
+        "https://hook-4711:port/",
+        "file:///hook-4711",
+    ],
+)
+def test_what_is_no_safe_webhook_is_refused_and_not_quoted(url: str) -> None:
+    with pytest.raises(ValueError, match="webhook's URL") as caught:
+        RemoteHandler(url, SECRET)
+    assert "4711" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["https://hook.example/x", "http://localhost:1/", "http://127.1.2.3/", "http://[::1]/"])
+def test_https_and_this_machine_are_safe(url: str) -> None:
+    RemoteHandler(url, SECRET)
+
+
+def test_http_elsewhere_must_be_allowed() -> None:
+    RemoteHandler("http://hook.internal/", SECRET, allow_http=True)
+
+
+def test_neither_url_nor_secret_is_shown() -> None:
+    shown = repr(RemoteHandler("https://hook.example/token-4711", [SECRET]))
+
+    assert SECRET not in shown
+    assert "4711" not in shown
+
+
+async def test_nothing_of_ours_logs_the_secret(host: Host, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    registry = ElicitationRegistry()
+    registry.on_elicitation(RemoteHandler(host.endpoint(status(500)).url, SECRET, attempts=2, pause=at_once))
+
+    await registry(request())
+
+    assert SECRET.removeprefix("whsec_") not in caplog.text
+
+
+async def test_proxies_of_the_environment_are_not_used(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing_server() as (proxy, seen):
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy)
+        answer = await RemoteHandler(host.endpoint(replying(GOOD)).url, SECRET)(request())
+
+        assert (answer.action, seen) == ("accept", [])
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate for this machine that nobody vouches for."""
+    from ipaddress import ip_address
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "hook")])
+    now = datetime.now(timezone.utc)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    paths = folder / "cert.pem", folder / "key.pem"
+    paths[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    no_password = serialization.NoEncryption()
+    paths[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, no_password))
+    return paths
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    endpoint = Endpoint("", (replying(GOOD),))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(
+            endpoint, log_level="critical", lifespan="off", ssl_certfile=str(cert), ssl_keyfile=str(key)
+        )
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
+            stranger = await RemoteHandler(url, SECRET, attempts=1)(request())
+            trusting = ssl.create_default_context(cafile=str(cert))
+            async with httpx.AsyncClient(verify=trusting, trust_env=False) as client:
+                known = await RemoteHandler(url, SECRET, client=client)(request())
+        finally:
+            server.should_exit = True
+            thread.join()
+
+    assert (stranger.action, stranger.by, known.action) == ("cancel", "error", "accept")
+    assert len(endpoint.seen) == 1
+
+
+# --- the receiver of the examples
+
+
+@contextmanager
+def example_receiver(*servers: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    command = [sys.executable, str(ROOT / "examples" / "webhook_receiver.py"), SECRET, *servers]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/elicitation", process
+        finally:
+            process.terminate()
+
+
+async def test_a_server_asks_and_the_receiver_of_the_examples_answers() -> None:
+    with example_receiver("restaurant") as (url, process):
+        registry = ElicitationRegistry()
+        registry.on_elicitation(RemoteHandler(url, SECRET))
+        command = Command([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog=sys.__stderr__ or sys.stderr)
+        async with connect(command, Caller(registry, "restaurant")) as connection:
+            result = await connection.call_tool("book_table", {})
+        assert process.stdout is not None
+        asked = process.stdout.readline()
+
+    assert '"guests": 2' in result["content"][0]["text"]
+    assert asked.startswith("asked: restaurant")
+
+
+async def test_the_receiver_of_the_examples_decides_once_and_checks_who_asks() -> None:
+    suggested = form_params({"properties": {"city": {"type": "string", "default": "Bern"}}}, "Where to?")
+    body = json.dumps(
+        {
+            "type": "elicitation.asked",
+            "data": {
+                "id": "q1",
+                "request": json.loads(request(suggested).model_dump_json()),
+                "answer_schema": None,
+                "answer_url": None,
+            },
+        }
+    ).encode()
+    with example_receiver("travel") as (url, process):
+        async with httpx.AsyncClient(trust_env=False) as client:
+            replies = [await client.post(url, content=body, headers=sign(body, "q1", SECRET)) for _ in range(3)]
+            refused = [
+                await client.post(url, content=body, headers=headers)
+                for headers in ({}, sign(body, "q1", OTHER), sign(body, "q1", SECRET, now=time.time() - 400))
+            ]
+            nobody = await RemoteHandler(url, SECRET)(request())
+        process.terminate()
+        assert process.stdout is not None
+        lines = process.stdout.read().splitlines()
+
+    assert [reply.json()["data"]["content"] for reply in replies] == [{"city": "Bern"}] * 3
+    assert [reply.status_code for reply in refused] == [401] * 3
+    assert (nobody.action, nobody.by) == ("cancel", "policy")
+    assert len([line for line in lines if line.startswith("asked:")]) == 2
