@@ -37,12 +37,13 @@ class Endpoints:
     Args:
         inbox: The questions.
         authenticate: Tells who is signed in.
+        alone: As in `inbox_app`.
     """
 
-    def __init__(self, inbox: Inbox, authenticate: Authenticate) -> None:
+    def __init__(self, inbox: Inbox, authenticate: Authenticate, *, alone: bool = False) -> None:
         self._inbox = inbox
         self._authenticate = authenticate
-        self._pages = Pages()
+        self._pages = Pages(alone=alone)
         self.exceptions: Mapping[Any, Any] = {
             HTTPException: self._refuse,
             EntryNotFoundError: self._refuse,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +33,15 @@ _SOMETHING = ("That did not work", "Go back and try again.")
 
 
 class Pages:
-    """Writes pages; whatever comes from a server is escaped."""
+    """
+    Writes pages; whatever comes from a server is escaped.
 
-    def __init__(self) -> None:
+    Args:
+        alone: Whether each question is on a page by itself, and closing it is
+            an answer.
+    """
+
+    def __init__(self, *, alone: bool = False) -> None:
         self._templates = Environment(
             loader=FileSystemLoader(Path(__file__).parent / "templates"),
             autoescape=True,
@@ -41,6 +49,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._templates.globals.update(alone=alone, seconds_left=_seconds_left)
 
     def waiting(self, page: Page, *, is_later: bool) -> Response:
         """The questions that wait; *is_later*: not the first of them."""
@@ -105,3 +114,7 @@ class Pages:
 
     def _write(self, template: str, status: int = 200, **values: Any) -> Response:
         return HTMLResponse(self._templates.get_template(template).render(values), status)
+
+
+def _seconds_left(entry: Entry) -> int:
+    return max(0, math.ceil((entry.expires - datetime.now(timezone.utc)).total_seconds()))

@@ -79,6 +79,11 @@ if (summary) summary.focus();
 
 for (const each of document.forms) each.addEventListener("submit", () => { isLeaving = true; });
 
+// A page by itself is left by being closed; if it was only loaded again, it is back in time.
+if ("alone" in body.dataset && body.dataset.entry) {
+  addEventListener("pagehide", () => { if (!isLeaving) navigator.sendBeacon("left"); });
+}
+
 if (body.dataset.expires) {
   const end = Date.parse(body.dataset.expires);
   const shown = document.querySelector("[data-countdown]");
