@@ -132,7 +132,9 @@ class Endpoints:
                 validation = await self._inbox.check(owner, entry.id, content)
             return self._pages.step(entry, step, filled, validation)
         action = cast("Action", "decline" if step == "never" else step)
-        validation = await self._inbox.answer(owner, entry.id, action, content, never_again=step == "never")
+        validation = await self._inbox.answer(
+            owner, entry.id, action, content, never_again=step == "never", confirmed="confirmed" in filled
+        )
         if not validation:
             return self._pages.step(entry, "review", filled, validation)
         return self._pages.answered(await self._inbox.get(owner, web.path_params["id"]))

@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from mcp_elicit_client.core.secrets import typed_secrets
 from mcp_elicit_client.core.validation import Validation
 from mcp_elicit_client.inbox.entries import Entry, Page
 from mcp_elicit_client.inbox.web.controls import Filled, content_of, controls_of
@@ -82,9 +83,11 @@ class Pages:
         content = content_of(request.form, filled)
         names = [field.name for field in request.form.fields]
         rows = [(control, name in content) for control, name in zip(controls, names, strict=True)]
-        asked = {control.id for control in controls}
+        asked = {name for control in controls for name in control.names}
         sent = [(name, value) for name, values in filled.items() if name in asked for value in values]
-        return self._write("review.html", entry=entry, request=request, rows=rows, sent=sent)
+        secrets = typed_secrets(request.form, content, dict.fromkeys(content, "user"))
+        warnings = list(dict.fromkeys(finding.message for finding in secrets))
+        return self._write("review.html", entry=entry, request=request, rows=rows, sent=sent, warnings=warnings)
 
     def answered(self, entry: Entry) -> Response:
         """What was just answered."""
