@@ -1,8 +1,9 @@
 """
 Open a page in the user's browser: one argument, never a shell.
 
-Only what `inspect_url` let through comes here, so the argument begins with
-``http`` and cannot be taken for an option, a file or another program.
+Only what `inspect_url` let through comes here, or a file of our own, so the
+argument begins with ``http`` or ``file`` and cannot be taken for an option or
+another program.
 """
 
 from __future__ import annotations
@@ -42,12 +43,19 @@ async def open_url(target: Target) -> bool:
         Whether a program took the URL.  It is no proof that a page opened:
         `False` is sure, `True` is not.
     """
-    if sys.platform == "win32":
-        return _start_file(target.url)
-    for argv in commands(target.url):
-        if await _run(argv):
-            return True
-    return False
+    return await _open(target.url)
+
+
+async def open_file(path: Path) -> bool:
+    """
+    Try to open *path*, a file that we wrote, in the user's browser.
+
+    Unlike a URL's, its content is in no list of processes.
+
+    Returns:
+        As `open_url`.
+    """
+    return await _open(path.absolute().as_uri())
 
 
 def commands(url: str) -> Iterator[list[str]]:
@@ -98,6 +106,15 @@ def _from_template(entry: str, url: str) -> list[str] | None:
 
 def _is_shell(program: str) -> bool:
     return Path(program).stem.lower().rstrip("0123456789.") in _SHELLS
+
+
+async def _open(url: str) -> bool:
+    if sys.platform == "win32":
+        return _start_file(url)
+    for argv in commands(url):
+        if await _run(argv):
+            return True
+    return False
 
 
 async def _run(argv: list[str]) -> bool:

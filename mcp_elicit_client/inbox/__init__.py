@@ -1,12 +1,19 @@
 """Questions that wait until somebody answers them: later, elsewhere, in another process."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from mcp_elicit_client.inbox.entries import Entry, Page, State, request_schema
 from mcp_elicit_client.inbox.errors import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.handler import InboxHandler
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
-from mcp_elicit_client.inbox.stores.redis import RedisStore
-from mcp_elicit_client.inbox.stores.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from mcp_elicit_client.inbox.stores.redis import RedisStore
+    from mcp_elicit_client.inbox.stores.sqlite import SqliteStore
 
 __all__ = [
     "Entry",
@@ -22,3 +29,12 @@ __all__ = [
     "State",
     "request_schema",
 ]
+
+_LATER = {"RedisStore": "redis", "SqliteStore": "sqlite"}
+
+
+def __getattr__(name: str) -> object:
+    """Load a store when it is wanted."""
+    if name not in _LATER:
+        raise AttributeError(name)
+    return getattr(importlib.import_module(f"{__name__}.stores.{_LATER[name]}"), name)

@@ -99,6 +99,15 @@ class MemoryStore(WaitsHere):
             if record is not None and record.settlement is not None:
                 self._records[entry_id] = replace(record, settlement=replace(record.settlement, answer=None))
 
+    def forget(self, owner: str) -> None:
+        """Keep nothing of what *owner* was asked and no longer waits."""
+        with self._lock:
+            owned = self._of(owner)
+            for _, entry_id in owned.settled:
+                del self._records[entry_id]
+            owned.settled.clear()
+            self._prune(owner)
+
     async def aclose(self) -> None:
         """Do nothing: there is nothing to let go of."""
 

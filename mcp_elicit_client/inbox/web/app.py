@@ -19,7 +19,9 @@ BODY = 65_536
 """The longest body that is read, in bytes."""
 
 
-def inbox_app(inbox: Inbox, authenticate: Authenticate, *, origins: Collection[str] = ()) -> Starlette:
+def inbox_app(
+    inbox: Inbox, authenticate: Authenticate, *, origins: Collection[str] = (), alone: bool = False
+) -> Starlette:
     """
     Build an app that shows the questions of whoever is signed in, and takes answers.
 
@@ -43,6 +45,9 @@ def inbox_app(inbox: Inbox, authenticate: Authenticate, *, origins: Collection[s
             be async.  There is no default: whoever is let in may answer.
         origins: From where else forms may be sent (``https://app.example``),
             where a proxy hides the host that the browser knows.
+        alone: Whether every owner has one question and one page: nothing
+            leads to lists, and a page that is closed says so by a ``POST`` to
+            ``left`` beside it, which stands in front of this app.
 
     Raises:
         MissingExtraError: If starlette or jinja2 is not installed.
@@ -58,7 +63,7 @@ def inbox_app(inbox: Inbox, authenticate: Authenticate, *, origins: Collection[s
     from mcp_elicit_client.inbox.web.endpoints import Endpoints
     from mcp_elicit_client.inbox.web.guard import Guard
 
-    serve = Endpoints(inbox, authenticate)
+    serve = Endpoints(inbox, authenticate, alone=alone)
     return Starlette(
         routes=[
             Route("/", serve.waiting),

@@ -19,6 +19,7 @@ from mcp_elicit_client.core.forms import (
     TextField,
 )
 from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.inbox.web import moments
 
 Filled: TypeAlias = Mapping[str, Sequence[str]]
 """What a page sent: the values of each control."""
@@ -53,7 +54,7 @@ class Control:
 
     Attributes:
         id: Its name and id in the page.
-        kind: How it is shown: input, area, radios, select or checks.
+        kind: How it is shown: input, area, radios, select, checks or moment.
         label: What to call it.
         description: More about it.
         hint: What fits, in words of ours.
@@ -63,6 +64,7 @@ class Control:
         options: What there is to choose.
         limits: Attributes of the input: least, greatest, step.
         errors: What is wrong with it.
+        zones: The zones of a moment.
     """
 
     id: str
@@ -76,16 +78,22 @@ class Control:
     options: tuple[Option, ...]
     limits: Mapping[str, object]
     errors: tuple[str, ...]
+    zones: tuple[Option, ...] = ()
 
     @property
     def is_group(self) -> bool:
         """Whether it is several controls under one name."""
-        return self.kind in ("radios", "checks")
+        return self.kind in ("radios", "checks", "moment")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What its values are called when they are sent."""
+        return (self.id, zone_of(self.id)) if self.zones else (self.id,)
 
     @property
     def target(self) -> str:
         """Where a link to it leads."""
-        return f"{self.id}-0" if self.is_group else self.id
+        return f"{self.id}-0" if self.options and self.is_group else self.id
 
     @property
     def described_by(self) -> str:
@@ -98,6 +106,8 @@ class Control:
         """What is filled in, for a person to review."""
         if self.options:
             return ", ".join(option.label for option in self.options if option.is_chosen and option.value != LEFT_OUT)
+        if self.zones:
+            return f"{self.text.replace('T', ' ')} {''.join(zone.label for zone in self.zones if zone.is_chosen)}"
         return "••••••" if self.type == "password" and self.text else self.text
 
 
@@ -119,8 +129,22 @@ def controls_of(form: Form, filled: Filled | None = None, errors: Sequence[Field
 def content_of(form: Form, filled: Filled) -> dict[str, Any]:
     """Read what was filled in; what was left empty is left out."""
     return {
-        field.name: value for at, field in enumerate(form.fields) for value in _values(field, filled.get(f"f{at}", ()))
+        field.name: value
+        for at, field in enumerate(form.fields)
+        for value in _values(field, _with_zone(field, f"f{at}", filled))
     }
+
+
+def zone_of(name: str) -> str:
+    """Return what the zone beside the control *name* is called."""
+    return f"{name}-zone"
+
+
+def _with_zone(field: Field, name: str, filled: Filled) -> Sequence[str]:
+    texts = filled.get(name, ())
+    if not texts or not moments.control_type(field):
+        return texts
+    return [moments.join(texts[0], next(iter(filled.get(zone_of(name), ())), ""))]
 
 
 def _values(field: Field, texts: Sequence[str]) -> Iterator[Any]:
@@ -170,6 +194,12 @@ def _number(text: str) -> int | float | str:
 def _control(at: int, field: Field, filled: Filled | None, errors: tuple[str, ...]) -> Control:
     name = f"f{at}"
     options = _options(field, None if filled is None else filled.get(name, ()))
+    text = _suggested(field) if filled is None else "\n".join(filled.get(name, ()))
+    zones: tuple[Option, ...] = ()
+    if moments.control_type(field):
+        text, zone = moments.split(text if filled is None else "".join(_with_zone(field, name, filled)))
+        zone = zone or ("" if filled is None else next(iter(filled.get(zone_of(name), ())), ""))
+        zones = tuple(Option(offset, label, offset == zone) for offset, label in moments.zones(zone))
     return Control(
         id=name,
         kind=_kind(field, options),
@@ -178,10 +208,11 @@ def _control(at: int, field: Field, filled: Filled | None, errors: tuple[str, ..
         hint=_hint(field),
         type=_type(field),
         is_required=field.required,
-        text=_suggested(field) if filled is None else "\n".join(filled.get(name, ())),
+        text=text,
         options=options,
         limits=_limits(field),
         errors=errors,
+        zones=zones,
     )
 
 
@@ -193,6 +224,8 @@ def _kind(field: Field, options: Sequence[Option]) -> str:
             return "checks"
         case TextField() if not field.is_hidden and ("\n" in (field.default or "") or (field.max_length or 0) >= _LONG):
             return "area"
+        case TextField() if moments.control_type(field):
+            return "moment"
         case BooleanField():
             return "radios"
         case ChoiceField():
@@ -208,7 +241,7 @@ def _type(field: Field) -> str:
         case NumberField():
             return "number"
         case TextField():
-            return _INPUTS.get(field.format or "", "text")
+            return moments.control_type(field) or _INPUTS.get(field.format or "", "text")
         case _:
             return "text"
 
@@ -216,7 +249,11 @@ def _type(field: Field) -> str:
 def _limits(field: Field) -> dict[str, object]:
     if not isinstance(field, NumberField) or field.is_hidden:
         return {}
-    limits = {"min": field.minimum, "max": field.maximum, "step": 1 if field.integer else "any"}
+    least, greatest = field.minimum, field.maximum
+    if field.integer:  # browsers count their steps from the least value
+        least = None if least is None else math.ceil(least)
+        greatest = None if greatest is None else math.floor(greatest)
+    limits = {"min": least, "max": greatest, "step": 1 if field.integer else "any"}
     return {name: limit for name, limit in limits.items() if limit is not None}
 
 
@@ -255,25 +292,33 @@ def _options(field: Field, chosen: Sequence[str] | None) -> tuple[Option, ...]:
 
 def _hint(field: Field) -> str:
     words: list[str] = []
-    if isinstance(field, TextField) and (fitting := FORMATS_IN_WORDS.get(field.format or "")):
+    if moments.control_type(field):
+        words.append("With its zone: how far it is from UTC.")
+    elif isinstance(field, TextField) and (fitting := FORMATS_IN_WORDS.get(field.format or "")):
         words.append(f"Must be {fitting}.")
     if isinstance(field, BooleanField) and field.default is not None:
         words.append(f"The server suggests {'yes' if field.default else 'no'}.")
     if isinstance(field, NumberField):
         words += _between(field.minimum, field.maximum, "")
+        words += [] if field.exclusive_minimum is None else [f"More than {field.exclusive_minimum}."]
+        words += [] if field.exclusive_maximum is None else [f"Less than {field.exclusive_maximum}."]
+        words += [] if field.multiple_of is None else [f"A multiple of {field.multiple_of}."]
     if isinstance(field, TextField):
         words += _between(field.min_length, field.max_length, " characters")
     if isinstance(field, MultiChoiceField):
         words += ["One on each line."] if not field.choices else []
-        words += _between(field.min_items, field.max_items, " values")
+        how_many = _between(field.min_items, field.max_items, "" if field.choices else " values")
+        words += [f"Choose {each}" if field.choices else each for each in how_many]
     if isinstance(field, TextField) and field.pattern:
         words.append(f"Must match {printable(field.pattern, limit=80, multiline=False)}")
-    return " ".join(words)
+    if not isinstance(field, BooleanField) and field.default is not None:
+        words.append("Suggested by the server.")
+    return " ".join(f"{sentence[0].upper()}{sentence[1:]}" for sentence in words)
 
 
 def _between(least: float | None, greatest: float | None, unit: str) -> list[str]:
     if least is not None and greatest is not None:
-        return [f"From {least} to {greatest}{unit}."]
+        return [f"from {least} to {greatest}{unit}."]
     if least is not None:
-        return [f"At least {least}{unit}."]
-    return [] if greatest is None else [f"At most {greatest}{unit}."]
+        return [f"at least {least}{unit}."]
+    return [] if greatest is None else [f"at most {greatest}{unit}."]

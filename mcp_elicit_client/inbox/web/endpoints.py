@@ -37,12 +37,13 @@ class Endpoints:
     Args:
         inbox: The questions.
         authenticate: Tells who is signed in.
+        alone: As in `inbox_app`.
     """
 
-    def __init__(self, inbox: Inbox, authenticate: Authenticate) -> None:
+    def __init__(self, inbox: Inbox, authenticate: Authenticate, *, alone: bool = False) -> None:
         self._inbox = inbox
         self._authenticate = authenticate
-        self._pages = Pages()
+        self._pages = Pages(alone=alone)
         self.exceptions: Mapping[Any, Any] = {
             HTTPException: self._refuse,
             EntryNotFoundError: self._refuse,
@@ -131,7 +132,9 @@ class Endpoints:
                 validation = await self._inbox.check(owner, entry.id, content)
             return self._pages.step(entry, step, filled, validation)
         action = cast("Action", "decline" if step == "never" else step)
-        validation = await self._inbox.answer(owner, entry.id, action, content, never_again=step == "never")
+        validation = await self._inbox.answer(
+            owner, entry.id, action, content, never_again=step == "never", confirmed="confirmed" in filled
+        )
         if not validation:
             return self._pages.step(entry, "review", filled, validation)
         return self._pages.answered(await self._inbox.get(owner, web.path_params["id"]))

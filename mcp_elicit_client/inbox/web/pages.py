@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from mcp_elicit_client.core.secrets import typed_secrets
 from mcp_elicit_client.core.validation import Validation
 from mcp_elicit_client.inbox.entries import Entry, Page
 from mcp_elicit_client.inbox.web.controls import Filled, content_of, controls_of
@@ -31,9 +34,15 @@ _SOMETHING = ("That did not work", "Go back and try again.")
 
 
 class Pages:
-    """Writes pages; whatever comes from a server is escaped."""
+    """
+    Writes pages; whatever comes from a server is escaped.
 
-    def __init__(self) -> None:
+    Args:
+        alone: Whether each question is on a page by itself, and closing it is
+            an answer.
+    """
+
+    def __init__(self, *, alone: bool = False) -> None:
         self._templates = Environment(
             loader=FileSystemLoader(Path(__file__).parent / "templates"),
             autoescape=True,
@@ -41,6 +50,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._templates.globals.update(alone=alone, seconds_left=_seconds_left)
 
     def waiting(self, page: Page, *, is_later: bool) -> Response:
         """The questions that wait; *is_later*: not the first of them."""
@@ -73,9 +83,11 @@ class Pages:
         content = content_of(request.form, filled)
         names = [field.name for field in request.form.fields]
         rows = [(control, name in content) for control, name in zip(controls, names, strict=True)]
-        asked = {control.id for control in controls}
+        asked = {name for control in controls for name in control.names}
         sent = [(name, value) for name, values in filled.items() if name in asked for value in values]
-        return self._write("review.html", entry=entry, request=request, rows=rows, sent=sent)
+        secrets = typed_secrets(request.form, content, dict.fromkeys(content, "user"))
+        warnings = list(dict.fromkeys(finding.message for finding in secrets))
+        return self._write("review.html", entry=entry, request=request, rows=rows, sent=sent, warnings=warnings)
 
     def answered(self, entry: Entry) -> Response:
         """What was just answered."""
@@ -105,3 +117,7 @@ class Pages:
 
     def _write(self, template: str, status: int = 200, **values: Any) -> Response:
         return HTMLResponse(self._templates.get_template(template).render(values), status)
+
+
+def _seconds_left(entry: Entry) -> int:
+    return max(0, math.ceil((entry.expires - datetime.now(timezone.utc)).total_seconds()))

@@ -17,19 +17,32 @@ function showErrors(control, errors) {
     line.textContent = error;
     return line;
   }));
-  const target = document.getElementById(control) || field;
-  if (errors.length) target.setAttribute("aria-invalid", "true");
-  else target.removeAttribute("aria-invalid");
+  const inputs = [...field.querySelectorAll("[aria-invalid], #" + control + ", select, input[type=checkbox]")];
+  const targets = field.getAttribute("role") === "radiogroup" ? [field] : inputs;
+  for (const target of targets) {
+    if (errors.length) target.setAttribute("aria-invalid", "true");
+    else target.removeAttribute("aria-invalid");
+  }
+}
+
+// What a browser's own control holds and cannot read is not sent: it must not pass for left out.
+function unreadable() {
+  return [...form.elements].filter((input) => input.validity && input.validity.badInput);
 }
 
 function showFound() {
-  if (!isLeaving) for (const control of touched) showErrors(control, found[control] || []);
+  if (!isLeaving) for (const control of touched) showErrors(control, errorsOf(control));
 }
 
 // What is about to be clicked must not move away.
 addEventListener("pointerdown", () => { isPressed = true; }, true);
 for (const end of ["pointerup", "pointercancel"]) {
   addEventListener(end, () => setTimeout(() => { isPressed = false; showFound(); }, 200), true);
+}
+
+function errorsOf(control) {
+  const bad = unreadable().some((input) => input.id === control);
+  return bad ? ["This cannot be read yet."] : found[control] || [];
 }
 
 async function check() {
@@ -45,6 +58,14 @@ async function check() {
   }
 }
 
+// The offset of this computer's zone, there and then, as the zones of the page are called.
+function offsetAt(text) {
+  const then = new Date(text.includes("T") ? text : `${new Date().toISOString().slice(0, 10)}T${text}`);
+  const minutes = -then.getTimezoneOffset();
+  const two = (number) => String(Math.floor(number)).padStart(2, "0");
+  return minutes ? `${minutes < 0 ? "-" : "+"}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}` : "Z";
+}
+
 function filterOf(list, options, label) {
   const box = document.createElement("input");
   box.type = "search";
@@ -52,12 +73,21 @@ function filterOf(list, options, label) {
   box.setAttribute("aria-label", `Filter the options of ${label}`);
   box.addEventListener("input", () => {
     const wanted = box.value.toLocaleLowerCase();
+    let shown = 0;
     for (const option of options) {
       const isChosen = option.selected || (option.querySelector("input") || {}).checked;
       option.hidden = !isChosen && !option.textContent.toLocaleLowerCase().includes(wanted);
+      shown += option.hidden ? 0 : 1;
     }
+    told.textContent = `${shown} of ${options.length}`;
   });
-  list.before(box);
+  // Enter here looks for options; it does not send the form.
+  box.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
+  const told = document.createElement("p");
+  told.className = "hint";
+  told.setAttribute("role", "status");
+  if (list.tagName === "SELECT") list.size = Math.min(options.length, 8);
+  list.before(box, told);
 }
 
 if (form) {
@@ -67,6 +97,35 @@ if (form) {
     touched.add(field.dataset.control);
     check();
   });
+  form.addEventListener("submit", (event) => {
+    const bad = unreadable();
+    if (!bad.length || (event.submitter && event.submitter.value !== "review")) return;
+    event.preventDefault();
+    for (const input of bad) {
+      touched.add(input.id);
+      showErrors(input.id, errorsOf(input.id));
+    }
+    bad[0].focus();
+  });
+  for (const zone of document.querySelectorAll("[data-zone]")) {
+    const moment = document.getElementById(zone.dataset.zone);
+    let isOurs = !zone.value;
+    zone.addEventListener("change", () => { isOurs = false; });
+    moment.addEventListener("change", () => {
+      if (isOurs) zone.value = moment.value ? offsetAt(moment.value) : "";
+    });
+  }
+  for (const group of document.querySelectorAll("fieldset[data-control]")) {
+    const boxes = [...group.querySelectorAll("input[type=checkbox]")];
+    if (!boxes.length) continue;
+    const told = document.createElement("p");
+    told.className = "hint";
+    told.setAttribute("role", "status");
+    const count = () => { told.textContent = `${boxes.filter((box) => box.checked).length} chosen`; };
+    group.append(told);
+    group.addEventListener("change", count);
+    count();
+  }
   for (const list of document.querySelectorAll("[data-filter]")) {
     const field = list.closest("[data-control]");
     const label = field.querySelector("legend bdi, label bdi").textContent;
@@ -77,11 +136,26 @@ if (form) {
 const summary = document.getElementById("summary");
 if (summary) summary.focus();
 
-for (const each of document.forms) each.addEventListener("submit", () => { isLeaving = true; });
+// A second click was not meant for the page that the first one led to.
+setTimeout(() => { body.dataset.awake = ""; }, 500);
+for (const each of document.forms) {
+  each.addEventListener("submit", (event) => {
+    const isYes = event.submitter && ["accept", "open"].includes(event.submitter.value);
+    if (isYes && !("awake" in body.dataset)) event.preventDefault();
+    if (!event.defaultPrevented) isLeaving = true;
+  });
+}
+
+// A page by itself is left by being closed; if it was only loaded again, it is back in time.
+if ("alone" in body.dataset && body.dataset.entry) {
+  addEventListener("pagehide", () => { if (!isLeaving) navigator.sendBeacon("left"); });
+}
 
 if (body.dataset.expires) {
   const end = Date.parse(body.dataset.expires);
   const shown = document.querySelector("[data-countdown]");
+  const time = document.querySelector(".until time");
+  if (time) time.textContent = new Date(end).toLocaleTimeString();
   const count = () => {
     const left = Math.max(0, Math.round((end - Date.now()) / 1000));
     if (shown) {

@@ -1,0 +1,5 @@
+"""Ask on a page in the browser of the person at this computer."""
+
+from mcp_elicit_client.handlers.browser.handler import BrowserHandler
+
+__all__ = ["BrowserHandler"]

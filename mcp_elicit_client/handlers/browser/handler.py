@@ -1,0 +1,128 @@
+"""The handler: opens a page, and waits for what is answered there."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TypeAlias
+
+import anyio
+import anyio.lowlevel
+
+from mcp_elicit_client.exceptions import MissingExtraError
+from mcp_elicit_client.handlers.browser.page import Page
+from mcp_elicit_client.handlers.browser.serving import PROCESS, Serving
+from mcp_elicit_client.handlers.opener import open_file
+from mcp_elicit_client.inbox.errors import InboxError
+from mcp_elicit_client.inbox.inbox import LIFETIME
+from mcp_elicit_client.racing import ask_until
+from mcp_elicit_client.typing import Answer, Request
+
+OpenFile: TypeAlias = Callable[[Path], Awaitable[bool]]
+"""Tries to open a file in the browser, and says whether a program took it."""
+
+PATIENCE = 5.0
+"""How long a browser may take to open the page before its address is told too, in seconds."""
+
+_NEEDED = ("jinja2", "starlette", "uvicorn")
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+def print_address(url: str) -> None:
+    """Tell the person at the terminal where to answer."""
+    if sys.stderr is not None:
+        print(f"A program asks you something.  Answer in the browser of this computer: {url}", file=sys.stderr)  # noqa: T201
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrowserHandler:
+    """
+    Ask the person at this computer, on a page in their browser.
+
+    All pages of a process are served by one server, on 127.0.0.1 and a port
+    of its own, in a thread of its own.  It is there as long as there are
+    pages.  A page is opened through a file that only this user can read,
+    whose token opens it once; it answers one question, and closing it is a
+    cancel.  Four questions are open at a time; more wait for their turn.
+
+    Attributes:
+        open_file: What opens the file in the browser.
+        tell: What is told the address where no browser can be opened, or none
+            has opened the page within five seconds; it works once.  None if
+            there is nobody to tell.
+        folder: Where the file is put, if the browser cannot read the
+            temporary folder.
+        lifetime: How long a question without a deadline can be answered, in
+            seconds.
+
+    Raises:
+        MissingExtraError: If the extra ``browser`` is not installed.
+    """
+
+    open_file: OpenFile = open_file
+    tell: Callable[[str], None] | None = print_address
+    folder: Path | None = None
+    lifetime: float = LIFETIME
+
+    def __post_init__(self) -> None:
+        if any(importlib.util.find_spec(name) is None for name in _NEEDED):
+            raise MissingExtraError("browser", "a page in the browser")
+
+    async def __call__(self, request: Request, /) -> Answer:
+        """Open a page, and return what the person decided there; being cancelled withdraws the question."""
+        deadline = request.deadline or datetime.now(timezone.utc) + timedelta(seconds=self.lifetime)
+        request = request.model_copy(update={"deadline": deadline})
+        line = PROCESS.line
+        has_place = False
+        try:
+            with anyio.move_on_after((deadline - datetime.now(timezone.utc)).total_seconds()) as waiting:
+                has_place = await line.enter()
+            if waiting.cancelled_caught:
+                return Answer.cancel(by="timeout", reason="other questions were open until its time was over")
+            if not has_place:
+                return Answer.cancel(by="nobody", reason="too many questions wait for a page")
+            return await self._ask(request)
+        except (InboxError, OSError, ValueError) as error:
+            _logger.warning("a question of server %r could not be asked: %s", request.server.name, error)
+            return Answer.cancel(by="error", reason="the page could not be shown")
+        finally:
+            if has_place:
+                line.leave()
+
+    async def _ask(self, request: Request) -> Answer:
+        serving, page = PROCESS.open()
+        try:
+            path = page.write(self.folder)
+            answer = await ask_until(
+                lambda: self._fail_to_show(serving, page, path), lambda: serving.inbox.ask(page.owner, request)
+            )
+        finally:
+            page.end()
+        if answer is None:
+            return Answer.cancel(by="nobody", reason="no browser could be opened")
+        if answer.by != "user":
+            return answer
+        reason = "the page was closed" if page.was_closed else "answered in the browser"
+        return answer.model_copy(update={"reason": reason})
+
+    async def _fail_to_show(self, serving: Serving, page: Page, path: Path) -> None:
+        """Bring the page before the person; return only if that cannot have worked."""
+        while not (await serving.inbox.list(page.owner)).entries:
+            await anyio.lowlevel.checkpoint()
+        try:
+            is_shown = await self.open_file(path)
+            if is_shown:
+                await anyio.sleep(PATIENCE)
+            if self.tell is not None and not page.is_entered:
+                self.tell(page.url)
+                is_shown = True
+        except Exception:
+            _logger.exception("the page could not be opened")
+            is_shown = False
+        if is_shown:
+            await anyio.sleep_forever()
