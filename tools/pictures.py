@@ -88,9 +88,7 @@ async def browser(inbox: Inbox) -> AsyncIterator[Page]:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         async with anyio.create_task_group() as group, async_playwright() as playwright:
             group.start_soon(server.serve, [listening])
-            chromium = await playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-            )
+            chromium = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
             origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
             size = {"width": 760, "height": 320}
             yield await chromium.new_page(base_url=origin, viewport=size)  # type: ignore[arg-type]
