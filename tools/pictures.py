@@ -90,7 +90,7 @@ async def browser(inbox: Inbox) -> AsyncIterator[Page]:
             group.start_soon(server.serve, [listening])
             chromium = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
             origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
-            size = {"width": 760, "height": 320}
+            size = {"width": 680, "height": 320}
             yield await chromium.new_page(base_url=origin, viewport=size)  # type: ignore[arg-type]
             await chromium.close()
             server.should_exit = True
