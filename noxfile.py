@@ -6,11 +6,22 @@ Everything that must hold before a change lands; ``nox`` runs it all.
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 import re
 
 import nox
 
 nox.options.sessions = ["check", "tests", "hosts", "coverage"]
+=======
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import nox
+
+nox.options.sessions = ["check", "site", "package", "tests", "coverage"]
+>>>>>>> w-release
 nox.options.reuse_existing_virtualenvs = True
 nox.options.stop_on_first_error = True
 
@@ -32,6 +43,12 @@ OF_THE_SDK = [
 ]
 """The tests that another version of the SDK could break; with the oldest one, only these are run."""
 
+SITE = ["zensical==0.0.73", "mkdocstrings-python>=2.0.11,<3", "ruff"]
+"""What builds the site; pinned, since 0.x may change anything.  Ruff breaks the lines of long signatures."""
+
+WITHOUT_THE_CHECKOUT = ["choices", "headless", "registry"]
+"""The tests of the source distribution that are run against the installed wheel."""
+
 FASTMCP = {"2": "fastmcp>=4.1,<5", "1": "fastmcp>=3.4,<4"}
 """Which FastMCP goes with which major of the SDK."""
 
@@ -41,11 +58,61 @@ HOSTS = ["langchain-mcp-adapters>=0.3", "mcp-use>=1.7", "pydantic-ai-slim[mcp]>=
 
 @nox.session
 def check(session: nox.Session) -> None:
-    """Format, lint, layers."""
+    """Format, lint, layers, and whether the public surface is the one that is kept."""
     session.install("-q", "-e", ".[dev]")
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
     session.run("lint-imports")
+    session.run("python", "-m", "tools.surface")
+
+
+@nox.session
+def site(session: nox.Session) -> None:
+    """Build the documentation, and follow every link of it."""
+    session.install("-q", *SITE)
+    session.run("zensical", "build", "--strict", "--clean")
+    session.run("python", "-m", "tools.site", "site")
+
+
+@nox.session
+def package(session: nox.Session) -> None:
+    """Build what is released, and use it as somebody would who has nothing else."""
+    session.install("-q", "build", "hatchling", "twine")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        session.run("python", "-m", "build", "--no-isolation", "--outdir", str(place / "dist"), silent=True)
+        wheel, source = next(place.glob("dist/*.whl")), next(place.glob("dist/*.tar.gz"))
+        session.run("twine", "check", "--strict", str(wheel), str(source))
+        session.run("python", "-m", "venv", str(place / "venv"))
+        shutil.unpack_archive(source, place)
+        tests = place / source.name.removesuffix(".tar.gz")
+        shutil.rmtree(tests / "mcp_elicit_client")
+        programs = place / "venv" / ("Scripts" if os.name == "nt" else "bin")
+        python = str(programs / "python")
+        session.chdir(place)
+        session.run(python, "-m", "pip", "install", "-q", str(wheel), external=True)
+        session.run(str(programs / "mcp-elicit"), "demo", external=True)
+        extras = f"{wheel}[terminal,browser,otel,qr,redis,sealed]"
+        session.run(
+            python, "-m", "pip", "install", "-q", extras, "hypothesis", "pytest", "sybil", "trio", external=True
+        )
+        verify_types(session, programs)
+        session.chdir(tests)
+        chosen = [f"tests/test_{name}.py" for name in WITHOUT_THE_CHECKOUT]
+        session.run(
+            python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen, "docs/quickstart.md", external=True
+        )
+
+
+def verify_types(session: nox.Session, programs: Path) -> None:
+    """Verify that every public name has a type, as whoever type-checks a host application sees it."""
+    pyright = Path(__file__).parent / ".npm" / "node_modules" / ".bin" / "pyright"
+    if not pyright.exists() and "CI" not in os.environ:
+        session.warn("the npm package pyright is not installed; see .ci/run")
+        return
+    # Where pyright verifies types it takes the first Python of the path, and nox puts that of the session there.
+    path = f"PATH={programs}{os.pathsep}{os.environ['PATH']}"
+    session.run("env", path, str(pyright), "--ignoreexternal", "--verifytypes", "mcp_elicit_client", external=True)
 
 
 @nox.session

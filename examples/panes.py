@@ -9,7 +9,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.tmux import Pane, window
@@ -47,32 +47,32 @@ def ask(params: str, words: str = "ENGLISH") -> list[str]:
     return [sys.executable, "-c", _ASK.replace("PARAMS", params).replace("WORDS", words)]
 
 
-def pictures() -> Iterator[tuple[str, str]]:
-    """Draw every picture; yield its name and what is to be seen."""
+def pictures(look: Callable[..., str] = Pane.sees) -> Iterator[tuple[str, str]]:
+    """Draw every picture; yield its name, and what *look* returns of the pane once it shows the given texts."""
     environment = {
         name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "MCP_ELICIT_UI", "COLORFGBG")
     }
     root = PAGE.parent.parent
     with window(ask("FORM"), environment, columns=80, rows=40, cwd=root) as pane:
-        yield "form", pane.sees("[Ctrl+S review]")
+        yield "form", look(pane, "[Ctrl+S review]")
         pane.types("Ann")
         pane.keys("Tab")
         pane.types("ann@")
-        yield "error", pane.sees("! Must be")
+        yield "error", look(pane, "! Must be")
         pane.types("example.com")
         pane.keys("Tab", "Tab")
         pane.types("2026-12-24 19:30 Europe/Berlin")
-        yield "date", pane.sees("Is sent as")
+        yield "date", look(pane, "Is sent as")
         pane.keys("Tab", "Down", "Down", "Space", "Down", "Space")
-        yield "several", pane.sees("2 chosen")
+        yield "several", look(pane, "2 chosen")
         pane.keys("C-s")
-        yield "review", pane.sees("[Ctrl+S send]")
+        yield "review", look(pane, "[Ctrl+S send]")
         leave(pane)
     with window(ask("URL"), environment, columns=80, rows=40, cwd=root) as pane:
-        yield "consent", pane.sees("[open]")
+        yield "consent", look(pane, "[open]")
         leave(pane)
     with window(ask("FORM", "GERMAN"), environment, columns=80, rows=40, cwd=root) as pane:
-        yield "german", pane.sees("[Ctrl+S prüfen]")
+        yield "german", look(pane, "[Ctrl+S prüfen]")
         leave(pane)
 
 

@@ -1,8 +1,6 @@
 """
 What can go wrong, and whose doing it is.
 
-::
-
     ElicitationError
     ├── RequestError            the server asked for something that cannot be answered
     │   └── UnsafeURLError      ... or for a URL that must not be opened

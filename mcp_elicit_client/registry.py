@@ -78,7 +78,7 @@ class ElicitationRegistry:
         policy: Policy | None = None,
         tell_outcome: bool = False,
     ) -> None:
-        self.door = Door(limits=limits, url_rules=url_rules, tell_outcome=tell_outcome)
+        self.door: Door = Door(limits=limits, url_rules=url_rules, tell_outcome=tell_outcome)
         self._ask: Handler = self._choose if policy is None else policy(self._choose)
         self._handlers: dict[Place, Handler] = {}
 

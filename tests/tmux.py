@@ -41,6 +41,11 @@ class Pane:
         return "\n".join(line.rstrip() for line in lines).rstrip()
 
     @property
+    def coloured(self) -> str:
+        """What is to be seen, with the escape sequences of its colours."""
+        return self.run("capture-pane", "-p", "-e")
+
+    @property
     def history(self) -> str:
         """What is to be seen, and what has scrolled away."""
         return self.run("capture-pane", "-p", "-J", "-S", "-")

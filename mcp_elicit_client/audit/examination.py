@@ -56,12 +56,12 @@ class Examination:
     """
 
     def __init__(self, keys: Keys, watched: Iterable[int] = ()) -> None:
-        self.events = 0
-        self.first = 0
-        self.last = BEGINNING
+        self.events: int = 0
+        self.first: int = 0
+        self.last: Anchor = BEGINNING
         self.damages: list[Damage] = []
-        self.more = 0
-        self.is_whole = True
+        self.more: int = 0
+        self.is_whole: bool = True
         self._keys = keys
         self._seals = {BEGINNING.sequence: BEGINNING.mac}
         self._watched = frozenset(watched)

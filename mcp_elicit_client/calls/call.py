@@ -38,7 +38,7 @@ class Call:
         self.session = session
         self.tool = tool
         self.clocks = clocks
-        self.insisted = 0
+        self.insisted: int = 0
         self._max_questions = max_questions
         self._asked = 0
         self._visits: Counter[str] = Counter()

@@ -72,7 +72,7 @@ class Caller:
         max_retries: int = 5,
     ) -> None:
         registry = handler if isinstance(handler, ElicitationRegistry) else None
-        self.server = Server.named(server)
+        self.server: Server = Server.named(server)
         self._ask = handler
         self._modes = modes
         self._registry = registry

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
 
@@ -44,7 +44,7 @@ class Choice(BaseModel):
         title: What is shown.  Safe to show.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     value: Scalar
     title: str
@@ -64,8 +64,9 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
         The options; none if *schema* is no enum.  Whether several may be
         chosen is the schema's ``type``: ``array``.
 
-    >>> normalize_enum({"type": "string", "enum": ["s", "m"], "enumNames": ["Small", "Medium"]})
-    (Choice(value='s', title='Small'), Choice(value='m', title='Medium'))
+    Examples:
+        >>> normalize_enum({"type": "string", "enum": ["s", "m"], "enumNames": ["Small", "Medium"]})
+        (Choice(value='s', title='Small'), Choice(value='m', title='Medium'))
     """
     if schema.get("type") == "array" and isinstance(schema.get("items"), Mapping):
         schema = items_with_names(schema)

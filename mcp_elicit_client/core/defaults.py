@@ -30,9 +30,10 @@ def get_defaults(params: object) -> dict[str, Any]:
     Raises:
         RequestError: If *params* is no request that could be answered.
 
-    >>> get_defaults({"message": "?", "requestedSchema": {"properties": {
-    ...     "size": {"type": "integer", "default": 0}, "colour": {"type": "string"}}}})
-    {'size': 0}
+    Examples:
+        >>> get_defaults({"message": "?", "requestedSchema": {"properties": {
+        ...     "size": {"type": "integer", "default": 0}, "colour": {"type": "string"}}}})
+        {'size': 0}
     """
     request = parse_request(params)
     if not isinstance(request, FormRequest):
@@ -93,9 +94,10 @@ def validate(params: object, content: object) -> Validation:
     Raises:
         RequestError: If *params* is no form that could be answered.
 
-    >>> form = {"message": "?", "requestedSchema": {"properties": {"age": {"type": "integer", "minimum": 18}}}}
-    >>> [error.code for error in validate(form, {"age": 12}).errors]
-    ['minimum']
+    Examples:
+        >>> form = {"message": "?", "requestedSchema": {"properties": {"age": {"type": "integer", "minimum": 18}}}}
+        >>> [error.code for error in validate(form, {"age": 12}).errors]
+        ['minimum']
     """
     request = parse_request(params)
     if not isinstance(request, FormRequest):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
@@ -73,7 +73,7 @@ class UrlWarning(BaseModel):
         detail: What it is about, where the code does not say all; safe to show.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     code: UrlWarningCode
     detail: str = ""
@@ -169,8 +169,9 @@ def _imitated(labels: list[str]) -> str | None:
     """
     Find a well-known kind of domain in the part of a host that anybody can choose.
 
-    >>> _imitated("github.com.evil.example".split("."))
-    'github.com'
+    Examples:
+        >>> _imitated("github.com.evil.example".split("."))
+        'github.com'
     """
     if not any(label.partition("-")[0] in _KNOWN_ENDINGS | _SECOND_LEVEL for label in labels[1:-1]):
         return None  # as nearly always: the list of suffixes need not be read

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
 from pydantic import Field as Setting
@@ -19,7 +19,7 @@ Value: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat | tuple[Stri
 
 
 class _Field(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     title: str
@@ -225,7 +225,7 @@ class Form(BaseModel):
         closed: Whether the server refuses answers with other keys.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     fields: tuple[Annotated[Field, Setting(discriminator="kind")], ...] = ()
     left_out: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic import Field as Setting
@@ -43,7 +43,7 @@ class Server(BaseModel):
         origin: Where it is reached, if known: a command or an origin.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     name: str
     claimed_name: str | None = None
@@ -68,7 +68,7 @@ class Turn(BaseModel):
         of: How many there are.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     number: int
     of: int
@@ -87,7 +87,7 @@ class Completion(Protocol):
 
 
 class _Request(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     server: Server
     message: str

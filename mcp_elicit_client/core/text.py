@@ -86,8 +86,9 @@ def printable(text: str, *, limit: int | None = SHOWN, multiline: bool = True) -
             becomes ``…``.  None for all: then the time is linear in *text*.
         multiline: Keep line breaks.  If not, they become spaces.
 
-    >>> print(printable("Domain: github.com\r\x1b[1AEVIL"))
-    Domain: github.com\u{d}\u{1b}[1AEVIL
+    Examples:
+        >>> print(printable("Domain: github.com\r\x1b[1AEVIL"))
+        Domain: github.com\u{d}\u{1b}[1AEVIL
     """
     if is_plain(text):
         return text if limit is None or len(text) <= limit else f"{text[:limit]}…"

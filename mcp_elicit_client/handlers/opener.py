@@ -21,6 +21,8 @@ import anyio
 
 from mcp_elicit_client.core.urls import Target
 
+__all__ = ["open_url"]
+
 _PATIENCE = 3.0
 """How long an opener may take to fail, in seconds; one that still runs is taken to work."""
 

@@ -14,6 +14,8 @@ from mcp_elicit_client.typing import Handler
 if TYPE_CHECKING:
     from mcp.types import ElicitRequestParams, ElicitResult, ErrorData
 
+__all__ = ["ElicitationCallback", "elicitation_callback"]
+
 _MAX_CLAIM = 200
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
@@ -39,7 +39,7 @@ class Entry(BaseModel):
         action: What the answer was; None without one.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     id: str
     owner: str
@@ -65,7 +65,7 @@ class Page(BaseModel):
         after: Where the next page begins; None if this is the last.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     entries: tuple[Entry, ...]
     after: str | None = None

@@ -5,11 +5,11 @@ Each is usable alone; `recommended` puts together what a careful host wants.
 """
 
 from mcp_elicit_client.policies.automatic import AutomaticAnswers, form_fingerprint
+from mcp_elicit_client.policies.closing import patience
 from mcp_elicit_client.policies.composing import compose, recommended
-from mcp_elicit_client.policies.hooks import hooks
+from mcp_elicit_client.policies.hooking import hooks
 from mcp_elicit_client.policies.impersonation import flag_impersonation
 from mcp_elicit_client.policies.limited import rate_limit
-from mcp_elicit_client.policies.patience import patience
 from mcp_elicit_client.policies.permissions import Permissions
 from mcp_elicit_client.policies.quiet import quiet_after_declines
 from mcp_elicit_client.policies.secrets import protect_secrets

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from mcp_elicit_client.policies.automatic import AutomaticAnswers
+from mcp_elicit_client.policies.closing import patience
 from mcp_elicit_client.policies.impersonation import flag_impersonation
 from mcp_elicit_client.policies.limited import rate_limit
-from mcp_elicit_client.policies.patience import patience
 from mcp_elicit_client.policies.permissions import Permissions
 from mcp_elicit_client.policies.quiet import quiet_after_declines
 from mcp_elicit_client.policies.secrets import protect_secrets

@@ -32,8 +32,9 @@ def skeleton(name: str) -> str:
     other alphabets, digits that stand for letters, case, spaces, accents and
     invisible characters make no difference.
 
-    >>> skeleton("C 1AUDE") == skeleton("claude")
-    True
+    Examples:
+        >>> skeleton("C 1AUDE") == skeleton("claude")
+        True
     """
     text = unicodedata.normalize("NFKD", name).casefold()
     text = "".join(LOOKALIKES.get(character, character) for character in text).translate(_LEET)

@@ -17,9 +17,10 @@ def quote(text: str, width: int) -> str:
     """
     Set *text*, already safe to show, in lines of at most *width* columns behind the gutter.
 
-    >>> print(quote("Hello, who are you?", 16))
-      | Hello, who
-      | are you?
+    Examples:
+        >>> print(quote("Hello, who are you?", 16))
+          | Hello, who
+          | are you?
     """
     room = max(width - len(GUTTER), _NARROWEST)
     lines = [part for line in text.split("\n") for part in _break(line, room)]

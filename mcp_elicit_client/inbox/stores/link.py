@@ -44,7 +44,7 @@ class Link:
         from redis.asyncio import Redis
         from redis.exceptions import NoScriptError, RedisError
 
-        self.waiting = Waiting()
+        self.waiting: Waiting = Waiting()
         self.worker = worker
         self._redis: Any = Redis.from_url(
             url, decode_responses=True, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE

@@ -28,13 +28,15 @@ class OptionsControl(Control):
 
     def __init__(self, field: ChoiceField | MultiChoiceField, words: Catalogue) -> None:
         super().__init__(field, words)
-        self.several = isinstance(field, MultiChoiceField)
+        self.several: bool = isinstance(field, MultiChoiceField)
         default = (
             [] if field.default is None else field.default if isinstance(field.default, tuple) else [field.default]
         )
-        self.chosen = [choice for choice in field.choices if any(same(choice.value, each) for each in default)]
-        self.empty = field.default == ()
-        self.refusal = ""
+        self.chosen: list[Choice] = [
+            choice for choice in field.choices if any(same(choice.value, each) for each in default)
+        ]
+        self.empty: bool = field.default == ()
+        self.refusal: str = ""
         self._at: int | None = None
         self._first = 0
         self._buffer: Buffer | None = None

@@ -64,9 +64,9 @@ class Control(ABC):
     def __init__(self, field: Field, words: Catalogue) -> None:
         self.field = field
         self.words = words
-        self.touched = False
-        self.restored = False
-        self.nagged = False
+        self.touched: bool = False
+        self.restored: bool = False
+        self.nagged: bool = False
         self.on_change: Callable[[Control], None] = lambda _: None
 
     @property

@@ -31,10 +31,10 @@ class TextControl(Control):
 
     def __init__(self, field: TextField | NumberField | MultiChoiceField, words: Catalogue) -> None:
         super().__init__(field, words)
-        self.lines = isinstance(field, MultiChoiceField) or (
+        self.lines: bool = isinstance(field, MultiChoiceField) or (
             isinstance(field, TextField) and field.format is None and not field.is_hidden
         )
-        self.empty = False
+        self.empty: bool = False
         self._outcome = self._untouched()
         text = "" if field.default is None else _as_text(field, field.default)
         self._buffer = Buffer(document=Document(text, len(text)), multiline=True)

@@ -50,15 +50,16 @@ class FormView(View):
     """
 
     request: FormRequest
+    busy: bool
 
     def __init__(self, stage: Stage, request: FormRequest) -> None:
         super().__init__(stage, request)
-        self.controls = [control_of(field, stage.words) for field in request.form.fields]
+        self.controls: list[Control] = [control_of(field, stage.words) for field in request.form.fields]
         for control in self.controls:
             control.on_change = self._changed
-        self.place = 0
-        self.more = False
-        self.status = ""
+        self.place: int = 0
+        self.more: bool = False
+        self.status: str = ""
         self._looking: set[str] = set()
 
     @property

@@ -26,6 +26,8 @@ class ReviewView(View):
         row: The field that Enter would go back to; None if none.
     """
 
+    doubt: Doubt | None
+
     def __init__(self, stage: Stage, form: FormView) -> None:
         super().__init__(stage, form.request)
         self.form = form

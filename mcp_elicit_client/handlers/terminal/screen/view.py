@@ -79,7 +79,7 @@ class View(ABC):
         self.request = request
         self.at: int | None = None
         self.doubt: Doubt | None = None
-        self.busy = False
+        self.busy: bool = False
         self.look: int | None = None
         self._drawn: float | None = None
         self._lines = 0

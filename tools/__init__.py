@@ -1,0 +1,1 @@
+"""What makes and checks the documentation and the release; nothing of it is installed."""

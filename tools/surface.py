@@ -1,0 +1,106 @@
+"""
+List the public surface: every name that a host application may rely on, with its signature.
+
+``python -m tools.surface`` compares it with `fixtures/api.txt` and shows what differs;
+``--write`` writes that file anew.  Public is what the pages in `docs/api` are made of: of each module
+named there, what its ``__all__`` names, else what it defines without a leading underscore.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import griffe
+
+ROOT = Path(__file__).parent.parent
+KEPT = ROOT / "fixtures" / "api.txt"
+_PACKAGE = "mcp_elicit_client"
+_LONG_TEXT = re.compile(r"'[^']{20,}'|\"[^\"]{20,}\"")
+_MODULE = re.compile(r"^::: (\S+)$", re.MULTILINE)
+_HIDDEN = {"model_config"}
+_KEPT_DUNDERS = {"__aenter__", "__aexit__", "__call__", "__iter__", "__len__", "__bool__"}
+
+
+def public_modules(root: Path = ROOT) -> list[str]:
+    """Name the modules that have a place in `docs/api`."""
+    texts = (page.read_text(encoding="utf-8") for page in sorted((root / "docs" / "api").glob("*.md")))
+    return sorted(name for text in texts for name in _MODULE.findall(text))
+
+
+def surface(root: Path = ROOT) -> list[str]:
+    """Return one line for each public name, by module; *root* is the project's folder."""
+    loader = griffe.GriffeLoader(search_paths=[root])
+    loader.load(_PACKAGE, try_relative_path=False)
+    loader.resolve_aliases(implicit=True)
+    lines: list[str] = []
+    for name in public_modules(root):
+        module = loader.modules_collection[name]
+        names = _defined(module) if module.exports is None else module.exports
+        found = [line for each in sorted(map(str, names)) for line in _lines(each, module[each])]
+        # What a long text says, such as one of a catalogue, is no matter of the surface.
+        lines += [f"[{name}]", *(_LONG_TEXT.sub("'...'", line) for line in found), ""]
+    return lines[:-1]
+
+
+def _defined(module: griffe.Object) -> list[str]:
+    return [name for name, member in module.members.items() if not member.is_alias and not name.startswith("_")]
+
+
+def _lines(path: str, found: griffe.Object | griffe.Alias) -> Iterator[str]:
+    target = found.final_target if isinstance(found, griffe.Alias) else found
+    if isinstance(target, griffe.Class):
+        bases = ", ".join(str(base) for base in target.bases)
+        yield f"class {path}({bases})" if bases else f"class {path}"
+        yield from _members(path, target)
+    elif isinstance(target, griffe.Function):
+        for each in target.overloads or [target]:
+            yield f"{_kind(target)} {each.signature(name=path)}"
+    elif isinstance(target, griffe.Attribute):
+        yield _attribute(path, target)
+
+
+def _members(path: str, target: griffe.Class) -> Iterator[str]:
+    for name, member in sorted(target.all_members.items()):
+        is_ours = not name.startswith("_") or name in _KEPT_DUNDERS
+        # A dataclass and a hand-written __init__ say what the class is called with.
+        if (is_ours and name not in _HIDDEN) or name == "__init__":
+            yield from _lines(f"{path}.{name}", member)
+
+
+def _kind(function: griffe.Function) -> str:
+    words = [each for each in ("staticmethod", "classmethod") if each in function.labels]
+    return " ".join([*words, "async def" if "async" in function.labels else "def"])
+
+
+def _attribute(path: str, attribute: griffe.Attribute) -> str:
+    kind = "property " if "property" in attribute.labels else ""
+    annotation = f": {attribute.annotation}" if attribute.annotation is not None else ""
+    is_assigned_in_init = attribute.labels == {"instance-attribute"}
+    value = f" = {attribute.value}" if attribute.value is not None and not is_assigned_in_init else ""
+    return f"{kind}{path}{annotation}{value}"
+
+
+def main() -> int:
+    """Show what differs, or write the file; 1 if something differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help=f"write {KEPT.relative_to(ROOT)}")
+    now = [f"{line}\n" for line in surface()]
+    if parser.parse_args().write:
+        KEPT.write_text("".join(now), encoding="utf-8")
+        return 0
+    kept = KEPT.read_text(encoding="utf-8").splitlines(keepends=True) if KEPT.exists() else []
+    changes = list(difflib.unified_diff(kept, now, str(KEPT.relative_to(ROOT)), "as it is now", n=0))
+    sys.stdout.writelines(changes)
+    if changes:
+        print("\nThe public surface has changed.  If that is meant: `python -m tools.surface --write`, and say so in")
+        print("CHANGELOG.md; what is gone or takes other arguments is a break (docs/versioning.md).")
+    return 1 if changes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
