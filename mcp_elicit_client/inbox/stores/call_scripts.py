@@ -34,7 +34,7 @@ local id, owner, text, questions, created, expires, left, keep, token =
 if redis.call('HGET', call(id), 'token') == token then return 0 end
 forget_answers(id)
 redis.call('HSET', call(id), 'id', id, 'owner', owner, 'questions', questions, 'created', created, 'expires', expires,
-  'state', 'parked', 'token', token)
+  'state', 'parked', 'token', token, 'claim', '')
 redis.call('PEXPIRE', call(id), left + keep)
 redis.call('SET', body(id), text, 'PX', math.max(left, 1))
 redis.call('ZADD', p .. ':workers', expires, 'call:' .. id)
@@ -59,17 +59,17 @@ RESUME = f"""{_CALLS}
 local id, owner, now, token = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local state = look_at_call(id, owner, now)
 if not state then return false end
-if state == 'parked' then redis.call('HSET', call(id), 'state', 'resuming', 'token', token)
+if state == 'parked' then redis.call('HSET', call(id), 'state', 'resuming', 'claim', token)
 -- The same attempt again, the reply to the first one having been lost:
-elseif redis.call('HGET', call(id), 'token') == token then return 'parked' end
+elseif redis.call('HGET', call(id), 'claim') == token then return 'parked' end
 return state
 """
 """Begin to resume a call if it is parked; tell where it was before."""
 
 RELEASE = f"""{_CALLS}
-local f = redis.call('HMGET', call(ARGV[1]), 'state', 'token')
+local f = redis.call('HMGET', call(ARGV[1]), 'state', 'claim')
 if f[1] == 'resuming' and f[2] == ARGV[2] then
-  redis.call('HSET', call(ARGV[1]), 'state', 'parked', 'token', '')
+  redis.call('HSET', call(ARGV[1]), 'state', 'parked', 'claim', '')
 end
 """
 """Park a call again, if it was claimed with this token."""
