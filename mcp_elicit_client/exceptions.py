@@ -7,7 +7,9 @@ What can go wrong, and whose doing it is.
     ├── AnswerError             an answer that must not be sent
     ├── CallError               a call that could not be brought to its end
     │   ├── CallTimeoutError    ... since one of its two clocks ran out
-    │   └── VisitRequiredError  ... since the server wants a URL visited, and it was not
+    │   ├── VisitRequiredError  ... since the server wants a URL visited, and it was not
+    │   ├── ParkedError         ... since it was parked, and cannot be resumed, or not here
+    │   └── StaleStateError     ... since the server no longer knows its own state
     ├── PermissionsFileError    a file of permissions that cannot be trusted or read
     ├── MissingExtraError       a part that is not installed
     ├── AuditError              (in ``audit``) a log that cannot be written or trusted
@@ -141,6 +143,44 @@ class CallTimeoutError(CallError, TimeoutError):
         self.waited = waited
         self.patience = patience
         self.thought = thought
+
+
+ParkedRefusal: TypeAlias = Literal["unknown", "resuming", "over", "expired", "server", "protocol"]
+"""The code of a `ParkedError`."""
+
+_PARKED: dict[ParkedRefusal, str] = {
+    "unknown": "there is no such parked call",
+    "resuming": "the parked call is being resumed by somebody else, or whoever did has died over it",
+    "over": "the parked call was resumed already",
+    "expired": "the parked call was not resumed in time",
+    "server": "the parked call is one of another server",
+    "protocol": "this connection speaks a protocol revision in which no call can be resumed",
+}
+
+
+class ParkedError(CallError):
+    """
+    A parked call that cannot be resumed, or not here.  Nothing was sent.
+
+    Attributes:
+        code: Why, as one stable word.  ``unknown`` is what a wrong owner
+            finds too; after ``server`` and ``protocol`` the call is as it was.
+    """
+
+    def __init__(self, code: ParkedRefusal) -> None:
+        super().__init__(_PARKED[code])
+        self.code = code
+
+
+class StaleStateError(CallError):
+    """
+    The server refuses the state that it gave out itself: it is too old, or the server was restarted.
+
+    The call has to be made anew.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("the server no longer knows its own state: the answers came too late, or it was restarted")
 
 
 class VisitRequiredError(CallError):

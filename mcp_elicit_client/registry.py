@@ -151,6 +151,8 @@ class ElicitationRegistry:
         return as_answer(await self._ask(request))
 
     async def _choose(self, request: Request, /) -> Answer:
+        if request.stand_in is not None:
+            return as_answer(await request.stand_in(request))
         handler = self.handler_for(request)
         if handler is None:
             _logger.warning("no handler for a %s request of server %r", request.mode, request.server.name)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, timezone
@@ -29,10 +27,10 @@ from mcp_elicit_client.inbox import (
     InboxHandler,
     MemoryStore,
     RedisStore,
-    SqliteStore,
     request_schema,
 )
-from tests.support import ROOT, form_params, skip_or_fail
+from tests.inboxes import Clock, RedisServer, Stores, until
+from tests.support import ROOT, form_params
 
 pytestmark = pytest.mark.anyio
 
@@ -43,16 +41,6 @@ FORM = form_params(
 URL = {"mode": "url", "message": "m", "url": "https://a.example/", "elicitationId": "e"}
 SECRET = "heliotrope-4711"
 KEY = b"k" * 32
-
-
-class Clock:
-    """The time, and some more."""
-
-    def __init__(self) -> None:
-        self.ahead = 0.0
-
-    def __call__(self) -> float:
-        return time.time() + self.ahead
 
 
 def request(params: Any = FORM, **details: Any) -> Any:
@@ -80,33 +68,6 @@ def anyio_backend(place: tuple[str, str]) -> str:
     return place[0]
 
 
-class RedisServer:
-    """A real Redis on a port of its own, which can be stopped and started."""
-
-    def __init__(self, folder: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        self.url = f"redis://127.0.0.1:{self.port}"
-        self.folder = folder
-        self.start()
-
-    def start(self) -> None:
-        command = ["redis-server", "--port", str(self.port), "--save", "", "--dir", str(self.folder)]
-        try:
-            self.process = subprocess.Popen([*command, "--bind", "127.0.0.1"], stdout=subprocess.PIPE, text=True)
-        except FileNotFoundError:
-            skip_or_fail("redis-server is not installed; see .ci/run")
-        assert self.process.stdout is not None
-        while "Ready to accept connections" not in self.process.stdout.readline():
-            assert self.process.poll() is None
-
-    def stop(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-
-
 @pytest.fixture(scope="module")
 def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
     server = RedisServer(tmp_path_factory.mktemp("redis"))
@@ -117,44 +78,6 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
-
-
-class Stores:
-    """Makes stores that share what they hold, as those of two processes do."""
-
-    def __init__(self, kind: str, folder: Path, clock: Clock, redis: Callable[[], RedisServer]) -> None:
-        self.kind = kind
-        self.path = folder / "inbox.db"
-        self.clock = clock
-        self.redis = redis
-        self.made: list[Any] = []
-
-    def __call__(self, **options: Any) -> Any:
-        options = {"clock": self.clock, **options}
-        match self.kind:
-            case "memory":
-                store: Any = self.made[0] if self.made else MemoryStore(**options)
-            case "sqlite":
-                store = SqliteStore(self.path, **options)
-            case _:
-                store = RedisStore(self.redis().url, prefix=f"{{{self.path}}}", **options)
-        self.made.append(store)
-        return store
-
-    async def content(self) -> str:
-        """All that is stored, as text."""
-        if self.kind == "memory":
-            return repr(self.made[0]._records)
-        if self.kind == "sqlite":
-            files = self.path.parent.glob("inbox.db*")
-            return "".join(file.read_bytes().decode("latin-1") for file in files)
-        from redis.asyncio import Redis
-
-        async with Redis.from_url(self.redis().url, decode_responses=True) as client:
-            keys = [key async for key in client.scan_iter(f"*{self.path}*")]
-            every: Any = client
-            hashes = [await every.hgetall(key) for key in keys if ":entry:" in key]
-            return repr((keys, hashes))
 
 
 @pytest.fixture
@@ -172,16 +95,6 @@ async def stores(
 @pytest.fixture
 def inbox(stores: Stores) -> Inbox:
     return Inbox(stores())
-
-
-async def until(condition: Callable[[], Awaitable[Any]]) -> Any:
-    """Return the first true result of a condition."""
-    with anyio.fail_after(20):
-        while True:
-            found = await condition()
-            if found:
-                return found
-            await anyio.sleep(0.005)
 
 
 async def waiting(inbox: Inbox, owner: str = "ann", count: int = 1) -> tuple[Entry, ...]:
@@ -566,6 +479,183 @@ async def test_requests_keep_their_fields_and_lose_the_servers_meta(inbox: Inbox
     assert entry.read() == asks.model_copy(update={"meta": {}})
 
 
+# --- parked calls
+
+BODY = "everything that is needed"
+
+
+async def parked(inbox: Inbox, *asks: Any, lifetime: float = 500, call_id: str | None = None) -> Any:
+    deadline = datetime.fromtimestamp(inbox.calls.store.clock() + 0.9 * lifetime, timezone.utc)
+    closing = [each.model_copy(update={"deadline": deadline}) for each in asks or (request(),)]
+    return await inbox.calls.park("ann", BODY, closing, lifetime, call_id)
+
+
+async def test_the_questions_of_a_parked_call_wait_though_no_process_does(stores: Stores) -> None:
+    call = await parked(Inbox(stores()), request(), request(URL))
+    later = Clock()
+    other = Inbox(stores(clock=later) if stores.kind != "memory" else stores())
+    later.ahead = stores.clock.ahead = 440
+
+    first, second = (await other.list("ann")).entries
+    assert (first.id, second.id) == call.questions
+    assert (first.call, first.state) == (call.id, "waiting")
+    assert abs(first.expires - first.created - timedelta(seconds=450)) < timedelta(seconds=1)
+    found = await other.calls.find("ann", call.id)
+    assert found is not None
+    assert (found.body, found.answers, found.call.state) == (BODY, (None, None), "parked")
+
+    await other.answer("ann", first.id, "accept", {"a": SECRET}, who="ann@phone")
+    await other.withdraw("ann", second.id)
+    found = await other.calls.find("ann", call.id)
+    assert found is not None
+    assert [(each.action, each.content, each.by) for each in found.answers if each] == [
+        ("accept", {"a": SECRET}, "user"),
+        ("cancel", None, "host"),
+    ]
+
+
+@pytest.mark.parametrize("key", [None, KEY])
+async def test_what_was_answered_stays_until_the_call_is_over_and_no_longer(stores: Stores, key: Any) -> None:
+    inbox = Inbox(stores(history=2, keep=0.05), key)
+    call = await parked(inbox)
+    await inbox.answer("ann", call.questions[0], "accept", {"a": SECRET})
+    for _ in range(4):  # what history holds is not what a call needs
+        async with asked(inbox) as question:
+            (entry,) = await waiting(inbox)
+            await inbox.answer("ann", entry.id, "decline")
+            await question.over()
+    await anyio.sleep(0.1)  # longer than history is kept
+
+    content = await stores.content()
+    assert (BODY in content, SECRET in content) == (key is None, key is None)
+    assert await inbox.calls.claim("ann", call.id, "t") == "parked"
+    found = await inbox.calls.find("ann", call.id)
+    assert found is not None
+    assert found.answers[0] is not None
+    assert (found.call.state, found.answers[0].content) == ("resuming", {"a": SECRET})
+
+    await inbox.calls.finish(call.id)
+
+    async def is_wiped() -> bool:
+        content = await stores.content()
+        return SECRET not in content and BODY not in content
+
+    await until(is_wiped)
+    found = await inbox.calls.find("ann", call.id)
+    assert found is not None
+    assert (found.call.state, found.body, found.answers) == ("over", "", ())
+
+
+async def test_of_forty_who_resume_a_call_at_once_one_does(stores: Stores) -> None:
+    inboxes = [Inbox(stores()) for _ in range(4)]
+    call = await parked(inboxes[0])
+    states: list[Any] = []
+
+    async def claim(number: int) -> None:
+        states.append(await inboxes[number % 4].calls.claim("ann", call.id, f"t{number}"))
+
+    async with anyio.create_task_group() as group:
+        for number in range(40):
+            group.start_soon(claim, number)
+
+    assert sorted(states) == ["parked", *["resuming"] * 39]
+
+
+async def test_a_claim_is_given_up_only_by_who_has_it(inbox: Inbox) -> None:
+    call = await parked(inbox)
+    assert await inbox.calls.claim("ann", call.id, "mine") == "parked"
+    await inbox.calls.release(call.id, "theirs")
+    assert await inbox.calls.claim("ann", call.id, "theirs") == "resuming"
+    await inbox.calls.release(call.id, "mine")
+    assert await inbox.calls.claim("ann", call.id, "theirs") == "parked"
+    await inbox.calls.finish(call.id)
+    await inbox.calls.release(call.id, "theirs")
+    assert await inbox.calls.claim("ann", call.id, "mine") == "over"
+
+
+@pytest.mark.parametrize("owner_and_id", [("bob", None), ("ann", "forged"), ("", None), ("ann", "\ud800")])
+async def test_a_wrong_owner_finds_no_parked_call(inbox: Inbox, owner_and_id: tuple[str, str | None]) -> None:
+    call = await parked(inbox)
+    owner, guess = owner_and_id[0], call.id if owner_and_id[1] is None else owner_and_id[1]
+    assert await inbox.calls.find(owner, guess) is None
+    if guess.isascii():
+        assert await inbox.calls.claim(owner, guess, "t") is None
+    assert await inbox.calls.claim("ann", call.id, "t") == "parked"
+
+
+async def test_a_call_that_asks_again_keeps_its_name_and_forgets_what_was_answered(
+    inbox: Inbox, stores: Stores
+) -> None:
+    call = await parked(inbox)
+    await inbox.answer("ann", call.questions[0], "accept", {"a": SECRET})
+    await inbox.calls.claim("ann", call.id, "t")
+    again = await parked(inbox, request(URL), call_id=call.id)
+
+    assert again.id == call.id
+    found = await Inbox(stores()).calls.find("ann", call.id)
+    assert found is not None
+    assert (found.call.state, found.answers, found.call.questions) == ("parked", (None,), again.questions)
+    assert [entry.id for entry in (await inbox.list("ann")).entries] == list(again.questions)
+    if stores.kind != "sqlite":  # whose log beside the file is cleared when the call is over
+        assert SECRET not in await stores.content()
+
+
+async def test_a_call_that_nobody_resumes_expires_and_leaves_nothing(stores: Stores, clock: Clock) -> None:
+    inbox = Inbox(stores())
+    answered, open_ = await parked(inbox), await parked(inbox)
+    claimed = await parked(inbox)
+    await inbox.answer("ann", answered.questions[0], "accept", {"a": SECRET})
+    await inbox.calls.claim("ann", claimed.id, "t")
+    clock.ahead = 451
+    (past, *others) = (await inbox.history("ann")).entries
+    assert {past.state, *(each.state for each in others)} == {"expired", "answered"}
+    assert await inbox.calls.claim("ann", open_.id, "t") == "parked"  # it still can be resumed
+    await inbox.calls.release(open_.id, "t")
+
+    clock.ahead = 501
+    for call, state in ((answered, "expired"), (open_, "expired"), (claimed, "resuming")):
+        found = await inbox.calls.find("ann", call.id)
+        assert found is not None
+        assert (found.call.state, found.body, found.answers) == (state, "", ())
+        assert await inbox.calls.claim("ann", call.id, "x") == state
+    if stores.kind == "sqlite":
+        await stores.made[0].aclose()
+    assert SECRET not in await stores.content()
+
+
+async def test_a_parked_call_of_another_key_is_an_error(stores: Stores) -> None:
+    call = await parked(Inbox(stores(), KEY))
+    stranger = Inbox(stores(), b"o" * 32)
+    for look in (stranger.list("ann"), stranger.calls.find("ann", call.id)):
+        with pytest.raises(InboxError, match="not sealed with this key"):
+            await look
+
+
+async def test_a_watcher_sees_the_questions_of_a_parked_call(inbox: Inbox, stores: Stores) -> None:
+    seen: list[tuple[str | None, str]] = []
+    watched = Inbox(stores())
+
+    async def watch() -> None:
+        async for entry in watched.watch("ann"):
+            seen.append((entry.call, entry.state))  # noqa: PERF401 -- one by one
+
+    async def saw(count: int) -> None:
+        async def enough() -> bool:
+            return len(seen) >= count
+
+        await until(enough)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch)
+        first = await parked(inbox)
+        await saw(1)
+        await inbox.answer("ann", first.questions[0], "decline")
+        await saw(2)
+        group.cancel_scope.cancel()
+
+    assert seen == [(first.id, "waiting"), (first.id, "answered")]
+
+
 # --- processes that share a store
 
 
@@ -731,6 +821,38 @@ async def test_a_file_of_another_version_is_refused(sqlite: Stores) -> None:
     assert "version" in (await refused(sqlite())).reason
 
 
+VERSION_1 = """
+CREATE TABLE entries (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, worker TEXT NOT NULL, request TEXT NOT NULL, created REAL NOT NULL,
+    expires REAL NOT NULL, place INTEGER NOT NULL, changed INTEGER NOT NULL, state TEXT NOT NULL, who TEXT NOT NULL,
+    moment REAL NOT NULL, action TEXT NOT NULL, answer TEXT, token TEXT NOT NULL, is_open INTEGER NOT NULL
+);
+CREATE TABLE leases (worker TEXT PRIMARY KEY, until REAL NOT NULL);
+CREATE TABLE position (last INTEGER NOT NULL);
+INSERT INTO position VALUES (7);
+PRAGMA user_version = 1;
+"""
+
+
+@ON_SQLITE
+async def test_a_file_of_the_version_before_is_used_as_it_is(sqlite: Stores) -> None:
+    now = sqlite.clock()
+    written = request().model_dump_json(exclude={"meta"})
+    values = ("x" * 32, "ann", "w", written, now, now + 200, 7, 7, "waiting", "", now, "", None, "", 1)
+    with sqlite3.connect(sqlite.path) as connection:
+        connection.executescript(VERSION_1)
+        connection.execute(f"INSERT INTO entries VALUES ({', '.join('?' * 15)})", values)
+        connection.execute("INSERT INTO leases VALUES ('w', ?)", (now + 200,))
+    connection.close()
+    sqlite.path.chmod(0o600)
+
+    inbox = Inbox(sqlite())
+    (old,) = (await inbox.list("ann")).entries
+    call = await parked(inbox)
+    assert old.read() == request()
+    assert [entry.call for entry in (await Inbox(sqlite()).list("ann")).entries] == [None, call.id]
+
+
 @ON_SQLITE
 async def test_a_file_that_others_may_write_is_refused(sqlite: Stores) -> None:
     sqlite.path.touch()
@@ -868,6 +990,16 @@ async def test_the_same_attempt_again_is_the_same_answer(stores: Stores) -> None
         assert [await store.settle(*about), await store.settle(*about)] == ["waiting", "waiting"]
         assert await store.settle(*about[:3], "another") == "withdrawn"
         await question.over()
+
+
+@ON_REDIS
+async def test_the_same_attempt_to_park_or_resume_again_is_the_same(stores: Stores) -> None:
+    store = stores()
+    call = await parked(Inbox(store))
+    await store.park(call, [], "again")
+    assert [await store.claim("ann", call.id, "mine") for _ in range(2)] == ["parked", "parked"]
+    await store.park(call, [], "again")  # the same attempt: it was parked by it already
+    assert await store.claim("ann", call.id, "theirs") == "resuming"
 
 
 @pytest.mark.parametrize("place", [("trio", "redis")], ids="-".join)

@@ -2,52 +2,76 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Awaitable, Iterator
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import anyio
+from pydantic import BaseModel
 
 from mcp_elicit_client.calls.clocks import Clocks
 from mcp_elicit_client.core.requests import question_of
 from mcp_elicit_client.hosts.boundary import as_answer
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
+Through: TypeAlias = Callable[[Handler], Handler]
+"""Makes of the host's handler the one that is asked."""
+
 
 class Ask(Protocol):
     """Answers the params of one question."""
 
-    def __call__(self, params: Any, **details: Any) -> Awaitable[Answer]:
+    def __call__(self, params: Any, *, through: Through | None = None, **details: Any) -> Awaitable[Answer]:
         """Answer *params*; *details* are those of `parse_request`."""
         ...
 
 
+class Memory(BaseModel):
+    """
+    What is remembered from question to question, and while a call is parked.
+
+    Attributes:
+        rounds: How often the call came back with questions.
+        asked: How many questions it asked.
+        insisted: How many of them had been declined before.
+        visits: How often the user agreed to each URL.
+        declined: What was declined, as digests.
+    """
+
+    rounds: int = 0
+    asked: int = 0
+    insisted: int = 0
+    visits: dict[str, int] = {}
+    declined: set[str] = set()
+
+
 class Call:
     """
-    What is remembered from question to question, as long as the call lasts.
+    One call, as long as it lasts in this process.
 
     Args:
         session: The SDK's session.
         tool: The tool that is called, if it is one.
         clocks: The server's time and the user's.
         max_questions: How many questions may be asked; the rest is cancelled.
+        memory: What is remembered of it from before it was parked; None for a
+            new call.
     """
 
-    def __init__(self, session: Any, tool: str | None, clocks: Clocks, max_questions: int) -> None:
+    def __init__(
+        self, session: Any, tool: str | None, clocks: Clocks, max_questions: int, memory: Memory | None = None
+    ) -> None:
         self.session = session
         self.tool = tool
         self.clocks = clocks
-        self.insisted: int = 0
+        self.memory = memory or Memory()
         self._max_questions = max_questions
-        self._asked = 0
-        self._visits: Counter[str] = Counter()
-        self._declined: set[str] = set()
         self._open: set[anyio.CancelScope] = set()
 
     def visits(self, url: str) -> int:
         """Count how often the user agreed to *url*."""
-        return self._visits[url]
+        return self.memory.visits.get(url, 0)
 
     async def ask(self, handler: Handler, request: Request) -> Answer:
         """
@@ -56,21 +80,29 @@ class Call:
         A server that is told no, and asks the same again, hears no again: the
         user is not worn down.
         """
-        question = question_of(request)
-        if question in self._declined:
-            self.insisted += 1
-            return Answer.decline(by="policy", reason="it was declined already during this call")
-        self._asked += 1
-        if self._asked > self._max_questions:
-            return Answer.cancel(by="policy", reason=f"more than {self._max_questions} questions in one call")
+        question = _digest(request)
+        if not request.resumed:
+            refusal = self._refusal(question)
+            if refusal is not None:
+                return refusal
         if isinstance(request, UrlRequest):
             request = request.model_copy(update={"visits": self.visits(request.target.url)})
         answer = as_answer(await handler(request))
         if answer.action == "decline":
-            self._declined.add(question)
+            self.memory.declined.add(question)
         if answer.action == "accept" and isinstance(request, UrlRequest):
-            self._visits[request.target.url] += 1
+            self.memory.visits[request.target.url] = self.visits(request.target.url) + 1
         return answer
+
+    def _refusal(self, question: str) -> Answer | None:
+        memory = self.memory
+        if question in memory.declined:
+            memory.insisted += 1
+            return Answer.decline(by="policy", reason="it was declined already during this call")
+        memory.asked += 1
+        if memory.asked > self._max_questions:
+            return Answer.cancel(by="policy", reason=f"more than {self._max_questions} questions in one call")
+        return None
 
     @contextmanager
     def closing(self, scope: anyio.CancelScope) -> Iterator[None]:
@@ -85,3 +117,7 @@ class Call:
         """End the call: its open questions are withdrawn."""
         for scope in self._open:
             scope.cancel()
+
+
+def _digest(request: Request) -> str:
+    return hashlib.sha256(question_of(request).encode("utf-8", "surrogatepass")).hexdigest()

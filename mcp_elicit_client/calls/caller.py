@@ -13,14 +13,18 @@ import anyio
 import anyio.lowlevel
 
 from mcp_elicit_client.calls import verbs
-from mcp_elicit_client.calls.call import Call
+from mcp_elicit_client.calls.call import Call, Through
 from mcp_elicit_client.calls.clocks import Clocks
 from mcp_elicit_client.calls.completions import Completions, VisitCompletion
 from mcp_elicit_client.calls.liveness import server_gone
+from mcp_elicit_client.calls.lot import Lot
+from mcp_elicit_client.calls.parked import Claim, Resumable, claimed, look
+from mcp_elicit_client.calls.parking import Parking
 from mcp_elicit_client.calls.required import Retries
 from mcp_elicit_client.calls.rounds import Rounds
-from mcp_elicit_client.calls.verbs import Send
-from mcp_elicit_client.core.requests import Server
+from mcp_elicit_client.calls.verbs import Called
+from mcp_elicit_client.core.requests import FIRST_WITH_ROUNDS, Server
+from mcp_elicit_client.exceptions import ParkedError
 from mcp_elicit_client.hosts.boundary import DEFAULT_DOOR, Door, answer_params, as_answer
 from mcp_elicit_client.hosts.sdk import ElicitationCallback, elicitation_callback, server_with_claim
 from mcp_elicit_client.racing import ask_until
@@ -172,6 +176,7 @@ class Caller:
         patience: float | None = PATIENCE,
         meta: Mapping[str, Any] | None = None,
         progress_callback: Any = None,
+        park: Parking | None = None,
     ) -> Any:
         """
         Call a tool, and see to what it asks on the way.
@@ -193,20 +198,23 @@ class Caller:
                 cancelled, and the server may end the call.
             meta: The ``_meta`` of the request.
             progress_callback: As for the SDK.
+            park: Where the call is parked when it comes back with questions
+                that a person is to answer; None to wait for the answers.
 
         Returns:
-            The SDK's ``CallToolResult``.
+            The SDK's ``CallToolResult``; or a `Parked`, if it was parked.
 
         Raises:
             CallTimeoutError: If a clock ran out.
             VisitRequiredError: If URLs were to be visited, and not all were.
+            StaleStateError: If the server refuses its own state.
             CallError: If the server asks in a way that nobody could follow,
-                too often, or again and again for what was declined.
+                too often, or again and again for what was declined; or if
+                the call cannot be parked.
             Exception: What the SDK raises for an error of the server.
         """
-        session = verbs.session_of(client)
-        send = verbs.tool(session, name, arguments, meta, progress_callback)
-        return await self._run(session, send, name, Clocks(timeout, patience))
+        called = Called("tool", name, arguments, meta)
+        return await self._call(client, called, Clocks(timeout, patience), park, progress_callback)
 
     async def get_prompt(  # noqa: PLR0913 -- see call_tool
         self,
@@ -217,13 +225,12 @@ class Caller:
         timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
         patience: float | None = PATIENCE,
         meta: Mapping[str, Any] | None = None,
+        park: Parking | None = None,
     ) -> Any:
         """Get a prompt, and see to what it asks on the way; all else is as in `call_tool`."""
-        session = verbs.session_of(client)
-        send = verbs.prompt(session, name, arguments, meta)
-        return await self._run(session, send, None, Clocks(timeout, patience))
+        return await self._call(client, Called("prompt", name, arguments, meta), Clocks(timeout, patience), park)
 
-    async def read_resource(
+    async def read_resource(  # noqa: PLR0913 -- see call_tool
         self,
         client: Any,
         uri: str,
@@ -231,21 +238,85 @@ class Caller:
         timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
         patience: float | None = PATIENCE,
         meta: Mapping[str, Any] | None = None,
+        park: Parking | None = None,
     ) -> Any:
         """Read a resource, and see to what it asks on the way; all else is as in `call_tool`."""
-        session = verbs.session_of(client)
-        send = verbs.resource(session, uri, meta)
-        return await self._run(session, send, None, Clocks(timeout, patience))
+        called = Called("resource", str(uri), None, meta)
+        return await self._call(client, called, Clocks(timeout, patience), park)
 
-    async def _run(self, session: Any, send: Send, tool: str | None, clocks: Clocks) -> Any:
-        call = Call(session, tool, clocks, self._max_questions)
-        ask = functools.partial(self._asked, session, call)
+    async def resume(  # noqa: PLR0913 -- see call_tool
+        self,
+        parked_id: str,
+        client: Any,
+        park: Parking,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
+        patience: float | None = PATIENCE,
+        progress_callback: Any = None,
+    ) -> Any:
+        """
+        Go on with a call that was parked, in whichever process, once its questions are answered.
+
+        A question that was declined, withdrawn, or not answered in time goes
+        back as that.  The call is sent at most once: if this process dies
+        over it, nobody can tell what the server has done, and it is lost.
+
+        Args:
+            parked_id: The id of the `Parked`.
+            client: As in `call_tool`, for the same server.
+            park: Where it was parked, and whose it is; and where it is parked
+                again if it comes back with further questions.
+            timeout: As in `call_tool`.
+            patience: As in `call_tool`.
+            progress_callback: As for the SDK.
+
+        Returns:
+            What the call returns in the end; or a `Parked`: the same one,
+            with nothing sent, if questions still wait, or one with further
+            questions.
+
+        Raises:
+            ParkedError: If the call cannot be resumed, or not here; nothing
+                was sent.
+            StaleStateError: If the server refuses its own state.
+            InboxError: If the inbox cannot be used or read; nothing was sent.
+            Exception: What else `call_tool` raises.
+        """
+        session = verbs.session_of(client)
+        resumable = await look(park, parked_id, self.server.name)
+        if (getattr(session, "protocol_version", None) or "") < FIRST_WITH_ROUNDS:
+            raise ParkedError("protocol")
+        if resumable.parked.waiting:
+            return resumable.parked
+        memo = resumable.memo
+        call = Call(session, memo.called.tool, Clocks(timeout, patience), self._max_questions, memo.memory)
+        async with claimed(park, parked_id) as claim:
+            lot = Lot(park, call, memo.called, self.server.name, claim)
+            return await self._run(call, memo.called, progress_callback, lot, (resumable, claim))
+
+    async def _call(
+        self, client: Any, called: Called, clocks: Clocks, park: Parking | None, progress_callback: Any = None
+    ) -> Any:
+        call = Call(verbs.session_of(client), called.tool, clocks, self._max_questions)
+        lot = None if park is None else Lot(park, call, called, self.server.name)
+        return await self._run(call, called, progress_callback, lot)
+
+    async def _run(
+        self,
+        call: Call,
+        called: Called,
+        progress: Any,
+        lot: Lot | None,
+        resumed: tuple[Resumable, Claim] | None = None,
+    ) -> Any:
+        ask = functools.partial(self._asked, call.session, call)
         retries = Retries(call, ask, self._max_retries)
-        rounds = Rounds(session, call, ask, self._door, self._max_rounds)
+        rounds = Rounds(call.session, call, ask, self._door, self._max_rounds, lot)
+        send = functools.partial(retries.send, called.over(call.session, progress))
         self._calls.add(call)
         try:
             with call.clocks.running():
-                return await rounds.drive(functools.partial(retries.send, send))
+                return await (rounds.drive(send) if resumed is None else rounds.resume(send, *resumed))
         finally:
             self._calls.discard(call)
             call.close()
@@ -277,7 +348,9 @@ class Caller:
                     return await _unless_gone(functools.partial(server_gone, only.session, in_callback=True), ask)
         return _too_late() if anyio.current_time() >= deadline else Answer.cancel(by="host", reason="the call ended")
 
-    async def _asked(self, session: Any, call: Call, params: Any, **details: Any) -> Answer:
+    async def _asked(
+        self, session: Any, call: Call, params: Any, *, through: Through | None = None, **details: Any
+    ) -> Answer:
         """
         Answer a question that comes back from a call.
 
@@ -289,7 +362,8 @@ class Caller:
             if isinstance(request, UrlRequest) and request.elicitation_id and call.visits(request.target.url):
                 # Whatever was finished before, the server asks again.
                 self._completions.forget(request.elicitation_id)
-            return await call.ask(self._ask, self._listening(request))
+            handler = self._ask if through is None else through(self._ask)
+            return await call.ask(handler, self._listening(request))
 
         async def answer() -> Answer:
             return await answer_params(

@@ -7,11 +7,14 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.calls.call import Ask, Call
+from mcp_elicit_client.calls.call import Ask, Call, Through
+from mcp_elicit_client.calls.lot import Lot, answered
+from mcp_elicit_client.calls.parked import Claim, Resumable
 from mcp_elicit_client.calls.verbs import Send
 from mcp_elicit_client.core.requests import Turn
-from mcp_elicit_client.exceptions import CallError, RequestError
+from mcp_elicit_client.exceptions import CallError, RequestError, StaleStateError
 from mcp_elicit_client.hosts.boundary import MAX_AT_ONCE, Door
+from mcp_elicit_client.typing import Answer
 
 MAX_STATE = 1_048_576
 """The longest state of a server's that is carried back to it, in characters."""
@@ -32,41 +35,70 @@ class Rounds:
         ask: Answers one question.
         door: How answers are told.
         max_rounds: How often the server may come back with questions.
+        lot: Where the call is parked while its questions wait; None if it is not.
     """
 
-    def __init__(self, session: Any, call: Call, ask: Ask, door: Door, max_rounds: int) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 -- all that a round takes
+        self, session: Any, call: Call, ask: Ask, door: Door, max_rounds: int, lot: Lot | None = None
+    ) -> None:
         self._session = session
         self._call = call
         self._ask = ask
         self._door = door
         self._max_rounds = max_rounds
+        self._lot = lot
 
-    async def drive(self, send: Send) -> Any:
+    async def drive(self, send: Send, responses: Mapping[str, Any] | None = None, state: str | None = None) -> Any:
         """
-        Send the call until it has a result, and return that.
+        Send the call until it has a result, and return that; or what was parked.
+
+        Args:
+            send: Sends it.
+            responses: What goes with it first: the answers to questions of before.
+            state: The server's state of before.
 
         Raises:
+            StaleStateError: If the server refuses its own state.
             CallError: If the server asks too much, too often, or again and
                 again for what was declined.
             CallTimeoutError: If it has nothing to ask and no result either,
                 for longer than the user's patience.
         """
-        result = await send(None, None)
-        rounds, pause = 0, _FIRST_PAUSE
+        result = await _sent(send, responses, state)
+        pause = _FIRST_PAUSE
         while _asks(result):
             state = _checked(result.request_state)
             if result.input_requests:
-                rounds += 1
-                if rounds > self._max_rounds:
-                    raise CallError(f"the server came back with questions more than {self._max_rounds} times")
-                responses: Mapping[str, Any] | None = await self._answer_all(result.input_requests)
+                questions, others = _sorted(result.input_requests)
+                answers = await self._answer_all(questions, len(others))
+                parked = await self._lot.park(answers, others, state) if self._lot is not None else None
+                if parked is not None:
+                    return parked
+                responses = self._told(answers) | await self._answers_of_the_host(others)
                 pause = _FIRST_PAUSE
             else:
                 responses = None
                 await self._pause(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
-            result = await send(responses, state)
+            result = await _sent(send, responses, state)
         return result
+
+    async def resume(self, send: Send, resumable: Resumable, claim: Claim) -> Any:
+        """
+        Go on with a call that was parked; the rest is as in `drive`.
+
+        What was answered goes through the host's policies and is checked
+        again, as if it came just now.
+        """
+        memo = resumable.memo
+        answers = dict(memo.answers)
+        for number, (key, request) in enumerate(memo.questions.items(), 1):
+            turn = request.turn or Turn(number=number, of=len(memo.questions))
+            asked = request.model_copy(update={"resumed": True})
+            answers[key] = await self._answer(key, asked, turn, answered(resumable, key))
+        responses = self._told(answers) | await self._answers_of_the_host(_requests(memo.others))
+        claim.was_sent = True
+        return await self.drive(send, responses, memo.state)
 
     async def _pause(self, seconds: float) -> None:
         # What is waited for is the user, somewhere else: it is their time.
@@ -76,26 +108,34 @@ class Rounds:
                 raise self._call.clocks.expired("patience")
             await anyio.sleep(seconds)
 
-    async def _answer_all(self, requests: Mapping[str, Any]) -> dict[str, Any]:
-        if len(requests) > MAX_AT_ONCE:
-            raise CallError(f"the server asks {len(requests)} questions at once; at most {MAX_AT_ONCE} can be asked")
-        responses: dict[str, Any] = {}
-        for number, (key, request) in enumerate(requests.items(), 1):
-            responses[key] = await self._answer(key, request, Turn(number=number, of=len(requests)))
-        if self._call.insisted >= _INSISTED_TOO_OFTEN:
+    async def _answer_all(self, questions: Mapping[str, Any], others: int) -> dict[str, Answer]:
+        self._call.memory.rounds += 1
+        if self._call.memory.rounds > self._max_rounds:
+            raise CallError(f"the server came back with questions more than {self._max_rounds} times")
+        count = len(questions) + others
+        if count > MAX_AT_ONCE:
+            raise CallError(f"the server asks {count} questions at once; at most {MAX_AT_ONCE} can be asked")
+        answers: dict[str, Answer] = {}
+        for number, (key, request) in enumerate(questions.items(), 1):
+            through = None if self._lot is None else self._lot.note(key)
+            answers[key] = await self._answer(key, request.params, Turn(number=number, of=len(questions)), through)
+        if self._call.memory.insisted >= _INSISTED_TOO_OFTEN:
             raise CallError("the server keeps asking for what was declined")
-        return responses
+        return answers
 
-    async def _answer(self, key: str, request: Any, turn: Turn) -> Any:
-        from mcp.types import ElicitRequest, ElicitResult
-
-        if not isinstance(request, ElicitRequest):
-            return await self._answer_with_the_hosts_own(key, request)
+    async def _answer(self, key: str, params: Any, turn: Turn, through: Through | None) -> Answer:
         try:
-            answer = await self._ask(request.params, turn=turn, request_id=key)
+            return await self._ask(params, through=through, turn=turn, request_id=key)
         except RequestError:  # an answer has no place for an error
-            return ElicitResult(action="cancel")
-        return ElicitResult.model_validate(self._door.to_wire(answer))
+            return Answer.cancel(by="error", reason="nobody could answer it")
+
+    def _told(self, answers: Mapping[str, Answer]) -> dict[str, Any]:
+        from mcp.types import ElicitResult
+
+        return {key: ElicitResult.model_validate(self._door.to_wire(answer)) for key, answer in answers.items()}
+
+    async def _answers_of_the_host(self, others: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: await self._answer_with_the_hosts_own(key, request) for key, request in others.items()}
 
     async def _answer_with_the_hosts_own(self, key: str, request: Any) -> Any:
         """Ask for what is no elicitation (sampling, roots) as the SDK would."""
@@ -111,6 +151,45 @@ class Rounds:
         if isinstance(response, mcp.types.ErrorData):
             raise sdk.MCPError.from_error_data(response)
         return response
+
+
+async def _sent(send: Send, responses: Mapping[str, Any] | None, state: str | None) -> Any:
+    try:
+        return await send(responses, state)
+    except Exception as error:
+        if state is not None and _is_stale(getattr(error, "error", None)):
+            raise StaleStateError from error
+        raise
+
+
+def _is_stale(refusal: Any) -> bool:
+    """Tell whether a server refuses its own state; no code of the protocol's says so by itself."""
+    import mcp.types
+
+    if getattr(refusal, "code", None) != mcp.types.INVALID_PARAMS:
+        return False
+    data, message = getattr(refusal, "data", None), getattr(refusal, "message", None)
+    if isinstance(data, Mapping) and data.get("reason") == "invalid_request_state":
+        return True
+    return isinstance(message, str) and "requeststate" in message.casefold().replace(" ", "").replace("_", "")
+
+
+def _sorted(requests: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Tell what is for the user from what is for the host application itself."""
+    from mcp.types import ElicitRequest
+
+    questions = {key: request for key, request in requests.items() if isinstance(request, ElicitRequest)}
+    return questions, {key: request for key, request in requests.items() if key not in questions}
+
+
+def _requests(others: Mapping[str, Any]) -> dict[str, Any]:
+    """Read what `Memo.others` holds."""
+    import mcp.types
+    from pydantic import TypeAdapter
+
+    types: Any = mcp.types
+    read: dict[str, Any] = TypeAdapter(types.InputRequests).validate_python(dict(others)) if others else {}
+    return read
 
 
 def _asks(result: Any) -> bool:

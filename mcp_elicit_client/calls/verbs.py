@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from mcp_elicit_client.hosts.sdk import speaks_rounds
 
@@ -23,19 +24,52 @@ def session_of(client: Any) -> Any:
     return getattr(client, "session", client)
 
 
-def tool(
-    session: Any, name: str, arguments: Mapping[str, Any] | None, meta: Mapping[str, Any] | None, progress: Any
+@dataclass(frozen=True, slots=True)
+class Called:
+    """
+    What is called.
+
+    Attributes:
+        kind: A tool, a prompt or a resource.
+        name: Its name, or the resource's URI.
+        arguments: Its arguments.
+        meta: The ``_meta`` of the request.
+    """
+
+    kind: Literal["tool", "prompt", "resource"]
+    name: str
+    arguments: Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+
+    @property
+    def tool(self) -> str | None:
+        """The tool's name, if it is one."""
+        return self.name if self.kind == "tool" else None
+
+    def over(self, session: Any, progress: Any = None) -> Send:
+        """Return what sends it over *session*."""
+        arguments = None if self.arguments is None else dict(self.arguments)
+        match self.kind:
+            case "tool":
+                return _tool(session, self.name, arguments, self.meta, progress)
+            case "prompt":
+                params = {"name": self.name, "arguments": arguments}
+                return _request(session, "GetPrompt", "prompts/get", params, self.meta)
+            case "resource":
+                return _request(session, "ReadResource", "resources/read", {"uri": self.name}, self.meta)
+
+
+def _tool(
+    session: Any, name: str, arguments: dict[str, Any] | None, meta: Mapping[str, Any] | None, progress: Any
 ) -> Send:
-    """Call a tool."""
-    given = None if arguments is None else dict(arguments)
     options: dict[str, Any] = {"progress_callback": progress, "meta": None if meta is None else dict(meta)}
 
     async def send(responses: Mapping[str, Any] | None, state: str | None) -> Any:
         if not speaks_rounds():
-            return await session.call_tool(name, given, read_timeout_seconds=_LONG, **options)
+            return await session.call_tool(name, arguments, read_timeout_seconds=_LONG, **options)
         return await session.call_tool(
             name,
-            given,
+            arguments,
             read_timeout_seconds=math.inf,
             input_responses=responses,
             request_state=state,
@@ -45,17 +79,6 @@ def tool(
         )
 
     return _listing_first(session, name, send) if speaks_rounds() else send
-
-
-def prompt(session: Any, name: str, arguments: Mapping[str, str] | None, meta: Mapping[str, Any] | None) -> Send:
-    """Get a prompt."""
-    params = {"name": name, "arguments": None if arguments is None else dict(arguments)}
-    return _request(session, "GetPrompt", "prompts/get", params, meta)
-
-
-def resource(session: Any, uri: str, meta: Mapping[str, Any] | None) -> Send:
-    """Read a resource."""
-    return _request(session, "ReadResource", "resources/read", {"uri": str(uri)}, meta)
 
 
 def _request(session: Any, kind: str, method: str, params: Mapping[str, Any], meta: Mapping[str, Any] | None) -> Send:

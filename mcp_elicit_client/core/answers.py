@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 Action: TypeAlias = Literal["accept", "decline", "cancel"]
 """What the server is told: a yes, a no, or that nobody decided."""
 
-By: TypeAlias = Literal["user", "policy", "default", "host", "timeout", "nobody", "error"]
+By: TypeAlias = Literal["user", "policy", "default", "host", "timeout", "nobody", "parked", "error"]
 """
 Who decided: the person asked; a rule of the host application; the form's
 defaults; the host's own code, which did not say on whose behalf; the clock;
-nobody, since nobody was asked; or something that failed.
+nobody, since nobody was asked; nobody yet, since the question waits in an inbox
+and no process with it; or something that failed.
 """
 
 Source: TypeAlias = Literal["user", "default", "policy", "host"]

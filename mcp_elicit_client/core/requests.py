@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic import Field as Setting
@@ -86,6 +86,13 @@ class Completion(Protocol):
         ...
 
 
+StandIn: TypeAlias = Callable[[Any], Awaitable[Any]]
+"""A handler (see `typing`) that takes the place of others for one request."""
+
+
+R = TypeVar("R", bound="_Request")
+
+
 class _Request(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
@@ -99,6 +106,26 @@ class _Request(BaseModel):
     can_silence: bool = False
     meta: dict[str, Any] = Setting(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    resumed: bool = False
+
+    _stand_in: StandIn | None = PrivateAttr(default=None)
+
+    @property
+    def stand_in(self) -> StandIn | None:
+        """
+        Who is asked in place of the handlers that the host application registered; None for them.
+
+        A question that is parked has one: policies see it as any other, and
+        where a person would be asked it is put into an inbox.  It stays in
+        this process: the JSON form of the request is without it.
+        """
+        return self._stand_in
+
+    def with_stand_in(self: R, stand_in: StandIn) -> R:  # noqa: PYI019 -- Self comes with Python 3.11
+        """Return the same request, for *stand_in* in place of whoever is registered."""
+        request = self.model_copy()
+        request._stand_in = stand_in  # noqa: SLF001 -- its own
+        return request
 
 
 class FormRequest(_Request):
@@ -119,6 +146,9 @@ class FormRequest(_Request):
             this server again (`Answer.never_again`).
         meta: The server's ``_meta``.  **Not safe to show.**
         problems: What was wrong with the request, but survivable.
+        resumed: Whether it was asked and answered before, and its call was
+            parked meanwhile: nobody is asked now, and what bounds asking lets
+            it pass.
     """
 
     mode: Literal["form"] = "form"

@@ -37,6 +37,8 @@ class Entry(BaseModel):
         created: When it was asked, in UTC.
         expires: Until when it can be answered, in UTC.
         action: What the answer was; None without one.
+        call: The id of the parked call that it belongs to (`calls.Parked`);
+            None where a process waits for it.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
@@ -50,6 +52,7 @@ class Entry(BaseModel):
     created: datetime
     expires: datetime
     action: Action | None = None
+    call: str | None = None
 
     def read(self) -> Request:
         """Return the request itself."""

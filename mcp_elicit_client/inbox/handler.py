@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from mcp_elicit_client.hosts.boundary import as_answer
 from mcp_elicit_client.inbox.errors import InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.typing import Answer, Request
@@ -32,6 +33,8 @@ class InboxHandler:
 
     async def __call__(self, request: Request, /) -> Answer:
         """Wait for the answer; being cancelled withdraws the question."""
+        if request.stand_in is not None:
+            return as_answer(await request.stand_in(request))
         owner = self.owner(request)
         if not isinstance(owner, str) or not owner:
             return Answer.cancel(by="nobody", reason="it is not clear whose question this is")

@@ -16,7 +16,8 @@ from mcp_elicit_client.core.validation import Validation, sendable, without_null
 from mcp_elicit_client.inbox.entries import Entry, Page
 from mcp_elicit_client.inbox.errors import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.local import Mailbox
-from mcp_elicit_client.inbox.scribe import Scribe, cursor
+from mcp_elicit_client.inbox.parked import ParkedCalls
+from mcp_elicit_client.inbox.scribe import Scribe, cursor, is_id
 from mcp_elicit_client.inbox.sealing import sealer_of
 from mcp_elicit_client.inbox.stores.base import Record, Settlement, Store
 from mcp_elicit_client.typing import FormRequest, Request
@@ -29,7 +30,6 @@ LIFETIME = 240.0
 PAGE = 50
 """How many questions are listed at a time."""
 
-_LONGEST = 64
 _LOOK = 1.0
 _GOODBYE = 5.0
 
@@ -58,6 +58,11 @@ class Inbox:
         self._store = store
         self._scribe = Scribe(sealer_of(key))
         self._lifetime = lifetime
+
+    @property
+    def calls(self) -> ParkedCalls:
+        """The parked calls whose questions wait here: see `calls.Parking`."""
+        return ParkedCalls(self._store, self._scribe)
 
     async def aclose(self) -> None:
         """Let go of the store's files and connections."""
@@ -228,14 +233,14 @@ class Inbox:
                 yield record
 
     async def _find(self, owner: str, entry_id: str) -> Record:
-        record = await self._store.get(owner, entry_id) if _is_id(entry_id) else None
+        record = await self._store.get(owner, entry_id) if is_id(entry_id) else None
         if record is None:
             raise EntryNotFoundError
         return record
 
     async def _settle(self, owner: str, entry_id: str, settlement: Settlement) -> None:
         state = None
-        if _is_id(entry_id):
+        if is_id(entry_id):
             state = await self._store.settle(owner, entry_id, settlement, secrets.token_hex(8))
         if state is None:
             raise EntryNotFoundError
@@ -273,7 +278,3 @@ async def _check(request: Request, content: Mapping[str, Any] | None) -> Validat
         # Patterns run in another process; waiting for it is not the event loop's business.
         return await anyio.to_thread.run_sync(check, request.form, values, abandon_on_cancel=True)
     return check(request.form, values)
-
-
-def _is_id(text: str) -> bool:
-    return text.isascii() and len(text) <= _LONGEST

@@ -12,11 +12,12 @@ from mcp_elicit_client.core.answers import Action, Answer
 from mcp_elicit_client.inbox.entries import Entry, Page, read_request, write_request
 from mcp_elicit_client.inbox.errors import InboxError
 from mcp_elicit_client.inbox.sealing import Sealer
-from mcp_elicit_client.inbox.stores.base import Record, Settlement
+from mcp_elicit_client.inbox.stores.base import HeldCall, Record, Settlement
 from mcp_elicit_client.typing import Request
 
 _ID = 24
 _DIGITS = 19
+_LONGEST = 64
 
 
 class Scribe:
@@ -25,17 +26,28 @@ class Scribe:
     def __init__(self, sealer: Sealer) -> None:
         self._sealer = sealer
 
-    def record(self, owner: str, request: Request, now: float, lifetime: float) -> Record:
+    def new_id(self) -> str:
+        """Return an id that nobody can guess."""
+        return secrets.token_urlsafe(_ID)
+
+    def record(self, owner: str, request: Request, now: float, lifetime: float, call: str = "") -> Record:
         """
         Write a new question down, under an id that nobody can guess.
+
+        Args:
+            owner: Whose it is.
+            request: The question.
+            now: The time, in seconds since 1970.
+            lifetime: How long it can be answered if it does not say itself, in seconds.
+            call: The parked call that it belongs to.
 
         Raises:
             ValueError: If the request cannot be written as JSON.
         """
         expires = now + lifetime if request.deadline is None else request.deadline.timestamp()
-        entry_id = secrets.token_urlsafe(_ID)
+        entry_id = self.new_id()
         sealed = self._sealer.seal(write_request(request), _place(entry_id, owner))
-        return Record(entry_id, owner, sealed, created=now, expires=expires)
+        return Record(entry_id, owner, sealed, created=now, expires=expires, call=call)
 
     def read(self, record: Record) -> Request:
         """Return the request that was asked."""
@@ -57,6 +69,7 @@ class Scribe:
                 when=_time(record.created if settlement is None else settlement.when),
                 created=_time(record.created),
                 expires=_time(record.expires),
+                call=record.call or None,
                 action=cast("Action | None", (settlement and settlement.action) or None),  # pydantic checks it
             )
         except ValueError:
@@ -91,8 +104,21 @@ class Scribe:
             case _:
                 return Answer.cancel(by="error", reason="the answer did not arrive")
 
+    def seal_call(self, owner: str, call_id: str, body: str) -> str:
+        """Write down what is needed to resume a parked call."""
+        return self._sealer.seal(body, f"call {call_id} {owner}")
+
+    def open_call(self, call: HeldCall) -> str:
+        """Return what was written down of a parked call."""
+        return self._sealer.open(call.body, f"call {call.id} {call.owner}")
+
     def _open(self, record: Record) -> str:
         return self._sealer.open(record.request, _place(record.id, record.owner))
+
+
+def is_id(text: str) -> bool:
+    """Tell whether *text* may be an id: any store can look for it."""
+    return text.isascii() and len(text) <= _LONGEST
 
 
 def cursor(text: str | None) -> int | None:

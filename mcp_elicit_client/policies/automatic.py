@@ -56,7 +56,7 @@ class AutomaticAnswers:
         """Ask *handler* only what is not answered here."""
 
         async def automatic(request: Request, /) -> Answer:
-            answer = self.preview(request)
+            answer = None if request.resumed else self.preview(request)
             return answer if answer is not None else as_answer(await handler(request))
 
         return automatic

@@ -38,7 +38,7 @@ def rate_limit(rates: Sequence[str] = ("5/minute", "20/hour"), *, storage: str =
 
     def policy(handler: Handler) -> Handler:
         async def limited(request: Request, /) -> Answer:
-            reason = await limiter.refusal(request.server.name)
+            reason = None if request.resumed else await limiter.refusal(request.server.name)
             if reason is not None:
                 return Answer.cancel(by="policy", policy=NAME, reason=reason)
             return as_answer(await handler(request))

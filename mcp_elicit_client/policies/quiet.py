@@ -33,11 +33,11 @@ def quiet_after_declines(
     def policy(handler: Handler) -> Handler:
         async def quiet(request: Request, /) -> Answer:
             patience = servers.setdefault(request.server.name, _Patience())
-            if patience.declines >= block_after:
+            if patience.declines >= block_after and not request.resumed:
                 return Answer.cancel(
                     by="policy", policy=NAME, reason="the user declined too often; the server is blocked"
                 )
-            if clock() < patience.quiet_until:
+            if clock() < patience.quiet_until and not request.resumed:
                 return Answer.cancel(by="policy", policy=NAME, reason="the user declined often; the server has to wait")
             answer = as_answer(await handler(request))
             if answer.action == "accept":

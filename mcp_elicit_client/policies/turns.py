@@ -29,6 +29,8 @@ def one_at_a_time(*, queue: int = 3) -> Policy:
 
     def policy(handler: Handler) -> Handler:
         async def queued(request: Request, /) -> Answer:
+            if request.resumed:
+                return as_answer(await handler(request))
             server = request.server.name
             turn = turns.take(server)
             if turn is None:

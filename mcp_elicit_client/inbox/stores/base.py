@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from mcp_elicit_client.inbox.entries import State
 
@@ -59,6 +59,8 @@ class Record:
         place: Where it stands among all that were asked; the store says.
         changed: Where its last change stands among all changes; the store says.
         settlement: What became of it; None while it waits.
+        call: The parked call that it belongs to; empty where a process waits
+            for it.
     """
 
     id: str
@@ -69,6 +71,51 @@ class Record:
     place: int = 0
     changed: int = 0
     settlement: Settlement | None = None
+    call: str = ""
+
+
+CallState: TypeAlias = Literal["parked", "resuming", "over", "expired"]
+"""
+Where a parked call is: it waits to be resumed; a process is at it, or died
+over it; it went on; nobody resumed it in time.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCall:
+    """
+    A parked call as it is stored.
+
+    Attributes:
+        id: Its name.
+        owner: Whose it is.
+        body: All that is needed to resume it, sealed; empty once it is over.
+        questions: The names of its questions.
+        created: When it was parked, in seconds since 1970.
+        expires: Until when it can be resumed, the same.
+        state: Where it is.
+    """
+
+    id: str
+    owner: str
+    body: str
+    questions: tuple[str, ...]
+    created: float
+    expires: float
+    state: CallState = "parked"
+
+
+_CALL = "call:"
+
+
+def keeper_of(call_id: str) -> str:
+    """Name a parked call where processes have their names: it keeps its questions alive as they do."""
+    return f"{_CALL}{call_id}"
+
+
+def call_of(keeper: str) -> str:
+    """Return the parked call that keeps a question alive; empty if it is a process."""
+    return keeper.removeprefix(_CALL) if keeper.startswith(_CALL) else ""
 
 
 class Store(Protocol):
@@ -76,8 +123,9 @@ class Store(Protocol):
     Keeps questions, and settles each exactly once.
 
     A question that has expired, or whose process gives no sign of life, is
-    settled as that before anything is told of it.  Whatever goes wrong is an
-    `InboxError`.
+    settled as that before anything is told of it.  The questions of a parked
+    call need no process, and keep their answers until the call is over or has
+    expired.  Whatever goes wrong is an `InboxError`.
 
     Attributes:
         clock: What time it is.
@@ -140,6 +188,47 @@ class Store(Protocol):
 
     async def wipe(self, entry_id: str) -> None:
         """Forget the answer of a question of this process: it was delivered, or nobody waits for it."""
+        ...
+
+    async def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> None:
+        """
+        Keep a call and its questions, all or nothing.
+
+        A call of that name is replaced, and the answers to its questions are
+        forgotten: it went on, and asks again.
+
+        Args:
+            call: The call.
+            questions: What it asks; each names the call.
+            token: Names this attempt, as in `settle`.
+        """
+        ...
+
+    async def parked(self, owner: str, call_id: str) -> HeldCall | None:
+        """Return a call of *owner*, as it is; None if there is none."""
+        ...
+
+    async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
+        """
+        Begin to resume a parked call, for all to see, exactly once.
+
+        Args:
+            owner: Whose it is.
+            call_id: Which.
+            token: Names this attempt, as in `settle`.
+
+        Returns:
+            Where it was before: if that is parked, it is resuming now; if
+            not, nothing was changed.  None if there is none.
+        """
+        ...
+
+    async def release(self, call_id: str, token: str) -> None:
+        """Park a call again that was claimed with *token*, if it was: the server has seen nothing of it."""
+        ...
+
+    async def finish(self, call_id: str) -> None:
+        """Forget a call that was claimed here, and the answers to its questions: the server has seen them."""
         ...
 
     async def aclose(self) -> None:

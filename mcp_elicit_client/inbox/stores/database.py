@@ -14,9 +14,9 @@ from typing import Any
 
 from mcp_elicit_client.inbox.errors import InboxError
 
-VERSION = 1
+VERSION = 2
 
-_TABLES = """
+_QUESTIONS = """
 CREATE TABLE entries (
     id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
@@ -44,6 +44,23 @@ CREATE TABLE leases (worker TEXT PRIMARY KEY, until REAL NOT NULL);
 CREATE TABLE position (last INTEGER NOT NULL);
 INSERT INTO position VALUES (0);
 """
+
+_CALLS = """
+CREATE TABLE calls (
+    id TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    body TEXT NOT NULL,
+    questions TEXT NOT NULL,
+    created REAL NOT NULL,
+    expires REAL NOT NULL,
+    state TEXT NOT NULL,
+    token TEXT NOT NULL
+);
+CREATE INDEX call_ends ON calls (expires);
+"""
+
+_STEPS = (_QUESTIONS, _CALLS)
+"""What makes a file of each version one of the next; an empty one has version 0."""
 
 
 class Database:
@@ -129,7 +146,7 @@ class Database:
         connection.execute("PRAGMA secure_delete = ON")
         self._share(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
-        if _version(connection) == 0:
+        if _version(connection) in range(VERSION):
             self._make_tables(connection)
         if _version(connection) != VERSION:
             raise InboxError(f"the inbox {self.path} cannot be used: it is of another version, or no inbox")
@@ -144,10 +161,10 @@ class Database:
     def _make_tables(connection: sqlite3.Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            if _version(connection) == 0:
-                for statement in filter(str.strip, _TABLES.split(";")):
+            for step in _STEPS[_version(connection) :]:
+                for statement in filter(str.strip, step.split(";")):
                     connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("COMMIT")
         except BaseException:
             with contextlib.suppress(sqlite3.Error):

@@ -12,7 +12,7 @@ from itertools import islice
 
 from mcp_elicit_client.inbox.entries import State
 from mcp_elicit_client.inbox.local import WaitsHere
-from mcp_elicit_client.inbox.stores.base import HISTORY, KEEP, Clock, Record, Settlement
+from mcp_elicit_client.inbox.stores.base import HISTORY, KEEP, CallState, Clock, HeldCall, Record, Settlement
 
 SOME = 100
 """How many changes are told at a time."""
@@ -43,14 +43,14 @@ class MemoryStore(WaitsHere):
         self._records: dict[str, Record] = {}
         self._owners: dict[str, _Owned] = {}
         self._ends: list[tuple[float, str]] = []
+        self._calls: dict[str, HeldCall] = {}
+        self._call_ends: list[tuple[float, str]] = []
+        self._claims: dict[str, str] = {}
         self._position = 0
 
     async def put(self, record: Record) -> None:
         with self._lock:
-            place = self._next()
-            self._records[record.id] = replace(record, place=place, changed=place)
-            self._owners.setdefault(record.owner, _Owned()).waiting.append((place, record.id))
-            heapq.heappush(self._ends, (record.expires, record.id))
+            self._add(record)
         self._waiting.ring(record.owner)
 
     async def get(self, owner: str, entry_id: str) -> Record | None:
@@ -95,9 +95,47 @@ class MemoryStore(WaitsHere):
 
     async def wipe(self, entry_id: str) -> None:
         with self._lock:
-            record = self._records.get(entry_id)
-            if record is not None and record.settlement is not None:
-                self._records[entry_id] = replace(record, settlement=replace(record.settlement, answer=None))
+            self._wipe(entry_id)
+
+    async def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> None:  # noqa: ARG002
+        with self._lock:
+            self._sweep()
+            self._forget_answers(call.id)
+            self._calls[call.id] = call
+            heapq.heappush(self._call_ends, (call.expires, call.id))
+            for question in questions:
+                self._add(question)
+        self._waiting.ring(call.owner)
+
+    async def parked(self, owner: str, call_id: str) -> HeldCall | None:
+        with self._lock:
+            self._sweep()
+            call = self._calls.get(call_id)
+            return call if call is not None and call.owner == owner else None
+
+    async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
+        with self._lock:
+            self._sweep()
+            call = self._calls.get(call_id)
+            if call is None or call.owner != owner:
+                return None
+            if call.state == "parked":
+                self._calls[call_id] = replace(call, state="resuming")
+                self._claims[call_id] = token
+            return call.state
+
+    async def release(self, call_id: str, token: str) -> None:
+        with self._lock:
+            call = self._calls.get(call_id)
+            if call is not None and call.state == "resuming" and self._claims[call_id] == token:
+                self._calls[call_id] = replace(call, state="parked")
+
+    async def finish(self, call_id: str) -> None:
+        with self._lock:
+            call = self._calls.get(call_id)
+            if call is not None:
+                self._forget_answers(call_id)
+                self._calls[call_id] = replace(call, state="over", body="")
 
     def forget(self, owner: str) -> None:
         """Keep nothing of what *owner* was asked and no longer waits."""
@@ -110,6 +148,22 @@ class MemoryStore(WaitsHere):
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to let go of."""
+
+    def _add(self, record: Record) -> None:
+        place = self._next()
+        self._records[record.id] = replace(record, place=place, changed=place)
+        self._owners.setdefault(record.owner, _Owned()).waiting.append((place, record.id))
+        heapq.heappush(self._ends, (record.expires, record.id))
+
+    def _wipe(self, entry_id: str) -> None:
+        record = self._records.get(entry_id)
+        if record is not None and record.settlement is not None:
+            self._records[entry_id] = replace(record, settlement=replace(record.settlement, answer=None))
+
+    def _forget_answers(self, call_id: str) -> None:
+        call = self._calls.get(call_id)
+        for entry_id in call.questions if call is not None else ():
+            self._wipe(entry_id)
 
     def _next(self) -> int:
         self._position += 1
@@ -144,6 +198,23 @@ class MemoryStore(WaitsHere):
             record = self._records.get(entry_id)
             if record is not None and record.settlement is None:
                 self._settle(record, Settlement("expired", "clock", when))
+        while self._call_ends and self._call_ends[0][0] <= now:
+            _, call_id = heapq.heappop(self._call_ends)
+            self._end(call_id, now)
+
+    def _end(self, call_id: str, now: float) -> None:
+        """Forget a call that has expired: what it holds at once, that there was one later."""
+        call = self._calls.get(call_id)
+        if call is None or call.expires > now:  # it went on, and asks again
+            return
+        if call.expires + self._keep <= now:
+            del self._calls[call_id]
+            self._claims.pop(call_id, None)
+            return
+        self._forget_answers(call_id)
+        state: CallState = "expired" if call.state == "parked" else call.state
+        self._calls[call_id] = replace(call, state=state, body="")
+        heapq.heappush(self._call_ends, (call.expires + self._keep, call_id))
 
     def _prune(self, owner: str) -> list[tuple[int, str]]:
         """Forget what is too old or too much; return what is left."""
@@ -153,12 +224,19 @@ class MemoryStore(WaitsHere):
         too_many = len(settled) - self._history
         stale = bisect_right(settled, oldest, key=lambda each: self._when(each[1]))
         gone = max(too_many, stale, 0)
-        for _, entry_id in settled[:gone]:
-            del self._records[entry_id]
-        del settled[:gone]
+        left = [each for each in settled[:gone] if self._is_needed(each[1])]
+        for each in settled[:gone]:
+            if each not in left:
+                del self._records[each[1]]
+        settled[:gone] = left
         if not owned.waiting and not settled:
             self._owners.pop(owner, None)
         return settled
+
+    def _is_needed(self, entry_id: str) -> bool:
+        """Tell whether a parked call still needs the answer to a question."""
+        call = self._calls.get(self._records[entry_id].call)
+        return call is not None and bool(call.body)
 
     def _when(self, entry_id: str) -> float:
         settlement = self._records[entry_id].settlement

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 import time
 import weakref
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from itertools import chain
 from typing import cast
 
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.entries import State
 from mcp_elicit_client.inbox.errors import InboxError
 from mcp_elicit_client.inbox.local import Bell, Mailbox
-from mcp_elicit_client.inbox.stores.base import HISTORY, KEEP, LEASE, Clock, Record, Settlement
+from mcp_elicit_client.inbox.stores.base import (
+    HISTORY,
+    KEEP,
+    LEASE,
+    CallState,
+    Clock,
+    HeldCall,
+    Record,
+    Settlement,
+    call_of,
+)
+from mcp_elicit_client.inbox.stores.call_scripts import FINISH, PARK, PARKED, RELEASE, RESUME
 from mcp_elicit_client.inbox.stores.link import Link
 from mcp_elicit_client.inbox.stores.scripts import CLAIM, FIND, READ, SWEEP, WIPE
 from mcp_elicit_client.waking import runs_on_trio
@@ -120,6 +133,25 @@ class RedisStore:
         if not link.wipes(entry_id):
             await link.run(WIPE, link.worker, entry_id)
 
+    async def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> None:
+        _, keep = self._bounds
+        about = (call.id, call.owner, call.body, json.dumps(call.questions), call.created, call.expires)
+        each = [(one.id, one.request, one.created, one.expires, self._left(one.expires) + keep) for one in questions]
+        await self._link().run(PARK, *about, self._left(call.expires), keep, token, *chain.from_iterable(each))
+
+    async def parked(self, owner: str, call_id: str) -> HeldCall | None:
+        row = await self._link().run(PARKED, call_id, owner, self.clock())
+        return _call(row) if row else None
+
+    async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
+        return cast("CallState | None", await self._link().run(RESUME, call_id, owner, self.clock(), token))
+
+    async def release(self, call_id: str, token: str) -> None:
+        await self._link().run(RELEASE, call_id, token)
+
+    async def finish(self, call_id: str) -> None:
+        await self._link().run(FINISH, call_id)
+
     async def aclose(self) -> None:
         link = self._links.pop(asyncio.get_running_loop(), None)
         if link is not None:
@@ -131,6 +163,9 @@ class RedisStore:
     async def _read(self, key: str, *part: object) -> list[Record]:
         rows = await self._link().run(READ, key, *part, *(() if len(part) == 4 else ("first first",)))
         return [_record(row) for row in rows]
+
+    def _left(self, until: float) -> int:
+        return max(round((until - self.clock()) * 1_000), 0)
 
     def _link(self) -> Link:
         if runs_on_trio():
@@ -159,6 +194,17 @@ def _record(names_and_values: list[str]) -> Record:
             int(row["place"]),
             int(row["changed"]),
             settlement,
+            call_of(row["worker"]),
         )
     except (KeyError, ValueError) as error:
         raise InboxError("the inbox holds what is no question") from error
+
+
+def _call(names_and_values: list[str]) -> HeldCall:
+    row = dict(zip(names_and_values[::2], names_and_values[1::2], strict=True))
+    try:
+        questions = tuple(map(str, json.loads(row["questions"])))
+        times = (float(row["created"]), float(row["expires"]))
+        return HeldCall(row["id"], row["owner"], row["body"], questions, *times, cast("CallState", row["state"]))
+    except (KeyError, ValueError, TypeError) as error:
+        raise InboxError("the inbox holds what is no parked call") from error

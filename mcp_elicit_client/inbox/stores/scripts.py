@@ -12,7 +12,12 @@ All keys begin with ``KEYS[1]``, the prefix of the inbox:
 ``:held:<worker>``    set         questions of a process that wait
 ``:due:<worker>``     set         questions of a process whose outcome it does not know yet
 ``:position``         number      how many changes there were
+``:call:<id>``        hash        a parked call
+``:body:<id>``        string      what is needed to resume it, as long as it can be
 ====================  ==========  ===========================================
+
+A parked call keeps its questions alive as a process does: as the worker
+``call:<id>``, whose lease ends when the call expires.
 
 Two channels tell that something happened: ``:worker:<worker>`` what became of
 a question, ``:owner:<owner>`` that there is something new.
@@ -47,12 +52,18 @@ local function settle(id, state, who, moment, action, answer, token, most, keep)
   redis.call('HSET', entry(id), 'state', state, 'who', who, 'moment', moment, 'action', action,
     'token', token, 'changed', changed)
   if answer ~= '' then redis.call('HSET', entry(id), 'answer', answer) end
-  redis.call('PEXPIRE', entry(id), keep)
+  local lasts = keep
+  if string.sub(worker, 1, 5) == 'call:' then
+    -- A parked call needs the answer, however little is kept.
+    local left = tonumber(redis.call('ZSCORE', p .. ':workers', worker) or 0) - redis.call('TIME')[1]
+    lasts = math.ceil(keep + math.max(left, 0) * 1000)
+  end
+  redis.call('PEXPIRE', entry(id), lasts)
   redis.call('ZREM', p .. ':waiting:' .. owner, id)
   redis.call('ZREM', p .. ':ends', id)
   redis.call('SREM', p .. ':held:' .. worker, id)
   redis.call('SADD', p .. ':due:' .. worker, id)
-  redis.call('PEXPIRE', p .. ':due:' .. worker, keep)
+  redis.call('PEXPIRE', p .. ':due:' .. worker, lasts)
   local settled = p .. ':settled:' .. owner
   redis.call('ZADD', settled, changed, id)
   redis.call('PEXPIRE', settled, keep)
@@ -64,6 +75,19 @@ local function settle(id, state, who, moment, action, answer, token, most, keep)
   end
   redis.call('PUBLISH', p .. ':worker:' .. worker, outcome(id))
   redis.call('PUBLISH', p .. ':owner:' .. owner, id)
+end
+
+local function put(id, owner, worker, request, created, expires, left)
+  if redis.call('EXISTS', entry(id)) == 1 then return 0 end
+  local place = next_position()
+  redis.call('HSET', entry(id), 'id', id, 'owner', owner, 'worker', worker, 'request', request, 'created', created,
+    'expires', expires, 'place', place, 'changed', place, 'state', 'waiting')
+  redis.call('PEXPIRE', entry(id), left)
+  redis.call('ZADD', p .. ':waiting:' .. owner, place, id)
+  redis.call('ZADD', p .. ':ends', expires, id)
+  redis.call('SADD', p .. ':held:' .. worker, id)
+  redis.call('PUBLISH', p .. ':owner:' .. owner, id)
+  return place
 end
 
 -- Return the state of a question of *owner*, settled first if it is stale; nil if there is none.
@@ -88,16 +112,7 @@ PUT = f"""{COMMON}
 local id, owner, worker, request, created, expires, until_, left =
   ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 redis.call('ZADD', p .. ':workers', until_, worker)
-if redis.call('EXISTS', entry(id)) == 1 then return 0 end
-local place = next_position()
-redis.call('HSET', entry(id), 'id', id, 'owner', owner, 'worker', worker, 'request', request, 'created', created,
-  'expires', expires, 'place', place, 'changed', place, 'state', 'waiting')
-redis.call('PEXPIRE', entry(id), left)
-redis.call('ZADD', p .. ':waiting:' .. owner, place, id)
-redis.call('ZADD', p .. ':ends', expires, id)
-redis.call('SADD', p .. ':held:' .. worker, id)
-redis.call('PUBLISH', p .. ':owner:' .. owner, id)
-return place
+return put(id, owner, worker, request, created, expires, left)
 """
 """Keep a question, unless it is there already."""
 

@@ -17,7 +17,8 @@ from mcp_elicit_client.inbox.entries import State
 from mcp_elicit_client.inbox.errors import InboxError
 from mcp_elicit_client.inbox.heartbeat import Heartbeat
 from mcp_elicit_client.inbox.local import WaitsHere
-from mcp_elicit_client.inbox.stores.base import HISTORY, KEEP, LEASE, Clock, Record, Settlement
+from mcp_elicit_client.inbox.stores.base import HISTORY, KEEP, LEASE, CallState, Clock, HeldCall, Record, Settlement
+from mcp_elicit_client.inbox.stores.calls import CallTable
 from mcp_elicit_client.inbox.stores.database import Database
 from mcp_elicit_client.inbox.stores.table import Table, select
 
@@ -65,6 +66,7 @@ class SqliteStore(WaitsHere):
         self._table = Table(
             self._database, history=history, keep=keep, lease=lease, clock=clock, tell=self._waiting.deliver
         )
+        self._calls = CallTable(self._database, self._table, clock)
         # Only a connection of its own tells that any other has written.
         self._lookout = Database(Path(path), patience)
         self._heartbeat = Heartbeat(self._beat, self._is_needed, LOOK)
@@ -107,7 +109,23 @@ class SqliteStore(WaitsHere):
         return state
 
     async def wipe(self, entry_id: str) -> None:
-        await _off_the_loop(self._wipe, entry_id)
+        await _off_the_loop(self._wipe, self._table.wipe, entry_id)
+
+    async def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> None:
+        await _off_the_loop(self._calls.park, call, questions, token)
+        self._waiting.ring(call.owner)
+
+    async def parked(self, owner: str, call_id: str) -> HeldCall | None:
+        return await _off_the_loop(self._calls.find, owner, call_id)
+
+    async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
+        return await _off_the_loop(self._calls.claim, owner, call_id, token)
+
+    async def release(self, call_id: str, token: str) -> None:
+        await _off_the_loop(self._calls.release, call_id, token)
+
+    async def finish(self, call_id: str) -> None:
+        await _off_the_loop(self._wipe, self._calls.finish, call_id)
 
     async def aclose(self) -> None:
         await _off_the_loop(self._close)
@@ -126,8 +144,8 @@ class SqliteStore(WaitsHere):
             self._worker = secrets.token_hex(8)
         return self._worker
 
-    def _wipe(self, entry_id: str) -> None:
-        self._table.wipe(entry_id)
+    def _wipe(self, wipe: Callable[[str], None], name: str) -> None:
+        wipe(name)
         self._has_wiped = True
         self._heartbeat.start()
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from mcp_elicit_client.inbox.entries import State
-from mcp_elicit_client.inbox.stores.base import Clock, Record, Settlement
+from mcp_elicit_client.inbox.stores.base import Clock, Record, Settlement, call_of
 from mcp_elicit_client.inbox.stores.database import Database
 
 SOME = 100
 """How many changes are told at a time."""
 
-_COLUMNS = "id, owner, request, created, expires, place, changed, state, who, moment, action, answer"
+_COLUMNS = "worker, id, owner, request, created, expires, place, changed, state, who, moment, action, answer"
 _IS_ALIVE = "EXISTS (SELECT 1 FROM leases WHERE leases.worker = entries.worker AND until > ?)"
 
 
@@ -50,18 +50,23 @@ class Table:
 
     def put(self, worker: str, record: Record) -> None:
         """Add a question of *worker*, which counts as alive from now on."""
-        about = (record.id, record.owner, worker, record.request, record.created, record.expires)
         with self._database.writing() as connection:
             self._renew(connection, worker)
-            place = _next(connection)
-            connection.execute(
-                "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', '', ?, '', NULL, '', 1)",
-                (*about, place, place, record.created),
-            )
+            self.insert(connection, worker, record)
+
+    @staticmethod
+    def insert(connection: sqlite3.Connection, worker: str, record: Record) -> None:
+        """Add a question that *worker* keeps alive."""
+        about = (record.id, record.owner, worker, record.request, record.created, record.expires)
+        place = _next(connection)
+        connection.execute(
+            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', '', ?, '', NULL, '', 1)",
+            (*about, place, place, record.created),
+        )
 
     def read(self, where: str, *values: Any) -> list[Record]:
         """Return the questions for which *where* holds."""
-        self._sweep()
+        self.sweep()
         with self._database.reading() as connection:
             return select(connection, where, *values)
 
@@ -80,7 +85,7 @@ class Table:
 
     def settle(self, owner: str, entry_id: str, settlement: Settlement, token: str) -> State | None:
         """Settle a question if it waits; see `Store.settle`."""
-        self._sweep()
+        self.sweep()
         with self._database.writing() as connection:
             now = self._clock()
             done = connection.execute(
@@ -137,15 +142,16 @@ class Table:
             (owner, owner, self._history),
         )
 
-    def _sweep(self) -> None:
-        """Settle what has expired or lost its process."""
+    def sweep(self) -> None:
+        """Settle what has expired or lost its process, and wipe calls that have expired."""
         now = self._clock()
         with self._database.reading() as connection:
             is_stale = connection.execute(
                 "SELECT EXISTS (SELECT 1 FROM entries WHERE state = 'waiting' AND expires <= ?) OR EXISTS ("
                 "SELECT 1 FROM leases JOIN entries ON entries.worker = leases.worker"
-                " WHERE until <= ? AND state = 'waiting')",
-                (now, now),
+                " WHERE until <= ? AND state = 'waiting') OR EXISTS ("
+                "SELECT 1 FROM calls WHERE expires <= ? AND (body <> '' OR expires < ?))",
+                (now, now, now, now - self._keep),
             ).fetchone()[0]
         if not is_stale:
             return
@@ -157,8 +163,22 @@ class Table:
                     " WHERE id = ?",
                     (*_values(settlement), _next(connection), entry_id),
                 )
+            self._end_calls(connection, now)
         for entry_id, settlement in settlements.items():
             self._tell(entry_id, settlement)
+
+    def _end_calls(self, connection: sqlite3.Connection, now: float) -> None:
+        connection.execute(
+            "UPDATE entries SET answer = NULL, is_open = 0 WHERE state <> 'waiting' AND is_open = 1 AND worker IN ("
+            "SELECT 'call:' || id FROM calls WHERE expires <= ? AND body <> '')",
+            (now,),
+        )
+        connection.execute(
+            "UPDATE calls SET body = '', state = CASE state WHEN 'parked' THEN 'expired' ELSE state END"
+            " WHERE expires <= ? AND body <> ''",
+            (now,),
+        )
+        connection.execute("DELETE FROM calls WHERE expires < ?", (now - self._keep,))
 
 
 def select(connection: sqlite3.Connection, where: str, *values: Any) -> list[Record]:
@@ -188,6 +208,6 @@ def _values(settlement: Settlement) -> tuple[Any, ...]:
 
 
 def _record(row: tuple[Any, ...]) -> Record:
-    entry_id, owner, request, created, expires, place, changed, *outcome = row
+    worker, entry_id, owner, request, created, expires, place, changed, *outcome = row
     settlement = None if outcome[0] == "waiting" else Settlement(*outcome)
-    return Record(entry_id, owner, request, created, expires, place, changed, settlement)
+    return Record(entry_id, owner, request, created, expires, place, changed, settlement, call_of(worker))

@@ -1,0 +1,89 @@
+"""The parked calls in a file of SQLite."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from mcp_elicit_client.inbox.stores.base import CallState, Clock, HeldCall, Record, keeper_of
+from mcp_elicit_client.inbox.stores.database import Database
+from mcp_elicit_client.inbox.stores.table import Table
+
+
+class CallTable:
+    """
+    The parked calls in a database.  Whatever goes wrong is an `InboxError`.
+
+    A call keeps its questions alive by a lease, as a process does, which
+    ends when the call expires.
+
+    Args:
+        database: Where they are.
+        questions: What they ask, in the same database.
+        clock: What time it is.
+    """
+
+    def __init__(self, database: Database, questions: Table, clock: Clock) -> None:
+        self._database = database
+        self._questions = questions
+        self._clock = clock
+
+    def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> None:
+        """Keep a call and its questions; see `Store.park`."""
+        self._questions.sweep()
+        values = (call.id, call.owner, call.body, json.dumps(call.questions), call.created, call.expires, token)
+        with self._database.writing() as connection:
+            _forget_answers(connection, call.id)
+            connection.execute("REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, 'parked', ?)", values)
+            connection.execute("REPLACE INTO leases VALUES (?, ?)", (keeper_of(call.id), call.expires))
+            for question in questions:
+                self._questions.insert(connection, keeper_of(call.id), question)
+
+    def find(self, owner: str, call_id: str) -> HeldCall | None:
+        """Return a call of *owner*."""
+        self._questions.sweep()
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT id, owner, body, questions, created, expires, state FROM calls WHERE id = ? AND owner = ?",
+                (call_id, owner),
+            ).fetchone()
+        if row is None:
+            return None
+        call_id, owner, body, questions, created, expires, state = row
+        return HeldCall(call_id, owner, body, tuple(json.loads(questions)), created, expires, state)
+
+    def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
+        """Begin to resume a call; see `Store.claim`."""
+        self._questions.sweep()
+        with self._database.writing() as connection:
+            query = "SELECT state FROM calls WHERE id = ? AND owner = ?"
+            row = connection.execute(query, (call_id, owner)).fetchone()
+            done = connection.execute(
+                "UPDATE calls SET state = 'resuming', token = ?"
+                " WHERE id = ? AND owner = ? AND state = 'parked' AND expires > ?",
+                (token, call_id, owner, self._clock()),
+            )
+        # What still is parked has expired since the sweep: the next one says so.
+        return "expired" if row and row[0] == "parked" and not done.rowcount else row and row[0]
+
+    def release(self, call_id: str, token: str) -> None:
+        """Park a call again; see `Store.release`."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE calls SET state = 'parked' WHERE id = ? AND state = 'resuming' AND token = ?", (call_id, token)
+            )
+
+    def finish(self, call_id: str) -> None:
+        """Forget a call and the answers to its questions."""
+        with self._database.writing() as connection:
+            _forget_answers(connection, call_id)
+            connection.execute("UPDATE calls SET state = 'over', body = '' WHERE id = ?", (call_id,))
+            connection.execute("DELETE FROM leases WHERE worker = ?", (keeper_of(call_id),))
+
+
+def _forget_answers(connection: sqlite3.Connection, call_id: str) -> None:
+    connection.execute(
+        "UPDATE entries SET answer = NULL, is_open = 0 WHERE worker = ? AND state <> 'waiting' AND is_open = 1",
+        (keeper_of(call_id),),
+    )
