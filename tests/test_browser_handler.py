@@ -1,0 +1,399 @@
+"""The handler behind the page: one server, its threads and files, on both event loops."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+import anyio.from_thread
+import anyio.lowlevel
+import anyio.to_thread
+import httpx
+import pytest
+
+from mcp_elicit_client import Answer, parse_request
+from mcp_elicit_client.exceptions import MissingExtraError
+from mcp_elicit_client.handlers.browser import BrowserHandler, handler, page
+from mcp_elicit_client.handlers.browser.line import Line
+from mcp_elicit_client.handlers.browser.serving import PROCESS
+from tests.support import ROOT, form_params
+
+pytestmark = pytest.mark.anyio
+
+PAGE = {"accept": "text/html"}
+NAME = form_params({"properties": {"name": {"type": "string"}}, "required": ["name"]}, "Who?")
+REQUEST = parse_request(NAME, server="mail")
+
+
+class Visitor:
+    """What a browser does with the file that it is to open, without one."""
+
+    def __init__(self, *, opens: bool = True) -> None:
+        self.files: list[Path] = []
+        self.urls: list[str] = []
+        self.opens = opens
+
+    async def open_file(self, path: Path) -> bool:
+        self.files.append(path)
+        self.urls.append(re.findall(r'url=(http[^"]+)"', path.read_text())[0])
+        return self.opens
+
+    async def url(self, at: int = 0) -> str:
+        with anyio.fail_after(10):
+            while len(self.urls) <= at:
+                await anyio.lowlevel.checkpoint()
+        return self.urls[at]
+
+
+@asynccontextmanager
+async def visiting(url: str) -> AsyncIterator[tuple[httpx.AsyncClient, str]]:
+    """Enter by the token; a client, and the path of the question."""
+    origin = "http://{}".format(urlsplit(url).netloc)
+    async with httpx.AsyncClient(base_url=origin, headers={**PAGE, "origin": origin}, trust_env=False) as client:
+        entry = await client.get(url)
+        assert entry.status_code == 200
+        yield client, "/" + re.findall(r'url=([^"]+)"', entry.text)[0]
+
+
+async def serving_has_ended() -> None:
+    with anyio.fail_after(5):
+        while any(thread.name.startswith("mcp-elicit-browser") for thread in threading.enumerate()):
+            await anyio.sleep(0.01)
+
+
+async def ask(visitor: Visitor, into: list[Answer], request: Any = REQUEST, **options: Any) -> None:
+    into.append(await BrowserHandler(open_file=visitor.open_file, **options)(request))
+
+
+async def test_a_question_is_answered_and_nothing_is_left() -> None:
+    before = set(threading.enumerate())
+    visitor, answers = Visitor(), list[Answer]()
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, visitor, answers)
+        async with visiting(await visitor.url()) as (client, path):
+            assert not visitor.files[0].parent.exists()
+            assert (await client.get(visitor.urls[0])).status_code == 404
+            assert "Who?" in (await client.get(path)).text
+            assert (await client.post(path, data={"action": "accept"})).status_code == 422
+            done = await client.post(path, data={"action": "accept", "f0": "Ann"})
+            assert "Sent" in done.text
+            # The path is dead as soon as the page has its style.
+            with anyio.fail_after(5):
+                while (await client.get(path)).status_code == 200:
+                    await anyio.sleep(0.05)
+    begin = anyio.current_time()
+    await serving_has_ended()
+
+    assert anyio.current_time() - begin < 1
+    assert answers[0].content == {"name": "Ann"}
+    assert (answers[0].by, answers[0].reason, answers[0].sources) == ("user", "answered in the browser", {"name": "user"})
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(visitor.urls[0], trust_env=False)
+    assert not [thread for thread in set(threading.enumerate()) - before if "mcp-elicit" in thread.name]
+
+
+async def test_the_answered_page_has_its_style_and_its_question_is_gone_from_memory() -> None:
+    visitor, answers = Visitor(), list[Answer]()
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, visitor, answers)
+        async with visiting(await visitor.url()) as (client, path):
+            serving = PROCESS._serving
+            assert serving is not None
+            await client.post(path, data={"action": "decline"})
+            assert (await client.get(path.rpartition("/")[0] + "/static/inbox.css")).status_code == 200
+            assert "closed" in (await client.get(path)).text
+    await serving_has_ended()
+    assert not serving.store._records
+
+
+async def test_being_cancelled_withdraws_the_question_and_removes_the_file() -> None:
+    visitor, answers = Visitor(), list[Answer]()
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, visitor, answers)
+        await visitor.url()
+        assert visitor.files[0].exists()
+        group.cancel_scope.cancel()
+    assert not visitor.files[0].parent.exists()
+    await serving_has_ended()
+    assert answers == []
+
+
+async def test_a_deadline_counts_and_its_page_says_so() -> None:
+    visitor, answers = Visitor(), list[Answer]()
+    request = REQUEST.model_copy(update={"deadline": datetime.now(timezone.utc) + timedelta(seconds=1)})
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, visitor, answers, request)
+        async with visiting(await visitor.url()) as (client, path):
+            while not answers:
+                await anyio.sleep(0.02)
+            assert "Its time is over." in (await client.get(path)).text
+            assert "Its time is over." in (await client.post(path, data={"action": "accept", "f0": "Ann"})).text
+    assert (answers[0].action, answers[0].by) == ("cancel", "timeout")
+
+
+async def test_the_address_is_told_where_nothing_can_be_opened(capsys: pytest.CaptureFixture[str]) -> None:
+    visitor, answers = Visitor(opens=False), list[Answer]()
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, visitor, answers)
+        url = await visitor.url()
+        said = ""
+        with anyio.fail_after(10):
+            while url not in said:
+                said += capsys.readouterr().err
+                await anyio.sleep(0.01)
+        async with visiting(url) as (client, path):
+            await client.post(path, data={"action": "cancel"})
+    assert answers[0].action == "cancel"
+
+
+async def test_the_address_is_told_if_what_took_the_file_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handler, "PATIENCE", 0.05)
+    told: list[str] = []
+    visitor, answers = Visitor(), list[Answer]()
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: ask(visitor, answers, tell=told.append))
+        with anyio.fail_after(10):
+            while not told:
+                await anyio.sleep(0.01)
+        assert told == [await visitor.url()]
+        group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_where_nothing_opens_it_and_nobody_is_told_it_is_a_cancel(fails: bool) -> None:
+    async def open_file(_: Path) -> bool:
+        if fails:
+            raise RuntimeError("no desktop")
+        return False
+
+    answer = await BrowserHandler(open_file=open_file, tell=None)(REQUEST)
+    assert (answer.action, answer.by) == ("cancel", "nobody")
+
+
+async def test_a_folder_that_is_not_there_is_a_cancel(tmp_path: Path) -> None:
+    answer = await BrowserHandler(open_file=Visitor().open_file, folder=tmp_path / "nothing")(REQUEST)
+    assert (answer.action, answer.by) == ("cancel", "error")
+
+
+async def test_the_file_is_put_where_the_host_says(tmp_path: Path) -> None:
+    visitor = Visitor(opens=False)
+    await BrowserHandler(open_file=visitor.open_file, folder=tmp_path, tell=None)(REQUEST)
+    assert visitor.files[0].is_relative_to(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_page_that_leaves_is_closed_and_one_that_comes_back_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "GRACE", 0.4)
+    visitor, answers = Visitor(), list[Answer]()
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, visitor, answers)
+        async with visiting(await visitor.url()) as (client, path):
+            left = path.rpartition("/")[0] + "/left"
+            assert (await client.post(left, headers={"origin": "http://evil.example"})).status_code == 404
+            for _ in range(5):
+                assert (await client.post(left)).status_code == 204
+                assert (await client.get(path)).status_code == 200
+            await anyio.sleep(0.8)
+            assert answers == []
+            await client.post(left)
+    assert (answers[0].action, answers[0].by, answers[0].reason) == ("cancel", "user", "the page was closed")
+
+
+async def test_questions_of_several_threads_and_event_loops_share_a_server() -> None:
+    visitor, answers = Visitor(), list[Answer]()
+    backend = ["asyncio", "trio", "asyncio"]
+
+    async def elsewhere(name: str) -> None:
+        await anyio.to_thread.run_sync(lambda: anyio.run(ask, visitor, answers, backend=name))
+
+    async with anyio.create_task_group() as group:
+        for name in backend:
+            group.start_soon(elsewhere, name)
+        group.start_soon(ask, visitor, answers)
+        urls = [await visitor.url(at) for at in range(4)]
+        for url in urls:
+            async with visiting(url) as (client, path):
+                await client.post(path, data={"action": "accept", "f0": url})
+    assert len({urlsplit(url).netloc for url in urls}) == 1
+    assert sorted(answer.content["name"] for answer in answers if answer.content) == sorted(urls)  # type: ignore[type-var]
+
+
+async def test_the_page_of_one_question_shows_no_other() -> None:
+    visitor, answers = Visitor(), list[Answer]()
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, visitor, answers)
+        group.start_soon(ask, visitor, answers)
+        await visitor.url(1)
+        async with visiting(visitor.urls[0]) as (client, first), visiting(visitor.urls[1]) as (_, second):
+            mixed = f"{first.rpartition('/')[0]}/{second.rpartition('/')[2]}"
+            assert (await client.get(mixed)).status_code == 404
+            assert (await client.post(mixed, data={"action": "decline"})).status_code == 404
+            listed = await client.get(f"{first.rpartition('/')[0]}/", headers={"accept": "application/json"})
+            assert len(listed.json()["entries"]) == 1
+        group.cancel_scope.cancel()
+
+
+async def test_who_waits_in_line_is_let_in_in_turn_or_leaves_it() -> None:
+    line = Line(1, 2)
+    came: list[int] = []
+    leave = [anyio.Event() for _ in range(3)]
+
+    async def come(number: int) -> None:
+        assert await line.enter()
+        came.append(number)
+        await leave[number].wait()
+        line.leave()
+
+    async def give_up() -> None:
+        with anyio.move_on_after(0.05):
+            await line.enter()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(come, 0)
+        await anyio.wait_all_tasks_blocked()
+        await give_up()
+        for number in (1, 2):
+            group.start_soon(come, number)
+            await anyio.wait_all_tasks_blocked()
+        assert not await line.enter()
+        for number in range(3):
+            assert came == [*range(number + 1)]
+            leave[number].set()
+            await anyio.wait_all_tasks_blocked()
+    assert await line.enter()
+
+
+async def test_a_question_whose_turn_comes_too_late_is_a_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PROCESS, "line", Line(0, 1))
+    visitor = Visitor()
+    answers: list[Answer] = []
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: ask(visitor, answers, lifetime=0.3))
+        await anyio.wait_all_tasks_blocked()
+        await ask(visitor, answers)
+    assert [(answer.action, answer.by) for answer in answers] == [("cancel", "nobody"), ("cancel", "timeout")]
+    assert visitor.files == []
+
+
+# --- the process
+
+_ASK = """
+import anyio, sys, threading, re, httpx
+from pathlib import Path
+from mcp_elicit_client import parse_request
+from mcp_elicit_client.handlers.browser import BrowserHandler
+
+FORM = {"message": "m", "requestedSchema": {"properties": {}}}
+def request(): return parse_request(FORM, server="mail")
+def visit(path, action="accept"):
+    url = re.findall(r'url=(http[^"]+)"', path.read_text())[0]
+    origin = re.match("http://[^/]+", url)[0]
+    with httpx.Client(headers={"accept": "text/html", "origin": origin}, trust_env=False) as client:
+        place = origin + "/" + re.findall(r'url=([^"]+)"', client.get(url).text)[0]
+        return client.post(place, data={"action": action}).text
+async def opened(path):
+    threading.Thread(target=lambda: print("Sent" in visit(path), flush=True)).start()
+    return True
+"""
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        ran = subprocess.run(
+            [sys.executable, "-W", "error", "-c", _ASK + code],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            cwd=ROOT,
+            env={**os.environ, "TMPDIR": folder, **environment},
+        )
+        assert list(Path(folder).iterdir()) == []
+    return ran
+
+
+def test_a_process_that_ends_right_after_the_answer_still_shows_that_it_was_sent() -> None:
+    ran = run("print(anyio.run(BrowserHandler(open_file=opened), request()).action, flush=True)")
+    assert (sorted(ran.stdout.split()), ran.stderr, ran.returncode) == (["True", "accept"], "", 0)
+
+
+def test_a_process_that_ends_while_a_question_is_open_leaves_no_file() -> None:
+    code = """
+async def never(path): return True
+async def main():
+    with anyio.move_on_after(0.3): await BrowserHandler(open_file=never)(request())
+anyio.run(main)
+async def fails(path): raise SystemExit(3)
+anyio.run(BrowserHandler(open_file=fails), request())
+"""
+    ran = run(code)
+    assert (ran.stdout, ran.returncode) == ("", 3)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_has_a_server_of_its_own_and_leaves_the_parents_alone() -> None:
+    code = """
+import os
+async def main():
+    urls = []
+    async def opened_later(path):
+        urls.append(path)
+        return True
+    answers = []
+    async def ask(): answers.append(await BrowserHandler(open_file=opened_later)(request()))
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        while not urls: await anyio.sleep(0.01)
+        origin = re.findall(r'url=(http://[^/"]+)', urls[0].read_text())[0]
+        # Who forks while a thread imports has lost: that is so with every module.
+        assert (await anyio.to_thread.run_sync(lambda: httpx.get(origin, trust_env=False))).status_code == 404
+        child = os.fork()
+        if child == 0:
+            def in_child():
+                try:
+                    answer = anyio.run(BrowserHandler(open_file=opened), request())
+                    print("child", answer.action, flush=True)
+                finally:
+                    os._exit(0)
+            thread = threading.Thread(target=in_child)
+            thread.start()
+            thread.join()
+        os.waitpid(child, 0)
+        assert urls[0].exists()
+        await anyio.to_thread.run_sync(lambda: visit(urls[0], "decline"))
+    print("parent", answers[0].action)
+anyio.run(main)
+"""
+    ran = run(code, PYTHONWARNINGS="ignore")
+    # The child has ended at once: whether its page saw that is left open.
+    assert {"child accept", "parent decline"} <= set(ran.stdout.splitlines()), ran.stderr
+
+
+@pytest.mark.parametrize("module", ["jinja2", "uvicorn"])
+def test_what_is_not_installed_is_named_when_the_handler_is_made(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[browser\]"):
+        BrowserHandler()
+
+
+def test_nothing_is_said_in_the_logs_of_a_host_that_knows_uvicorn() -> None:
+    code = """
+import logging
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(name)s %(message)s")
+for name in ("httpx", "httpcore"): logging.getLogger(name).setLevel(logging.ERROR)
+anyio.run(BrowserHandler(open_file=opened), request())
+"""
+    ran = run(code)
+    assert "GET" not in ran.stdout
+    assert "POST" not in ran.stdout
+    assert ran.stderr == ""
