@@ -15,6 +15,7 @@ nox.options.sessions = ["check", "tests", "hosts", "coverage"]
 =======
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -69,6 +70,8 @@ def check(session: nox.Session) -> None:
 @nox.session
 def site(session: nox.Session) -> None:
     """Build the documentation, and follow every link of it."""
+    if sys.version_info < (3, 11):
+        session.skip("what builds the site needs Python 3.11")
     session.install("-q", *SITE)
     session.run("zensical", "build", "--strict", "--clean")
     session.run("python", "-m", "tools.site", "site")

@@ -243,6 +243,30 @@ def test_call_lists_the_tools(run: Any) -> None:
     assert out.startswith("book_table\n  | Welcome!")
 
 
+ASKS_AS_BEFORE = """
+from mcp.server.mcpserver import Context, MCPServer
+from pydantic import BaseModel
+app = MCPServer("weather")
+class City(BaseModel):
+    city: str = "Bern"
+@app.tool()
+async def forecast(ctx: Context) -> str:
+    return (await ctx.elicit("Where?", City)).action
+app.run()
+"""
+
+
+@pytest.mark.rounds
+def test_call_says_what_a_server_needs_that_asks_as_servers_did_before(run: Any) -> None:
+    server = ["--", sys.executable, "-c", ASKS_AS_BEFORE]
+    status, _, err = run("call", "forecast", "--headless", *server)
+    assert status == 1
+    assert "needs --legacy" in err
+
+    status, out, err = run("call", "forecast", "--headless", "--legacy", *server)
+    assert (status, "cancel" in out, "--legacy" in err) == (0, True, False)
+
+
 @pytest.mark.parametrize("legacy", [[], ["--legacy"]])
 def test_call_prints_what_the_tool_returns(run: Any, legacy: list[str]) -> None:
     status, out, _ = run("call", "confirm_booking", "--headless", *legacy, *DEMO)

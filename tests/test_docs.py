@@ -56,8 +56,9 @@ def test_every_exported_name_is_documented_and_exists() -> None:
     assert all(hasattr(mcp_elicit_client, name) for name in documented)
 
 
-def test_the_quickstart_shows_the_example_as_it_is() -> None:
-    example = (ROOT / "examples" / "host.py").read_text(encoding="utf-8").split('"""\n\n', 1)[1]
+@pytest.mark.parametrize("name", ["host.py", "terminal.py"])
+def test_the_quickstart_shows_the_examples_as_they_are(name: str) -> None:
+    example = (ROOT / "examples" / name).read_text(encoding="utf-8").split('"""\n\n', 1)[1]
 
     assert example in (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
 

@@ -30,6 +30,8 @@ _RESULT = 100_000
 _DESCRIPTION = 300
 _TAIL = 10
 _WIDTH = 78
+_INVALID_REQUEST = -32600
+_HINT = "\nIf this server asks as servers did before 2026-07-28, it needs --legacy."
 
 
 class CallFailedError(Exception):
@@ -80,7 +82,7 @@ async def call(job: Job, handler: Handler, url_rules: UrlRules) -> int:
         except Exception as error:  # noqa: BLE001 -- whatever the SDK raises, in words
             if any(isinstance(each, BrokenPipeError) for each in _leaves(error)):
                 raise BrokenPipeError from None
-            raise CallFailedError(explain(error, errlog)) from None
+            raise CallFailedError(explain(error, errlog) + (_HINT if is_refused(error, job.era) else "")) from None
 
 
 async def _call(connection: Connection, tool: str, arguments: Mapping[str, Any], *, as_json: bool) -> int:
@@ -140,6 +142,11 @@ def explain(error: BaseException, errlog: TextIO | None = None) -> str:
     return "\n".join(lines)
 
 
+def is_refused(error: BaseException, era: Era) -> bool:
+    """Tell whether the server may have failed since it cannot ask in the newest revision's way."""
+    return era == "auto" and any(_code(each) == _INVALID_REQUEST for each in _leaves(error))
+
+
 def _leaves(error: BaseException) -> Iterator[BaseException]:
     group = getattr(error, "exceptions", None)
     if group is None:
@@ -154,5 +161,10 @@ def _describe(error: BaseException) -> str:
         return "it closed the connection"
     if isinstance(error, CallError):
         return str(error)
-    code = getattr(getattr(error, "error", None), "code", None)
+    code = _code(error)
     return f"{error} (error {code})" if code is not None else f"{type(error).__name__}: {error}"
+
+
+def _code(error: BaseException) -> int | None:
+    code = getattr(getattr(error, "error", None), "code", None)
+    return code if isinstance(code, int) else None
