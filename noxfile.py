@@ -53,7 +53,13 @@ WITHOUT_THE_CHECKOUT = ["choices", "headless", "registry"]
 FASTMCP = {"2": "fastmcp>=4.1,<5", "1": "fastmcp>=3.4,<4"}
 """Which FastMCP goes with which major of the SDK."""
 
-HOSTS = ["langchain-mcp-adapters>=0.3", "mcp-use>=1.7", "pydantic-ai-slim[mcp]>=2.60,<3", "strands-agents>=1.62"]
+HOSTS = [
+    "langchain-mcp-adapters>=0.3",
+    "mcp-use>=1.7",
+    "openai-agents>=0.24",
+    "pydantic-ai-slim[mcp]>=2.60,<3",
+    "strands-agents>=1.62",
+]
 """Libraries that every change is tried with: those whose requirements agree, on mcp 1.x.  ``compatibility`` has all."""
 
 
@@ -133,7 +139,7 @@ def tests(session: nox.Session, mcp: str) -> None:
 def hosts(session: nox.Session) -> None:
     """Types and tests of the adapters for other libraries, with those that install together."""
     session.install(
-        "-q", "-e", ".", "coverage[toml]", "hypothesis", "mypy", "nox", "packaging", "pytest", "mcp<2", *HOSTS
+        "-q", "-e", ".", "coverage[toml]", "hypothesis", "mypy", "nox", "packaging", "pytest", "sybil", "mcp<2", *HOSTS
     )
     session.run("mypy", "mcp_elicit_client/hosts", "tests/compatibility", "examples/hosts")
     here = ",".join(re.split(r"[^\w-]", each)[0] for each in HOSTS)

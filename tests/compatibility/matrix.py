@@ -28,6 +28,8 @@ PAGE = ROOT / "docs" / "compatibility.md"
 QUIET = {"MCP_USE_ANONYMIZED_TELEMETRY": "false", "OPENAI_AGENTS_DISABLE_TRACING": "1", "PYTHONWARNINGS": "ignore"}
 """What keeps libraries from calling home, and from mixing their warnings with what is measured."""
 
+MYPY = "mypy>=1.18"
+
 BOOKED = re.compile(r"""guests['"]+: 2\b""")
 """What every example prints once the demo server's question was answered with its own suggestions."""
 
@@ -39,7 +41,7 @@ def environment(row: dict[str, Any], folder: Path) -> Path:
     Raises:
         CalledProcessError: If something cannot be installed.
     """
-    wanted = json.dumps([row["requirements"], row.get("overrides"), row.get("python")])
+    wanted = json.dumps([row["requirements"], row.get("overrides"), row.get("python"), MYPY])
     venv = folder / hashlib.sha256(wanted.encode()).hexdigest()[:12]
     python = venv / "bin" / "python"
     uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
@@ -49,7 +51,7 @@ def environment(row: dict[str, Any], folder: Path) -> Path:
     overrides = venv / "overrides.txt"
     overrides.write_text("\n".join(row.get("overrides", [])), encoding="utf-8")
     more = ["--overrides", str(overrides)] if row.get("overrides") else []
-    run([uv, "pip", "install", "-q", "--python", str(python), *more, "-e", str(ROOT), *row["requirements"]])
+    run([uv, "pip", "install", "-q", "--python", str(python), *more, "-e", str(ROOT), MYPY, *row["requirements"]])
     (venv / "done").touch()
     return python
 
@@ -103,11 +105,22 @@ def measured(row: dict[str, Any], folder: Path) -> dict[str, Any]:
         if "example" in row:
             shown = run([str(python), str(ROOT / "examples" / f"{row['example']}.py")], timeout=120)
             result["example_runs"] = bool(BOOKED.search(shown))
+        result["types"] = faults_of_types(python, row)
     except subprocess.CalledProcessError as error:
         return {**result, "error": last_line(error.stderr)}
     except subprocess.TimeoutExpired:
         return {**result, "error": "took too long"}
     return result
+
+
+def faults_of_types(python: Path, row: dict[str, Any]) -> list[str]:
+    """Check the adapter's types against the library's own; return what mypy finds fault with."""
+    adapter = ROOT / "mcp_elicit_client" / "hosts" / f"{row.get('adapter', row['module'])}.py"
+    try:
+        run([str(python), "-m", "mypy", "--cache-dir", str(python.parent.parent / "mypy"), str(adapter)])
+    except subprocess.CalledProcessError as error:
+        return [line for line in str(error.stdout).splitlines() if ": error: " in line] or [last_line(error.stderr)]
+    return []
 
 
 def last_line(text: str) -> str:
@@ -125,7 +138,7 @@ def wrong(result: dict[str, Any]) -> list[str]:
     found += [f"{era}: it can, though a row says that it cannot" for era in cannot if table.can(judged, era)]
     if result.get("example_runs") is False:
         found.append("the example did not print the booking")
-    return found
+    return [*found, *result.get("types", [])]
 
 
 def main() -> int:

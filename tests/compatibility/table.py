@@ -28,14 +28,16 @@ def can(judged: Iterable[Cell], era: str) -> bool:
 
 def _table(results: Sequence[dict[str, Any]], era: str) -> str:
     replies = " | ".join(f"{mode} {reply}" for mode in ("form", "URL") for reply in REPLIES)
-    lines = [f"| library | version | mcp | {replies} | 6 s | name | -32042 |{' example |' if era == 'push' else ''}"]
+    lines = [
+        f"| library | version | mcp | {replies} | 6 s | name | -32042 |{' example | types |' if era == 'push' else ''}"
+    ]
     lines.append("|---" * (lines[0].count("|") - 1) + "|")
     lines += [line for result in results if (line := _row(result, era))]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _row(result: dict[str, Any], era: str) -> str:
-    columns = 11 + (era == "push")
+    columns = len(EXPECTED) + 1 + 2 * (era == "push")
     if "report" not in result:
         blank = f"| {result['title']} | | | {result['error']} |" + " |" * (columns - 1)
         return blank if era == "push" else ""
@@ -52,6 +54,7 @@ def _row(result: dict[str, Any], era: str) -> str:
     line = f"{head} {' | '.join(marks)} | {WANTED_FIRST.get(wanted, f'wrong: {wanted}')} |"
     if era == "push":
         line += f" {_mark(result['example_runs'])} |" if "example_runs" in result else " |"
+        line += f" {_mark(not result['types'])} |" if "types" in result else " |"
     return line
 
 
