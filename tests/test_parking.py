@@ -611,21 +611,6 @@ async def test_a_call_of_another_key_or_that_is_no_call_is_an_error_and_nothing_
         assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
 
 
-async def test_a_server_that_pushes_its_questions_gets_its_answers_from_the_usual_handler(
-    parking: Parking, seen: list[str]
-) -> None:
-    async def at_once(_request: Request) -> Answer:
-        return Answer.accept(NAMED, by="user")
-
-    registry = ElicitationRegistry()
-    registry.on_elicitation(at_once)
-    who = Caller(registry, "mail")
-    async with in_process(who, "legacy", seen.append) as client:
-        assert told(await who.call_tool(client, "form", park=parking))["got"]["content"] == NAMED
-
-    assert not (await parking.inbox.list("ann")).entries
-
-
 JSON = some.recursive(
     some.none()
     | some.booleans()
