@@ -276,6 +276,7 @@ class Caller:
             InboxError: If the inbox cannot be used or read; nothing was sent.
             Exception: What else `call_tool` raises.
         """
+        _check(park)
         session = verbs.session_of(client)
         resumable = await look(park, parked_id, self.server.name)
         if (getattr(session, "protocol_version", None) or "") < FIRST_WITH_ROUNDS:
@@ -291,6 +292,8 @@ class Caller:
     async def _call(
         self, client: Any, called: Called, clocks: Clocks, park: Parking | None, progress_callback: Any = None
     ) -> Any:
+        if park is not None:
+            _check(park)
         call = Call(verbs.session_of(client), called.tool, clocks, self._max_questions)
         lot = None if park is None else Lot(park, call, called, self.server.name)
         return await self._run(call, called, progress_callback, lot)
@@ -321,3 +324,8 @@ class Caller:
         server asks: if several are under way, the clocks of all of them stop.
         """
         return await self._questions.pushed(request)
+
+
+def _check(park: object) -> None:
+    if not isinstance(park, Parking):
+        raise TypeError(f"park takes where and for whom, Parking(inbox, owner), not {type(park).__name__}")
