@@ -28,7 +28,8 @@ class Clock:
 class RedisServer:
     """A real Redis on a port of its own, which can be stopped and started."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.options = options
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         self.url = f"redis://127.0.0.1:{self.port}"
@@ -36,7 +37,7 @@ class RedisServer:
         self.start()
 
     def start(self) -> None:
-        command = ["redis-server", "--port", str(self.port), "--save", "", "--dir", str(self.folder)]
+        command = ["redis-server", "--port", str(self.port), "--save", "", "--dir", str(self.folder), *self.options]
         try:
             self.process = subprocess.Popen([*command, "--bind", "127.0.0.1"], stdout=subprocess.PIPE, text=True)
         except FileNotFoundError:

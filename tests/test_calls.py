@@ -14,10 +14,14 @@ import mcp.types
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, UrlRequest
-from mcp_elicit_client.calls import Caller, liveness
+from mcp_elicit_client.calls import Caller, Parking, liveness
+from mcp_elicit_client.calls.call import Memory
 from mcp_elicit_client.calls.connect import Command, Connection, Era, connect
-from mcp_elicit_client.exceptions import CallError, VisitRequiredError
+from mcp_elicit_client.calls.parked import Memo
+from mcp_elicit_client.calls.verbs import Called
+from mcp_elicit_client.exceptions import CallError, ParkedError, VisitRequiredError
 from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.typing import Request
 from tests.plain import plain
 from tests.support import ASKER, ROOT, VISITOR, http_server
@@ -427,6 +431,30 @@ async def test_a_server_that_pushes_for_ever_hears_the_same_no_and_then_nothing(
         assert await call(connection, "nag", {"reword": True}) == {"got": ["accept"] * 25 + ["cancel"] * 15}
 
     assert (len(stubborn.asked), len(rewording.asked)) == (1, 25)
+
+
+# --- parking, where there is nothing to park
+
+
+async def test_where_servers_push_their_questions_nothing_is_parked_and_none_can_be_resumed(seen: Seen) -> None:
+    """What is parked and resumed is in test_parking.py; it needs rounds."""
+    parking = Parking(Inbox(MemoryStore()), "ann")
+    memo = Memo(
+        server="mail", called=Called("tool", "form"), state="s", memory=Memory(), questions={}, answers={}, others={}
+    )
+    call_of_another_process = await parking.inbox.calls.park("ann", memo.write(), [], 60)
+    user = User(NAMED)
+    async with visitor(user, "legacy", seen) as connection:
+        got = await call(connection, "form", park=parking)
+        with pytest.raises(ParkedError) as caught:
+            await connection.caller.resume(call_of_another_process.id, connection.client, parking)
+
+    assert got == {"got": {"action": "accept", "content": {"name": "Ann"}}}
+    assert len(user.asked) == 1
+    assert caught.value.code == "protocol"
+    found = await parking.inbox.calls.find("ann", call_of_another_process.id)
+    assert found is not None
+    assert found.call.state == "parked"
 
 
 # --- prompts and resources

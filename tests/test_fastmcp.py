@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry
-from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls import Caller, Parked, Parking
 from mcp_elicit_client.exceptions import VisitRequiredError
 from mcp_elicit_client.hosts.fastmcp import elicitation_handler
 from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from tests.support import ROOT, skip_or_fail
 from tests.test_calls import NAMED, NO, OTHER, URL, YES, User
 
@@ -105,6 +106,19 @@ async def test_urls_that_are_wanted_first_are_visited_and_completions_seen(
         assert await call(caller, client, "required", {"urls": [URL, OTHER], **complete}) == {"calls": 2}
 
     assert user.urls == [(URL, 0), (OTHER, 0)]
+
+
+@pytest.mark.rounds
+async def test_a_call_over_its_client_is_parked_and_resumed(tmp_path: Path) -> None:
+    parking = Parking(Inbox(MemoryStore()), "ann")
+    caller = Caller(InboxHandler(parking.inbox, lambda _: "ann"), "mail")
+    async with fastmcp_client(caller, tmp_path / "seen", mode="auto") as client:
+        parked = await caller.call_tool(client, "form", park=parking)
+        assert isinstance(parked, Parked)
+        await parking.inbox.answer("ann", parked.waiting[0], "accept", {"name": "Ann"})
+        result = await caller.resume(parked.id, client, parking)
+
+    assert json.loads(result.content[0].text) == {"got": {"action": "accept", "content": {"name": "Ann"}}}
 
 
 async def test_a_url_that_nobody_visits_ends_the_call(mode: dict[str, Any], tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from mcp_elicit_client.calls.call import Memory
 from mcp_elicit_client.calls.parked import Memo
 from mcp_elicit_client.calls.verbs import Called
 from mcp_elicit_client.exceptions import CallError, ElicitationError, ParkedError, StaleStateError
-from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, MemoryStore, SqliteStore
+from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, MemoryStore, RedisStore, SqliteStore
 from mcp_elicit_client.policies import (
     AutomaticAnswers,
     Permissions,
@@ -611,19 +611,31 @@ async def test_a_call_of_another_key_or_that_is_no_call_is_an_error_and_nothing_
         assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
 
 
-async def test_a_server_that_pushes_its_questions_gets_its_answers_from_the_usual_handler(
-    parking: Parking, seen: list[str]
+async def test_an_inbox_alone_is_no_parking(inbox: Inbox, seen: list[str]) -> None:
+    who: Any = caller()
+    for attempt in (who.call_tool(None, "form", park=inbox), who.resume("x", None, inbox)):
+        with pytest.raises(TypeError, match=r"Parking\(inbox, owner\), not Inbox"):
+            await attempt
+
+
+async def test_parked_calls_survive_a_redis_that_restarts_and_keeps_what_it_is_told(
+    tmp_path: Path, seen: list[str]
 ) -> None:
-    async def at_once(_request: Request) -> Answer:
-        return Answer.accept(NAMED, by="user")
-
-    registry = ElicitationRegistry()
-    registry.on_elicitation(at_once)
-    who = Caller(registry, "mail")
-    async with in_process(who, "legacy", seen.append) as client:
-        assert told(await who.call_tool(client, "form", park=parking))["got"]["content"] == NAMED
-
-    assert not (await parking.inbox.list("ann")).entries
+    server = RedisServer(tmp_path, "--appendonly", "yes", "--appendfsync", "always")
+    inbox = Inbox(RedisStore(server.url))
+    parking = Parking(inbox, "ann")
+    try:
+        async with visitor(seen) as (who, client):
+            parked = await who.call_tool(client, "form", park=parking)
+            await answer(parking, parked, NAMED)
+            server.stop()
+            with pytest.raises(InboxError):
+                await who.resume(parked.id, client, parking)
+            server.start()
+            assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
+    finally:
+        await inbox.aclose()
+        server.stop()
 
 
 JSON = some.recursive(
@@ -699,7 +711,7 @@ async def test_a_state_that_is_too_old_is_the_same_error(parking: Parking, airli
 
 
 PROCESS = """
-import json, sys, anyio
+import json, os, signal, sys, anyio
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller, Parked, Parking
 from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore, SqliteStore
@@ -718,7 +730,9 @@ async def main():
                 result = await caller.call_tool(client, "book", {"day": "Monday"}, park=parking)
             else:
                 result = await caller.resume(about[0], client, parking)
-        print(result.model_dump_json(by_alias=True))
+        print(result.model_dump_json(by_alias=True), flush=True)
+        if step == "call":
+            os.kill(os.getpid(), signal.SIGKILL)
     await store.aclose()
 anyio.run(main)
 """
@@ -730,7 +744,9 @@ async def test_one_process_parks_another_answers_a_third_resumes(stores: Stores)
 
     def process(step: str, *about: str) -> Any:
         command = [sys.executable, "-c", PROCESS, step, url, stores.kind, where, *about]
-        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+        if run.returncode != (-9 if step == "call" else 0):  # who calls is killed at once
+            raise subprocess.CalledProcessError(run.returncode, step, run.stdout, run.stderr)
         return json.loads(run.stdout or "null")
 
     with http_server(AIRLINE) as url:

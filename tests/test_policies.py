@@ -167,7 +167,7 @@ async def late_in_a_call() -> Answer:
 
     caller = Caller(for_ever, "mail")
     call = Call(None, None, Clocks(None, 0.0), 9)
-    caller._calls.add(call)
+    caller._questions.calls.add(call)
     with call.clocks.running():
         return await caller.handler(request())
 

@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import ExitStack
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 
 from mcp_elicit_client.calls import verbs
-from mcp_elicit_client.calls.call import Call, Through
+from mcp_elicit_client.calls.call import Call
 from mcp_elicit_client.calls.clocks import Clocks
-from mcp_elicit_client.calls.completions import Completions, VisitCompletion
-from mcp_elicit_client.calls.liveness import server_gone
 from mcp_elicit_client.calls.lot import Lot
 from mcp_elicit_client.calls.parked import Claim, Resumable, claimed, look
 from mcp_elicit_client.calls.parking import Parking
+from mcp_elicit_client.calls.questions import Questions
 from mcp_elicit_client.calls.required import Retries
 from mcp_elicit_client.calls.rounds import Rounds
 from mcp_elicit_client.calls.verbs import Called
 from mcp_elicit_client.core.requests import FIRST_WITH_ROUNDS, Server
 from mcp_elicit_client.exceptions import ParkedError
-from mcp_elicit_client.hosts.boundary import DEFAULT_DOOR, Door, answer_params, as_answer
-from mcp_elicit_client.hosts.sdk import ElicitationCallback, elicitation_callback, server_with_claim
-from mcp_elicit_client.racing import ask_until
+from mcp_elicit_client.hosts.boundary import DEFAULT_DOOR, Door
+from mcp_elicit_client.hosts.sdk import ElicitationCallback, elicitation_callback
 from mcp_elicit_client.registry import ElicitationRegistry
-from mcp_elicit_client.typing import Answer, Handler, Mode, Request, UrlRequest
+from mcp_elicit_client.typing import Answer, Handler, Mode, Request
 
 PATIENCE = 240.0
 """
@@ -77,15 +73,13 @@ class Caller:
     ) -> None:
         registry = handler if isinstance(handler, ElicitationRegistry) else None
         self.server: Server = Server.named(server)
-        self._ask = handler
         self._modes = modes
         self._registry = registry
         self._door = door or (registry.door if registry is not None else DEFAULT_DOOR)
         self._max_questions = max_questions
         self._max_rounds = max_rounds
         self._max_retries = max_retries
-        self._completions = Completions()
-        self._calls: set[Call] = set()
+        self._questions = Questions(handler, self.server, self._door)
 
     # --- for the connection
 
@@ -115,7 +109,7 @@ class Caller:
         """
 
         async def handle(message: Any) -> None:
-            self._completions.notice(message)
+            self._questions.completions.notice(message)
             if then is not None:
                 await then(message)
             else:
@@ -282,6 +276,7 @@ class Caller:
             InboxError: If the inbox cannot be used or read; nothing was sent.
             Exception: What else `call_tool` raises.
         """
+        _check(park)
         session = verbs.session_of(client)
         resumable = await look(park, parked_id, self.server.name)
         if (getattr(session, "protocol_version", None) or "") < FIRST_WITH_ROUNDS:
@@ -297,6 +292,8 @@ class Caller:
     async def _call(
         self, client: Any, called: Called, clocks: Clocks, park: Parking | None, progress_callback: Any = None
     ) -> Any:
+        if park is not None:
+            _check(park)
         call = Call(verbs.session_of(client), called.tool, clocks, self._max_questions)
         lot = None if park is None else Lot(park, call, called, self.server.name)
         return await self._run(call, called, progress_callback, lot)
@@ -309,17 +306,12 @@ class Caller:
         lot: Lot | None,
         resumed: tuple[Resumable, Claim] | None = None,
     ) -> Any:
-        ask = functools.partial(self._asked, call.session, call)
+        ask = functools.partial(self._questions.asked, call)
         retries = Retries(call, ask, self._max_retries)
         rounds = Rounds(call.session, call, ask, self._door, self._max_rounds, lot)
         send = functools.partial(retries.send, called.over(call.session, progress))
-        self._calls.add(call)
-        try:
-            with call.clocks.running():
-                return await (rounds.drive(send) if resumed is None else rounds.resume(send, *resumed))
-        finally:
-            self._calls.discard(call)
-            call.close()
+        with self._questions.during(call), call.clocks.running():
+            return await (rounds.drive(send) if resumed is None else rounds.resume(send, *resumed))
 
     # --- what is asked
 
@@ -331,66 +323,9 @@ class Caller:
         made by another library.  The SDK does not say during which call the
         server asks: if several are under way, the clocks of all of them stop.
         """
-        calls = tuple(self._calls)
-        only = calls[0] if len(calls) == 1 else None
-        with ExitStack() as asking:
-            for call in calls:
-                asking.enter_context(call.clocks.asking())
-            deadline = min((call.clocks.user_deadline for call in calls), default=math.inf)
-            if deadline <= anyio.current_time():
-                return _too_late()
-            with anyio.CancelScope(deadline=deadline) as scope:
-                if only is None:
-                    return as_answer(await self._ask(self._listening(request)))
-                request = self._listening(request.model_copy(update={"tool": request.tool or only.tool}))
-                with only.closing(scope):
-                    ask = functools.partial(only.ask, self._ask, request)
-                    return await _unless_gone(functools.partial(server_gone, only.session, in_callback=True), ask)
-        return _too_late() if anyio.current_time() >= deadline else Answer.cancel(by="host", reason="the call ended")
-
-    async def _asked(
-        self, session: Any, call: Call, params: Any, *, through: Through | None = None, **details: Any
-    ) -> Answer:
-        """
-        Answer a question that comes back from a call.
-
-        Raises:
-            RequestError: If nobody could answer it.
-        """
-
-        async def ask(request: Request) -> Answer:
-            if isinstance(request, UrlRequest) and request.elicitation_id and call.visits(request.target.url):
-                # Whatever was finished before, the server asks again.
-                self._completions.forget(request.elicitation_id)
-            handler = self._ask if through is None else through(self._ask)
-            return await call.ask(handler, self._listening(request))
-
-        async def answer() -> Answer:
-            return await answer_params(
-                ask,
-                params,
-                server=server_with_claim(self.server, session),
-                door=self._door,
-                protocol=getattr(session, "protocol_version", None),
-                tool=call.tool,
-                **details,
-            )
-
-        with call.clocks.asking(), anyio.CancelScope(deadline=call.clocks.user_deadline):
-            if call.clocks.user_deadline > anyio.current_time():
-                return await _unless_gone(functools.partial(server_gone, session), answer)
-        return _too_late()
-
-    def _listening(self, request: Request) -> Request:
-        """Let the handler learn when a visit is finished."""
-        if not isinstance(request, UrlRequest) or request.elicitation_id is None:
-            return request
-        return request.with_completion(VisitCompletion(self._completions, request.elicitation_id))
+        return await self._questions.pushed(request)
 
 
-async def _unless_gone(gone: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[Answer]]) -> Answer:
-    return await ask_until(gone, ask) or Answer.cancel(by="error", reason="the server has gone")
-
-
-def _too_late() -> Answer:
-    return Answer.cancel(by="timeout", reason="the user was not done in time")
+def _check(park: object) -> None:
+    if not isinstance(park, Parking):
+        raise TypeError(f"park takes where and for whom, Parking(inbox, owner), not {type(park).__name__}")

@@ -21,6 +21,9 @@ HISTORY = 200
 KEEP = 7 * 86_400.0
 """How long they are kept, in seconds."""
 
+REMEMBERED = 3_600.0
+"""How long it is known of a parked call what became of it, in seconds after it has expired."""
+
 Clock: TypeAlias = Callable[[], float]
 """Seconds since 1970, as `time.time` counts them."""
 

@@ -28,14 +28,14 @@ end
 """
 
 PARK = f"""{_CALLS}
-local id, owner, text, questions, created, expires, left, keep, token =
+local id, owner, text, questions, created, expires, left, known, token =
   ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 -- The same attempt again, the reply to the first one having been lost:
 if redis.call('HGET', call(id), 'token') == token then return 0 end
 forget_answers(id)
 redis.call('HSET', call(id), 'id', id, 'owner', owner, 'questions', questions, 'created', created, 'expires', expires,
   'state', 'parked', 'token', token, 'claim', '')
-redis.call('PEXPIRE', call(id), left + keep)
+redis.call('PEXPIRE', call(id), left + known)
 redis.call('SET', body(id), text, 'PX', math.max(left, 1))
 redis.call('ZADD', p .. ':workers', expires, 'call:' .. id)
 for at = 10, #ARGV, 5 do

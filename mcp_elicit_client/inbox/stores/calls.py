@@ -29,16 +29,17 @@ class CallTable:
         self._questions = questions
         self._clock = clock
 
-    def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> None:
-        """Keep a call and its questions; see `Store.park`."""
+    def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> bool:
+        """Keep a call and its questions, see `Store.park`; tell whether answers were forgotten."""
         self._questions.sweep()
         values = (call.id, call.owner, call.body, json.dumps(call.questions), call.created, call.expires, token)
         with self._database.writing() as connection:
-            _forget_answers(connection, call.id)
+            has_wiped = _forget_answers(connection, call.id)
             connection.execute("REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, 'parked', ?)", values)
             connection.execute("REPLACE INTO leases VALUES (?, ?)", (keeper_of(call.id), call.expires))
             for question in questions:
                 self._questions.insert(connection, keeper_of(call.id), question)
+        return has_wiped
 
     def find(self, owner: str, call_id: str) -> HeldCall | None:
         """Return a call of *owner*."""
@@ -82,8 +83,9 @@ class CallTable:
             connection.execute("DELETE FROM leases WHERE worker = ?", (keeper_of(call_id),))
 
 
-def _forget_answers(connection: sqlite3.Connection, call_id: str) -> None:
-    connection.execute(
+def _forget_answers(connection: sqlite3.Connection, call_id: str) -> bool:
+    done = connection.execute(
         "UPDATE entries SET answer = NULL, is_open = 0 WHERE worker = ? AND state <> 'waiting' AND is_open = 1",
         (keeper_of(call_id),),
     )
+    return done.rowcount > 0

@@ -56,6 +56,7 @@ CREATE TABLE calls (
     state TEXT NOT NULL,
     token TEXT NOT NULL
 );
+CREATE INDEX call_bodies ON calls (expires) WHERE body <> '';
 CREATE INDEX call_ends ON calls (expires);
 """
 

@@ -12,7 +12,16 @@ from itertools import islice
 
 from mcp_elicit_client.inbox.entries import State
 from mcp_elicit_client.inbox.local import WaitsHere
-from mcp_elicit_client.inbox.stores.base import HISTORY, KEEP, CallState, Clock, HeldCall, Record, Settlement
+from mcp_elicit_client.inbox.stores.base import (
+    HISTORY,
+    KEEP,
+    REMEMBERED,
+    CallState,
+    Clock,
+    HeldCall,
+    Record,
+    Settlement,
+)
 
 SOME = 100
 """How many changes are told at a time."""
@@ -207,14 +216,14 @@ class MemoryStore(WaitsHere):
         call = self._calls.get(call_id)
         if call is None or call.expires > now:  # it went on, and asks again
             return
-        if call.expires + self._keep <= now:
+        if call.expires + REMEMBERED <= now:
             del self._calls[call_id]
             self._claims.pop(call_id, None)
             return
         self._forget_answers(call_id)
         state: CallState = "expired" if call.state == "parked" else call.state
         self._calls[call_id] = replace(call, state=state, body="")
-        heapq.heappush(self._call_ends, (call.expires + self._keep, call_id))
+        heapq.heappush(self._call_ends, (call.expires + REMEMBERED, call_id))
 
     def _prune(self, owner: str) -> list[tuple[int, str]]:
         """Forget what is too old or too much; return what is left."""

@@ -20,6 +20,7 @@ from mcp_elicit_client.inbox.stores.base import (
     HISTORY,
     KEEP,
     LEASE,
+    REMEMBERED,
     CallState,
     Clock,
     HeldCall,
@@ -135,9 +136,10 @@ class RedisStore:
 
     async def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> None:
         _, keep = self._bounds
+        known = round(REMEMBERED * 1_000)
         about = (call.id, call.owner, call.body, json.dumps(call.questions), call.created, call.expires)
         each = [(one.id, one.request, one.created, one.expires, self._left(one.expires) + keep) for one in questions]
-        await self._link().run(PARK, *about, self._left(call.expires), keep, token, *chain.from_iterable(each))
+        await self._link().run(PARK, *about, self._left(call.expires), known, token, *chain.from_iterable(each))
 
     async def parked(self, owner: str, call_id: str) -> HeldCall | None:
         row = await self._link().run(PARKED, call_id, owner, self.clock())

@@ -112,7 +112,8 @@ class SqliteStore(WaitsHere):
         await _off_the_loop(self._wipe, self._table.wipe, entry_id)
 
     async def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> None:
-        await _off_the_loop(self._calls.park, call, questions, token)
+        if await _off_the_loop(self._calls.park, call, questions, token):
+            self._clear_the_log()
         self._waiting.ring(call.owner)
 
     async def parked(self, owner: str, call_id: str) -> HeldCall | None:
@@ -146,6 +147,9 @@ class SqliteStore(WaitsHere):
 
     def _wipe(self, wipe: Callable[[str], None], name: str) -> None:
         wipe(name)
+        self._clear_the_log()
+
+    def _clear_the_log(self) -> None:
         self._has_wiped = True
         self._heartbeat.start()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mcp_elicit_client.inbox.entries import State
-from mcp_elicit_client.inbox.stores.base import Clock, Record, Settlement, call_of
+from mcp_elicit_client.inbox.stores.base import REMEMBERED, Clock, Record, Settlement, call_of
 from mcp_elicit_client.inbox.stores.database import Database
 
 SOME = 100
@@ -150,8 +150,9 @@ class Table:
                 "SELECT EXISTS (SELECT 1 FROM entries WHERE state = 'waiting' AND expires <= ?) OR EXISTS ("
                 "SELECT 1 FROM leases JOIN entries ON entries.worker = leases.worker"
                 " WHERE until <= ? AND state = 'waiting') OR EXISTS ("
-                "SELECT 1 FROM calls WHERE expires <= ? AND (body <> '' OR expires < ?))",
-                (now, now, now, now - self._keep),
+                "SELECT 1 FROM calls WHERE expires <= ? AND body <> '') OR EXISTS ("
+                "SELECT 1 FROM calls WHERE expires < ?)",
+                (now, now, now, now - REMEMBERED),
             ).fetchone()[0]
         if not is_stale:
             return
@@ -163,22 +164,9 @@ class Table:
                     " WHERE id = ?",
                     (*_values(settlement), _next(connection), entry_id),
                 )
-            self._end_calls(connection, now)
+            _end_calls(connection, now)
         for entry_id, settlement in settlements.items():
             self._tell(entry_id, settlement)
-
-    def _end_calls(self, connection: sqlite3.Connection, now: float) -> None:
-        connection.execute(
-            "UPDATE entries SET answer = NULL, is_open = 0 WHERE state <> 'waiting' AND is_open = 1 AND worker IN ("
-            "SELECT 'call:' || id FROM calls WHERE expires <= ? AND body <> '')",
-            (now,),
-        )
-        connection.execute(
-            "UPDATE calls SET body = '', state = CASE state WHEN 'parked' THEN 'expired' ELSE state END"
-            " WHERE expires <= ? AND body <> ''",
-            (now,),
-        )
-        connection.execute("DELETE FROM calls WHERE expires < ?", (now - self._keep,))
 
 
 def select(connection: sqlite3.Connection, where: str, *values: Any) -> list[Record]:
@@ -196,6 +184,21 @@ def _stale(connection: sqlite3.Connection, now: float) -> dict[str, Settlement]:
         (now, now),
     )
     return settlements | {entry_id: Settlement("orphaned", "heartbeat", when) for entry_id, when in orphaned}
+
+
+def _end_calls(connection: sqlite3.Connection, now: float) -> None:
+    """Wipe the calls that have expired and what was answered to them, and later forget them."""
+    connection.execute(
+        "UPDATE entries SET answer = NULL, is_open = 0 WHERE state <> 'waiting' AND is_open = 1 AND worker IN ("
+        "SELECT 'call:' || id FROM calls WHERE expires <= ? AND body <> '')",
+        (now,),
+    )
+    connection.execute(
+        "UPDATE calls SET body = '', state = CASE state WHEN 'parked' THEN 'expired' ELSE state END"
+        " WHERE expires <= ? AND body <> ''",
+        (now,),
+    )
+    connection.execute("DELETE FROM calls WHERE expires < ?", (now - REMEMBERED,))
 
 
 def _next(connection: sqlite3.Connection) -> int:
