@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
-from xml.etree import ElementTree as Xml
+from xml.etree import ElementTree as ET
 
 from mcp_elicit_client.core.text import printable
 from mcp_elicit_client.testing.scenarios import SCENARIOS
@@ -80,7 +80,7 @@ def _about(scenario: Scenario) -> Mapping[str, str]:
 def as_junit(callback: str, verdicts: Sequence[Verdict]) -> str:
     """Return a test suite in JUnit's XML: what could not be seen is skipped."""
     counts = Counter(each.outcome for each in verdicts)
-    suite = Xml.Element(
+    suite = ET.Element(
         "testsuite",
         name=f"mcp-elicit check {printable(callback, multiline=False)}",
         tests=str(len(verdicts)),
@@ -91,15 +91,15 @@ def as_junit(callback: str, verdicts: Sequence[Verdict]) -> str:
     )
     for verdict in verdicts:
         scenario = _scenario(verdict)
-        case = Xml.SubElement(
+        case = ET.SubElement(
             suite, "testcase", classname=scenario.group, name=scenario.name, time=f"{verdict.seconds:.3f}"
         )
         if verdict.outcome == "fail":
-            failure = Xml.SubElement(case, "failure", message=verdict.reason)
+            failure = ET.SubElement(case, "failure", message=verdict.reason)
             failure.text = f"{scenario.title}\n{scenario.because}\n{scenario.source}"
         elif verdict.outcome != "pass":
-            Xml.SubElement(case, "skipped", message=f"{verdict.outcome}: {verdict.reason}")
-    return Xml.tostring(suite, encoding="unicode", xml_declaration=True)
+            ET.SubElement(case, "skipped", message=f"{verdict.outcome}: {verdict.reason}")
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True)
 
 
 def _scenario(verdict: Verdict) -> Scenario:

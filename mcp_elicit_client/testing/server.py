@@ -33,6 +33,7 @@ ERAS: tuple[Era, ...] = ("push", "rounds") if speaks_rounds() else ("push",)
 
 _PLACEHOLDER: dict[str, Any] = {"type": "object", "properties": {}}
 _MARK = "question "
+_REFUSALS = (-32602, -32601, -32600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,12 @@ class Reply:
         """Whether the answer is yes."""
         return self.action == "accept"
 
+    @property
+    def refused(self) -> bool:
+        """Whether it is an error that says that such questions are not served."""
+        code = self.error.get("code") if self.error is not None else _code_of(self.failure)
+        return code in _REFUSALS
+
     def __str__(self) -> str:
         if self.result is not None:
             shown = {name: value for name, value in self.result.items() if name in ("action", "content")}
@@ -72,6 +79,14 @@ class Reply:
         if self.error is not None:
             return f"an error ({self.error.get('code')}: {self.error.get('message')})"
         return "nothing" if self.failure is None else f"nothing, since {type(self.failure).__name__} was raised"
+
+
+def _code_of(error: BaseException | None) -> Any:
+    """Find the code that the SDK gave an error on its way out of a call (``rounds``)."""
+    for each in getattr(error, "exceptions", ()):
+        if (code := _code_of(each)) is not None:
+            return code
+    return getattr(getattr(error, "error", None), "code", None)
 
 
 @dataclass

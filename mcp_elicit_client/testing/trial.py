@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -14,6 +13,23 @@ import anyio
 from mcp_elicit_client.testing.server import Era, FakeServer, Reply
 from mcp_elicit_client.testing.watching import Watch
 from mcp_elicit_client.testing.wish import Deed, UserHook, Wish
+
+A_FORM: Mapping[str, Any] = {
+    "mode": "form",
+    "message": "Please fill this in, word-4711",
+    "requestedSchema": {
+        "type": "object",
+        "properties": {"name": {"type": "string", "title": "Your name"}},
+        "required": ["name"],
+    },
+}
+A_CONTENT: Mapping[str, Any] = {"name": "Ada Lovelace"}
+A_URL: Mapping[str, Any] = {
+    "mode": "url",
+    "message": "Please sign in, word-4711",
+    "url": "https://login.example/start",
+    "elicitationId": "4711",
+}
 
 _BEAT = 0.02
 
@@ -103,34 +119,19 @@ class Trial:
         self, several: Sequence[tuple[Mapping[str, Any], Deed, Mapping[str, Any]]], *, after: float = 0.0
     ) -> list[Reply]:
         """Ask several questions at once; each with what the user does and gives."""
-        for params, deed, content in several:
-            self.wish(Wish(deed, content, params, after))
-        hang_up = threading.Timer(self.patience, self.watch.hang_up)
-        hang_up.start()
-        try:
-            with anyio.move_on_after(self.patience) as scope:
+        lines = [line for params, deed, content in several for line in self.wish(Wish(deed, content, params, after))]
+        stays = any(deed == "wait" for _, deed, _ in several)
+        with self.watch.typing(lines, after=after, until=self.patience if stays else None):
+            with anyio.move_on_after(self.patience):
                 return await self.server.ask_all([params for params, _, _ in several])
-        finally:
-            hang_up.cancel()
-        assert scope.cancelled_caught
         raise NoAnswerError(f"there was no answer within {self.patience:g} s")
 
-    def wish(self, wish: Wish) -> None:
-        """Have the user of the callback fulfil *wish*."""
+    def wish(self, wish: Wish) -> list[str | bytes]:
+        """Have the user of the callback fulfil *wish*; return the lines that take typing."""
         wish.seen = self.seen
-        if wish.deed == "leave":
-            self.watch.hang_up()
         if self.subject.user is None:
-            self.watch.hang_up()
-            return
-        lines = self.subject.user(wish)
-        if lines is None:
-            return
-        typed = list(lines)
-        if wish.after:
-            threading.Timer(wish.after, self.watch.type, [typed]).start()
-        else:
-            self.watch.type(typed)
+            return []
+        return list(self.subject.user(wish) or [])
 
     async def accepts(self, params: Mapping[str, Any], content: Mapping[str, Any] | None = None) -> Reply:
         """
@@ -143,6 +144,18 @@ class Trial:
         if not reply.accepted:
             raise NotReachedError(f"it takes an accept, and the server got {reply}")
         return reply
+
+    async def answerable(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """
+        Find a question that is accepted, and its content: a form, or a URL where only those are served.
+
+        Raises:
+            NotReachedError: If there is none.
+        """
+        if (await self.ask(A_FORM, "accept", A_CONTENT)).accepted:
+            return A_FORM, A_CONTENT
+        await self.accepts(A_URL)
+        return A_URL, {}
 
     def needs_user(self) -> None:
         """

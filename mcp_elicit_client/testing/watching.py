@@ -63,8 +63,6 @@ class Watch:
     logged: list[str] = field(default_factory=list)
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _printed: Any = None
-    _typed: int | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __enter__(self) -> Watch:  # noqa: PYI034 -- nobody derives from it
         with contextlib.ExitStack() as stack:
@@ -83,7 +81,6 @@ class Watch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.hang_up()
         self._stack.close()
 
     # --- what happened
@@ -118,21 +115,30 @@ class Watch:
 
     # --- standard input
 
-    def type(self, lines: Iterable[str | bytes]) -> None:
-        """Type *lines* at standard input."""
-        with self._lock:
-            if self._typed is None:
-                return
-            for line in lines:
-                data = line if isinstance(line, bytes) else line.encode()
-                os.write(self._typed, data + b"\n")
+    @contextlib.contextmanager
+    def typing(self, lines: Iterable[str | bytes], *, after: float = 0.0, until: float | None = None) -> Iterator[None]:
+        """
+        Have *lines* typed at standard input, and then its end.
 
-    def hang_up(self) -> None:
-        """End standard input: whoever waits for a line learns that nobody is there."""
-        with self._lock:
-            if self._typed is not None:
-                os.close(self._typed)
-                self._typed = None
+        Args:
+            lines: What is typed.
+            after: The time before, in seconds.
+            until: How long the end is in coming, in seconds.
+        """
+        data = b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in lines)
+        reader, writer = os.pipe()
+        os.dup2(reader, 0)
+        os.close(reader)
+        if hasattr(os, "set_blocking"):
+            os.set_blocking(writer, False)
+        done = threading.Event()
+        typist = threading.Thread(target=_type, args=(writer, data, after, until or 0.0, done), daemon=True)
+        typist.start()
+        try:
+            yield
+        finally:
+            done.set()
+            typist.join()
 
     # --- how
 
@@ -148,10 +154,11 @@ class Watch:
             )
             stack.enter_context(mock.patch.object(sys, name, stream))
 
-    def _replace_input(self, stack: contextlib.ExitStack) -> None:
-        reader, self._typed = os.pipe()
-        _redirect(stack, 0, reader)
-        os.close(reader)
+    @staticmethod
+    def _replace_input(stack: contextlib.ExitStack) -> None:
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        _redirect(stack, 0, nothing)
+        os.close(nothing)
         stack.enter_context(mock.patch.object(sys, "stdin", io.TextIOWrapper(io.FileIO(0, closefd=False), "utf-8")))
 
     def _replace_openers(self, stack: contextlib.ExitStack) -> None:
@@ -188,6 +195,14 @@ class _Listener(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         with contextlib.suppress(Exception):
             self._lines.append(record.getMessage())
+
+
+def _type(writer: int, data: bytes, after: float, until: float, done: threading.Event) -> None:
+    done.wait(after)
+    with contextlib.suppress(OSError):
+        os.write(writer, data)
+    done.wait(until)
+    os.close(writer)
 
 
 def _redirect(stack: contextlib.ExitStack, number: int, target: int) -> None:

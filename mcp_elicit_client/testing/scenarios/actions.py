@@ -31,6 +31,8 @@ def _decides(kind: str, deed: Deed) -> None:
         else:
             await trial.accepts(params, content)
         reply = await trial.ask(params, deed, content)
+        if reply.refused:
+            raise NotReachedError(f"such questions are not served: the server got {reply}")
         trial.expect(reply.action == deed, f"the user did {deed}, and the server got {reply}")
 
     what = {"form": "a form", "url": "a URL", "confirmation": "a form without fields"}[kind]
@@ -147,7 +149,8 @@ async def _unknown_keys(trial: Trial) -> None:
 )
 async def _thinking(trial: Trial) -> None:
     trial.needs_user()
-    reply = await trial.ask(_ASKED["form"], "accept", _CONTENT, after=0.8)
+    params, content = await trial.answerable()
+    reply = await trial.ask(params, "accept", content, after=0.8)
     trial.expect(reply.accepted, f"the server got {reply}")
 
 
@@ -175,9 +178,8 @@ async def _two(trial: Trial) -> None:
 )
 async def _server_named(trial: Trial) -> None:
     trial.needs_user()
-    marker = "Which colour, 4711?"
-    await trial.ask(form("name", name=TEXT, message=marker), "accept", _CONTENT)
-    trial.shows("4711")
+    await trial.answerable()
+    trial.shows("word-4711")
     trial.expect(
         trial.subject.server in trial.shown or trial.server.name in trial.shown,
         "the user is shown the question, and no name of a server",

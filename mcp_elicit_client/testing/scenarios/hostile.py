@@ -24,7 +24,8 @@ def _bomb(name: str, title: str, bomb: str, because: str) -> None:
             raise NotReachedError("the SDK refused it before the callback")
         trial.expect(not trial.raised, f"{type(trial.raised[0]).__name__ if trial.raised else ''} was raised")
         trial.expect(trial.slowest < _STILL, f"the event loop stood still for {trial.slowest:.1f} s")
-        trial.expect(reply.result is not None or reply.error is not None, f"the server got {reply}")
+        answered = reply.result is not None or reply.error is not None or reply.refused
+        trial.expect(answered, f"the server got {reply}")
         trial.expect(not reply.accepted, "it was accepted, though the user declined")
 
     GROUP.add(name, title, run, because=because, source="security facts, 6 (size and shape)", hang_fails=True)
@@ -143,10 +144,11 @@ _escapes(
 async def _flood(trial: Trial) -> None:
     trial.needs_user()
     asked = 0
+    params, _ = await trial.answerable()
     for number in range(60):
         trial.seen.clear()
         before = len(trial.watch.printed)
-        await trial.ask(form("name", name=TEXT, message=f"Please, word-4711 {number}"), "decline")
+        await trial.ask({**params, "message": f"Please, word-4711 {number}"}, "decline")
         asked += "word-4711" in "\n".join([*trial.seen, trial.watch.printed[before:]])
     if not asked:
         raise NotReachedError("what the user is shown cannot be seen from here")
@@ -166,10 +168,9 @@ async def _dies(trial: Trial) -> None:
     from mcp_elicit_client.hosts.sdk import speaks_rounds
 
     trial.needs_user()
-    params = form("name", name=TEXT)
-    await trial.accepts(params, {"name": "Ada"})
     if not speaks_rounds():
         raise NotApplicableError("mcp 1 does not notice while the callback runs")
+    params, _ = await trial.answerable()
     finished = trial.finished
 
     async def ask() -> None:

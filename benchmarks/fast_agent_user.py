@@ -1,0 +1,63 @@
+"""How the user of fast-agent's form answers: with keys, through prompt_toolkit's pipe."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from fast_agent.mcp.elicitation_handlers import make_forms_elicitation_handler
+from prompt_toolkit.application.current import get_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from mcp_elicit_client.testing.wish import NoWayError, Wish
+
+SERVER = "mail"
+
+handler = make_forms_elicitation_handler(agent_name="agent", server_name=SERVER)
+
+_TAB, _ENTER, _ESCAPE, _END, _BACKSPACE = "\t", "\r", "\x1b", "\x05", "\x7f"
+
+
+class Keys:
+    """Types keys into whatever form is open, or opens next."""
+
+    def __init__(self) -> None:
+        self._context = create_pipe_input()
+        self._pipe = self._context.__enter__()
+        session = get_app_session()
+        session._input = self._pipe  # noqa: SLF001 -- there is no terminal here
+        session._output = DummyOutput()  # noqa: SLF001
+
+    def follow(self, wish: Wish) -> None:
+        """Do what *wish* says; there is no way to break the form."""
+        if wish.deed in ("break", "leave"):
+            raise NoWayError(f"the form has no way to {wish.deed}")
+        if wish.deed == "wait" or wish.params.get("mode") == "url":
+            return
+        if wish.deed == "cancel":
+            self._pipe.send_text(_ESCAPE)
+            return
+        fields = wish.params.get("requestedSchema", {}).get("properties", {})
+        for name, schema in fields.items():
+            if name in wish.content:
+                self._pipe.send_text(_keys(schema, wish.content[name]))
+            self._pipe.send_text(_TAB)
+        if wish.deed == "decline":
+            self._pipe.send_text(_TAB)
+        self._pipe.send_text(_ENTER)
+
+
+def _keys(schema: dict[str, Any], value: Any) -> str:
+    if schema.get("type") == "boolean" and isinstance(value, bool):
+        return " " if value != bool(schema.get("default")) else ""
+    if schema.get("type") == "array" or "enum" in schema or "oneOf" in schema or "anyOf" in schema:
+        raise NoWayError("this tester has no keys for lists")
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise NoWayError("this cannot be typed")
+    text = "inf" if value == math.inf else str(value)
+    clear = _END + _BACKSPACE * len(str(schema.get("default", "")))
+    return clear + text.replace("\n", "\n")
+
+
+user = Keys()
