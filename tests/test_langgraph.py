@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import anyio
+import anyio.lowlevel
 import mcp
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -206,6 +207,17 @@ async def test_a_url_is_answered_without_content(era: Era, action: Any) -> None:
     assert question["answer_schema"] is None
     assert question["request"]["target"]["host"] == "login.example.com"
     assert told == {"got": {"action": action}}
+
+
+async def test_the_server_learns_that_the_call_is_given_up() -> None:
+    seen: list[str] = []
+    async with graph("legacy", seen.append) as each:
+        await each.start("form")
+        with anyio.fail_after(10):
+            while not any("ended by" in line for line in seen):
+                await anyio.lowlevel.checkpoint()
+
+    assert not [line for line in seen if line.startswith("answer accept") or line == "form done"]
 
 
 @pytest.mark.parametrize("era", ERAS)
