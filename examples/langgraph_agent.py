@@ -21,7 +21,7 @@ from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls.connect import Command as Server
 from mcp_elicit_client.calls.connect import connect
-from mcp_elicit_client.handlers.langgraph import InterruptHandler, answer_to
+from mcp_elicit_client.handlers.langgraph import InterruptHandler, answer_to, once
 
 SERVER = Server([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog=sys.stderr)
 
@@ -39,8 +39,8 @@ class State(TypedDict, total=False):
 async def call(state: State) -> State:
     caller = Caller(registry, "restaurant")
     async with connect(SERVER, caller) as connection:
-        result = await connection.call_tool(state["tool"], {})
-    return {"told": result["content"][0]["text"]}
+        result = await caller.call_tool(once(connection.client), state["tool"], {})
+    return {"told": result.content[0].text}
 
 
 builder = StateGraph(State)

@@ -11,16 +11,19 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import anyio
+import anyio.lowlevel
+import mcp
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, Send
 
 from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls.connect import Era
-from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.langgraph import NO_ANSWER, InterruptHandler, answer_to
+from mcp_elicit_client.exceptions import CallError, MissingExtraError
+from mcp_elicit_client.handlers.langgraph import NO_ANSWER, InterruptHandler, answer_to, once
 from tests.inprocess import in_process
 from tests.support import ROOT
 
@@ -46,7 +49,10 @@ class Graph:
     """A graph of one node that calls one tool of a server in this process."""
 
     def __init__(self, client: Any, caller: Caller, ask: InterruptHandler) -> None:
+        self.runs = 0
+
         async def call(state: State) -> State:
+            self.runs += 1
             result = await caller.call_tool(client, state["tool"], {})
             return {"told": json.loads(result.content[0].text)}
 
@@ -75,13 +81,15 @@ def build(node: Any, checkpointer: Any = None) -> Any:
 
 
 @asynccontextmanager
-async def graph(era: Era, seen: Callable[[str], None] = lambda _: None) -> AsyncIterator[Graph]:
+async def graph(
+    era: Era, seen: Callable[[str], None] = lambda _: None, *, remember: bool = False
+) -> AsyncIterator[Graph]:
     ask = InterruptHandler()
     registry = ElicitationRegistry()
     registry.on_elicitation(ask)
     caller = Caller(registry, "visitor")
     async with in_process(caller, era, seen) as client:
-        yield Graph(client, caller, ask)
+        yield Graph(once(client) if remember else client, caller, ask)
 
 
 # --- a question, and its answer
@@ -131,6 +139,54 @@ async def test_from_2026_07_28_on_the_rounds_before_a_question_are_done_once_mor
 
 
 @pytest.mark.rounds
+async def test_from_2026_07_28_on_a_call_that_is_remembered_is_made_once(tmp_path: Path) -> None:
+    seen: list[str] = []
+    async with graph("auto", seen.append, remember=True) as each:
+        first = await each.start("twice")
+        second = await each.resume(answer_to(first, "accept", NAME))
+        told = await each.resume(answer_to(second, "decline"))
+
+    assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "decline"}]}
+    assert each.runs == 3
+    assert [line.partition("{")[0].strip() for line in seen] == ["twice", "twice", "twice", "twice done"]
+    assert [json.loads(line[5:])["q"]["action"] for line in seen if "{" in line] == ["accept", "decline"]
+
+
+async def test_until_2025_11_25_remembering_changes_nothing() -> None:
+    seen: list[str] = []
+    async with graph("legacy", seen.append, remember=True) as each:
+        question = await each.start("form")
+        told = await each.resume(answer_to(question, "accept", NAME))
+
+    assert told == {"got": {"action": "accept", "content": NAME}}
+    assert (seen.count("form"), seen.count("form done")) == (2, 1)
+
+
+@pytest.mark.rounds
+async def test_what_is_remembered_is_not_taken_for_another_call() -> None:
+    ask = InterruptHandler()
+    caller = Caller(ask, "visitor")
+    tools = iter(["form", "echo"])
+    async with in_process(caller, "auto") as client:
+
+        async def call(_state: State) -> State:
+            await caller.call_tool(once(client), next(tools), {})
+            return {}
+
+        each = build(ask.node(call))
+        question = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
+        with pytest.raises(CallError, match="something else"):
+            await each.ainvoke(Command(resume=answer_to(question, "accept", NAME)), CONFIG)
+
+
+@pytest.mark.rounds
+async def test_what_the_server_refuses_is_raised_as_it_is() -> None:
+    async with graph("auto", remember=True) as each:
+        with pytest.raises(getattr(mcp, "MCPError")):  # noqa: B009 -- mcp 1.x has none
+            await each.start("malformed")
+
+
+@pytest.mark.rounds
 async def test_questions_of_one_round_are_asked_one_after_the_other() -> None:
     async with graph("auto") as each:
         first = await each.start("two")
@@ -151,6 +207,17 @@ async def test_a_url_is_answered_without_content(era: Era, action: Any) -> None:
     assert question["answer_schema"] is None
     assert question["request"]["target"]["host"] == "login.example.com"
     assert told == {"got": {"action": action}}
+
+
+async def test_the_server_learns_that_the_call_is_given_up() -> None:
+    seen: list[str] = []
+    async with graph("legacy", seen.append) as each:
+        await each.start("form")
+        with anyio.fail_after(10):
+            while not any("ended by" in line for line in seen):
+                await anyio.lowlevel.checkpoint()
+
+    assert not [line for line in seen if line.startswith("answer accept") or line == "form done"]
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -335,53 +402,61 @@ def test_an_agent_killed_while_it_waits_goes_on_in_another_process(tmp_path: Pat
 
 
 STAGE = """
-import json, os, sys
+import os
+import sys
+from typing import TypedDict
+
 import anyio
-from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
-from typing import TypedDict
+
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls.connect import Command as Server, connect
-from mcp_elicit_client.handlers.langgraph import InterruptHandler, answer_to
+from mcp_elicit_client.handlers.langgraph import InterruptHandler, answer_to, once
 
 path, era, stage = sys.argv[1:]
 ask = InterruptHandler()
 registry = ElicitationRegistry()
 registry.on_elicitation(ask)
 
+
 class State(TypedDict, total=False):
     told: str
 
-async def call():
+
+@ask.node
+async def call(state: State) -> State:
     server = Server([sys.executable, "-m", "tests.servers.visitor"], errlog=sys.stderr, env=dict(os.environ))
-    async with connect(server, Caller(registry, "visitor"), era=era) as connection:
-        result = await connection.call_tool("form", {})
-        return result["content"][0]["text"]
+    caller = Caller(registry, "visitor")
+    async with connect(server, caller, era=era) as connection:
+        result = await caller.call_tool(once(connection.client), "form", {})
+        return {"told": result.content[0].text}
 
-def node(state: State) -> State:
-    return {"told": anyio.run(ask.run, call)}
 
-builder = StateGraph(State)
-builder.add_node("call", node)
-builder.add_edge(START, "call")
-builder.add_edge("call", END)
-config = {"configurable": {"thread_id": "ann"}}
-with SqliteSaver.from_conn_string(path) as saver:
-    graph = builder.compile(checkpointer=saver)
-    if stage == "ask":
-        print(graph.invoke({}, config)["__interrupt__"][0].value["request"]["message"], flush=True)
-        os._exit(9)
-    question = graph.get_state(config).interrupts[0].value
-    print(graph.invoke(Command(resume=answer_to(question, "accept", {"name": "Ann"})), config)["told"])
+async def main():
+    builder = StateGraph(State)
+    builder.add_node("call", call)
+    builder.add_edge(START, "call")
+    builder.add_edge("call", END)
+    config = {"configurable": {"thread_id": "ann"}}
+    async with AsyncSqliteSaver.from_conn_string(path) as saver:
+        graph = builder.compile(checkpointer=saver)
+        if stage == "ask":
+            print((await graph.ainvoke({}, config))["__interrupt__"][0].value["request"]["message"], flush=True)
+            os._exit(9)
+        question = (await graph.aget_state(config)).interrupts[0].value
+        resume = Command(resume=answer_to(question, "accept", {"name": "Ann"}))
+        print((await graph.ainvoke(resume, config))["told"])
+
+
+anyio.run(main)
 """
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_graph_that_is_not_async_goes_on_in_another_process_too(
-    era: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_one_process_asked_another_answers(era: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = tmp_path / "seen"
     monkeypatch.setenv("ELICIT_SEEN", str(seen))
     command = [sys.executable, "-c", STAGE, str(tmp_path / "graph.db"), era]
@@ -390,7 +465,28 @@ def test_a_graph_that_is_not_async_goes_on_in_another_process_too(
 
     assert (asked.returncode, asked.stdout) == (9, "Who are you?\n")
     assert json.loads(told.stdout) == {"got": {"action": "accept", "content": NAME}}
-    assert seen.read_text().count("form done") == 1
+    lines = seen.read_text().splitlines()
+    assert lines.count("form") == (1 if era == "auto" else 2)
+    assert lines.count("form done") == 1
+
+
+def test_a_graph_that_is_not_async_is_interrupted_and_resumed_too(tmp_path: Path) -> None:
+    ask = InterruptHandler()
+    caller = Caller(ask, "visitor")
+
+    async def call() -> str:
+        async with in_process(caller, "legacy") as client:
+            return str((await caller.call_tool(client, "form", {})).content[0].text)
+
+    def node(_state: State) -> State:
+        return {"told": anyio.run(ask.run, call)}
+
+    with SqliteSaver.from_conn_string(str(tmp_path / "graph.db")) as saver:
+        question = build(node, saver).invoke({}, CONFIG)["__interrupt__"][0].value
+    with SqliteSaver.from_conn_string(str(tmp_path / "graph.db")) as saver:
+        told = build(node, saver).invoke(Command(resume=answer_to(question, "accept", NAME)), CONFIG)
+
+    assert json.loads(told["told"]) == {"got": {"action": "accept", "content": NAME}}
 
 
 # --- what is installed

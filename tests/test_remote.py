@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import importlib.util
 import json
 import logging
 import socket
@@ -915,6 +916,57 @@ async def test_a_server_asks_and_the_receiver_of_the_examples_answers() -> None:
 
     assert '"guests": 2' in result["content"][0]["text"]
     assert asked.startswith("asked: restaurant")
+
+
+def load_receiver() -> Any:
+    path = ROOT / "examples" / "webhook_receiver.py"
+    spec = importlib.util.spec_from_file_location("webhook_receiver", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+async def test_a_question_that_comes_twice_at_once_is_decided_once_by_the_receiver(host: Host) -> None:
+    decided: list[Any] = []
+    both = threading.Semaphore(0)
+
+    async def decide(question: Any) -> Any:
+        decided.append(question)
+        await anyio.to_thread.run_sync(both.acquire)
+        return GOOD
+
+    url = host.mount(load_receiver().receiver(SECRET, decide)) + "/elicitation"
+    body = json.dumps({"type": "elicitation.asked", "data": {"id": "q1"}}).encode()
+    replies: list[httpx.Response] = []
+
+    async def post() -> None:
+        async with httpx.AsyncClient(trust_env=False) as client:
+            replies.append(await client.post(url, content=body, headers=sign(body, "q1", SECRET)))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(post)
+        group.start_soon(post)
+        with anyio.fail_after(10):
+            while not decided:
+                await anyio.sleep(0.01)
+        both.release()
+
+    assert len(decided) == 1
+    assert [reply.json()["data"] for reply in replies] == [{**GOOD, "id": "q1"}] * 2
+
+
+@pytest.mark.parametrize(
+    "body", [b"x" * 1_100_000, b'{"type": "elicitation.asked", "data": {}}'], ids=["huge", "unsigned"]
+)
+async def test_the_receiver_of_the_examples_refuses_what_it_cannot_trust(host: Host, body: bytes) -> None:
+    async def decide(_question: Any) -> Any:
+        raise AssertionError
+
+    url = host.mount(load_receiver().receiver(SECRET, decide)) + "/elicitation"
+    async with httpx.AsyncClient(trust_env=False) as client:
+        assert (await client.post(url, content=body)).status_code in (401, 413)
 
 
 async def test_the_receiver_of_the_examples_decides_once_and_checks_who_asks() -> None:

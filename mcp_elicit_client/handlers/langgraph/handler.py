@@ -1,5 +1,5 @@
 """
-Ask by interrupting a graph of LangGraph: the answer may come days later, in another process.
+The handler, and the nodes whose calls it answers.
 
 A question cannot interrupt the graph from where it arrives: there an
 exception would reach the SDK, and not LangGraph.  So the node is made by
@@ -84,6 +84,7 @@ class InterruptHandler:
 
         Whatever comes before a question is done again when the graph is
         resumed, by the node and by the server: for each question once more.
+        Calls through `once` are not, where the protocol lets them go on.
 
         Args:
             call: Makes the call, from its start.

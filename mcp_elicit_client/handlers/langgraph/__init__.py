@@ -1,0 +1,10 @@
+"""
+Ask by interrupting a graph of LangGraph: the answer may come days later, in another process.
+
+It takes the extra ``langgraph``.
+"""
+
+from mcp_elicit_client.handlers.langgraph.handler import NO_ANSWER, InterruptHandler, answer_to
+from mcp_elicit_client.handlers.langgraph.remembering import once
+
+__all__ = ["NO_ANSWER", "InterruptHandler", "answer_to", "once"]
