@@ -98,7 +98,11 @@ async def test_a_question_is_answered_and_nothing_is_left() -> None:
 
     assert anyio.current_time() - begin < 1
     assert answers[0].content == {"name": "Ann"}
-    assert (answers[0].by, answers[0].reason, answers[0].sources) == ("user", "answered in the browser", {"name": "user"})
+    assert (answers[0].by, answers[0].reason, answers[0].sources) == (
+        "user",
+        "answered in the browser",
+        {"name": "user"},
+    )
     with pytest.raises(httpx.ConnectError):
         httpx.get(visitor.urls[0], trust_env=False)
     assert not [thread for thread in set(threading.enumerate()) - before if "mcp-elicit" in thread.name]
