@@ -147,7 +147,7 @@ async def test_scripts_of_another_origin_read_and_send_nothing_even_if_they_know
                 "{mode: 'no-cors'}",
                 "{method: 'POST', body: 'action=accept&f0=Eve', mode: 'no-cors', "
                 "headers: {'Content-Type': 'application/x-www-form-urlencoded'}}",
-                "{method: 'POST', body: '{\"action\": \"accept\", \"content\": {\"name\": \"Eve\"}}', mode: 'no-cors'}",
+                '{method: \'POST\', body: \'{"action": "accept", "content": {"name": "Eve"}}\', mode: \'no-cors\'}',
             ):
                 script = f"fetch('{page.url}', {how}).then((reply) => reply.text(), () => '')"
                 assert await other.evaluate(script) == ""
@@ -281,9 +281,19 @@ async def test_another_user_finds_nothing_and_cannot_read_the_file() -> None:
         assert other_user("cat", str(path)).returncode != 0
         assert other_user("ls", str(path.parent)).returncode != 0
         base = page.origin
-        for where in ("/", "/history", "/events", "/static/inbox.css", "/openapi.json", f"/{'x' * 43}", f"/{'x' * 43}/"):
+        for where in (
+            "/",
+            "/history",
+            "/events",
+            "/static/inbox.css",
+            "/openapi.json",
+            f"/{'x' * 43}",
+            f"/{'x' * 43}/",
+        ):
             got = other_user("curl", "-sS", "-i", f"{base}{where}")
-            sent = other_user("curl", "-sS", "-i", "-H", f"Origin: {base}", "-d", "action=accept&f0=Eve", f"{base}{where}")
+            sent = other_user(
+                "curl", "-sS", "-i", "-H", f"Origin: {base}", "-d", "action=accept&f0=Eve", f"{base}{where}"
+            )
             assert got.stdout.startswith("HTTP/1.1 404"), got
             assert sent.stdout.startswith("HTTP/1.1 404"), sent
         question.withdraw()

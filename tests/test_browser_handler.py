@@ -23,6 +23,7 @@ import httpx
 import pytest
 
 from mcp_elicit_client import Answer, parse_request
+from mcp_elicit_client.cli.main import main
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.browser import BrowserHandler, handler, page
 from mcp_elicit_client.handlers.browser.line import Line
@@ -97,7 +98,11 @@ async def test_a_question_is_answered_and_nothing_is_left() -> None:
 
     assert anyio.current_time() - begin < 1
     assert answers[0].content == {"name": "Ann"}
-    assert (answers[0].by, answers[0].reason, answers[0].sources) == ("user", "answered in the browser", {"name": "user"})
+    assert (answers[0].by, answers[0].reason, answers[0].sources) == (
+        "user",
+        "answered in the browser",
+        {"name": "user"},
+    )
     with pytest.raises(httpx.ConnectError):
         httpx.get(visitor.urls[0], trust_env=False)
     assert not [thread for thread in set(threading.enumerate()) - before if "mcp-elicit" in thread.name]
@@ -397,3 +402,45 @@ anyio.run(BrowserHandler(open_file=opened), request())
     assert "GET" not in ran.stdout
     assert "POST" not in ran.stdout
     assert ran.stderr == ""
+
+
+# --- the command
+
+_BROWSER = """#!{python}
+import sys, threading, urllib.request
+sys.path[:0] = {path!r}
+from pathlib import Path
+from urllib.parse import unquote
+exec({code!r})
+visit(Path(unquote(sys.argv[1].removeprefix("file://"))))
+"""
+
+
+@pytest.mark.parametrize("wish", ["option", "environment"])
+def test_the_command_asks_in_the_browser(tmp_path: Path, wish: str) -> None:
+    program = tmp_path / "browser"
+    program.write_text(_BROWSER.format(python=sys.executable, path=sys.path, code=_ASK))
+    program.chmod(0o700)
+    (tmp_path / "request.json").write_text('{"message": "Go on?"}')
+    environment = {**os.environ, "BROWSER": str(program), "TMPDIR": str(tmp_path)}
+    if wish == "environment":
+        environment["MCP_ELICIT_UI"] = "browser"
+    options = ["--browser"] if wish == "option" else []
+    ran = subprocess.run(
+        [sys.executable, "-m", "mcp_elicit_client.cli", "show", *options, str(tmp_path / "request.json")],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        cwd=ROOT,
+        env=environment,
+    )
+    assert (ran.stdout, ran.returncode) == ('{"action": "accept", "content": {}}\n', 0), ran.stderr
+
+
+def test_the_command_names_what_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    (tmp_path / "request.json").write_text('{"message": "Go on?"}')
+    assert main(["show", "--browser", str(tmp_path / "request.json")]) == 1
+    assert "mcp-elicit-client[browser]" in capsys.readouterr().err

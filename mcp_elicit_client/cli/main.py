@@ -16,6 +16,7 @@ import anyio
 from pydantic_core import from_json
 
 from mcp_elicit_client.cli import audit, check
+from mcp_elicit_client.cli.asking import add_browser, asking, wants_browser
 from mcp_elicit_client.cli.call import CallFailedError, Job, call, explain
 from mcp_elicit_client.core.answers import check_answer
 from mcp_elicit_client.core.problems import Problem
@@ -92,13 +93,14 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "--auto", action="store_true", help="ask nobody: accept what the server suggests, cancel the rest"
     )
+    add_browser(demo)
     demo.set_defaults(run=_demo)
 
     calls = commands.add_parser(
         "call",
         help="call a tool of any server and answer its questions",
         usage="mcp-elicit call [TOOL] [--args JSON] [--name NAME] [--json] (--url URL | -- COMMAND [ARG ...])",
-        description="Connect to a server, call one of its tools, and answer its questions in the terminal. "
+        description="Connect to a server, call one of its tools, and answer its questions here. "
         "Without TOOL: list the tools, and in a terminal choose among them.",
         allow_abbrev=False,
     )
@@ -133,12 +135,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
+    add_browser(parser)
     parser.add_argument("--headless", action="store_true", help="ask nobody: every question is cancelled")
     parser.add_argument("--allow-loopback", action="store_true", help="let servers send you to URLs on this machine")
 
 
 def _handler(options: argparse.Namespace) -> Handler:
-    return HeadlessHandler() if options.headless else TerminalHandler()
+    return HeadlessHandler() if options.headless else asking(options)
 
 
 def _rules(options: argparse.Namespace) -> UrlRules:
@@ -147,9 +150,10 @@ def _rules(options: argparse.Namespace) -> UrlRules:
 
 def _demo(options: argparse.Namespace, command: Sequence[str]) -> int:
     _no_command(command)
-    ask = not options.auto and sys.stdin.isatty() and sys.stdout.isatty()
+    ask = not options.auto and (wants_browser(options) or (sys.stdin.isatty() and sys.stdout.isatty()))
+    handler = asking(options) if ask else None
     try:
-        anyio.run(run_demo, TerminalHandler() if ask else None, functools.partial(print, flush=True))
+        anyio.run(run_demo, handler, functools.partial(print, flush=True))
     except Exception as error:  # noqa: BLE001 -- whatever the SDK raises, in words
         raise CallFailedError(explain(error)) from None
     return 0

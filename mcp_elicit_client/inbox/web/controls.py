@@ -285,7 +285,8 @@ def _options(field: Field, chosen: Sequence[str] | None) -> tuple[Option, ...]:
             return ()
     marked = suggested if chosen is None else [*chosen]
     if not field.required and not isinstance(field, MultiChoiceField):
-        labels.append((LEFT_OUT, "Leave out"))
+        # It is always in sight: first in a long list, last in a short one.
+        labels.insert(0 if len(labels) > FEW else len(labels), (LEFT_OUT, "Leave out"))
         marked = marked or [LEFT_OUT]
     return tuple(Option(value, label, value in marked) for value, label in labels)
 

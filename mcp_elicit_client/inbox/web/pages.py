@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from mcp_elicit_client.core.secrets import typed_secrets
 from mcp_elicit_client.core.validation import Validation
 from mcp_elicit_client.inbox.entries import Entry, Page
 from mcp_elicit_client.inbox.web.controls import Filled, content_of, controls_of
+from mcp_elicit_client.inbox.web.templating import environment
 from mcp_elicit_client.typing import FormRequest, UrlRequest
 
 ENDINGS = {
@@ -43,14 +41,7 @@ class Pages:
     """
 
     def __init__(self, *, alone: bool = False) -> None:
-        self._templates = Environment(
-            loader=FileSystemLoader(Path(__file__).parent / "templates"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.globals.update(alone=alone, seconds_left=_seconds_left)
+        self._templates = environment(alone=alone)
 
     def waiting(self, page: Page, *, is_later: bool) -> Response:
         """The questions that wait; *is_later*: not the first of them."""
@@ -85,6 +76,8 @@ class Pages:
         rows = [(control, name in content) for control, name in zip(controls, names, strict=True)]
         asked = {name for control in controls for name in control.names}
         sent = [(name, value) for name, values in filled.items() if name in asked for value in values]
+        from mcp_elicit_client.core.secrets import typed_secrets  # it takes long to load
+
         secrets = typed_secrets(request.form, content, dict.fromkeys(content, "user"))
         warnings = list(dict.fromkeys(finding.message for finding in secrets))
         return self._write("review.html", entry=entry, request=request, rows=rows, sent=sent, warnings=warnings)
@@ -116,7 +109,8 @@ class Pages:
         )
 
     def _write(self, template: str, status: int = 200, **values: Any) -> Response:
-        return HTMLResponse(self._templates.get_template(template).render(values), status)
+        page = self._templates.get_template(template)
+        return HTMLResponse(page.render(values, seconds_left=_seconds_left), status)
 
 
 def _seconds_left(entry: Entry) -> int:

@@ -128,7 +128,7 @@ if (form) {
   }
   for (const list of document.querySelectorAll("[data-filter]")) {
     const field = list.closest("[data-control]");
-    const label = field.querySelector("legend bdi, label bdi").textContent;
+    const label = field.querySelector(".label").textContent;
     filterOf(list, list.tagName === "SELECT" ? list.options : list.children, label);
   }
 }
