@@ -76,7 +76,7 @@ class Pages:
         rows = [(control, name in content) for control, name in zip(controls, names, strict=True)]
         asked = {name for control in controls for name in control.names}
         sent = [(name, value) for name, values in filled.items() if name in asked for value in values]
-        from mcp_elicit_client.core.secrets import typed_secrets  # it takes long to load
+        from mcp_elicit_client.core.secrets.held import typed_secrets  # it takes long to load
 
         secrets = typed_secrets(request.form, content, dict.fromkeys(content, "user"))
         warnings = list(dict.fromkeys(finding.message for finding in secrets))
