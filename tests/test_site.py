@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,10 @@ def test_every_page_in_the_list_exists_and_every_picture_is_shown() -> None:
     pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
     pictures = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "pictures").iterdir()]
     assert [path for path in pictures if path not in pages] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "SECURITY.md", "CHANGELOG.md"])
+def test_what_stands_beside_the_site_links_to_what_is_there(page: str) -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / page).read_text(encoding="utf-8"))
+
+    assert [link for link in links if "://" not in link and not (ROOT / link).exists()] == []
