@@ -83,6 +83,11 @@ class Caller:
         self._completions = Completions()
         self._calls: set[Call] = set()
 
+    @property
+    def door(self) -> Door:
+        """How requests are read."""
+        return self._door
+
     # --- for the connection
 
     @property
