@@ -26,7 +26,7 @@ file.write_text(json.dumps(config), encoding="utf-8")
 fast = FastAgent("example", config_path=str(file), parse_cli_args=False, quiet=True)
 
 
-@fast.agent(  # type: ignore[untyped-decorator,unused-ignore]
+@fast.agent(
     name="waiter",
     servers=["restaurant"],
     elicitation_handler=elicitation_handler(registry, server="restaurant"),

@@ -81,6 +81,11 @@ class Caller:
         self._max_retries = max_retries
         self._questions = Questions(handler, self.server, self._door)
 
+    @property
+    def door(self) -> Door:
+        """How requests are read."""
+        return self._door
+
     # --- for the connection
 
     @property

@@ -71,9 +71,9 @@ MAX_AT_ONCE = 16
 
 
 def door_for(handler: Handler, door: Door | None) -> Door:
-    """Return *door*; if that is None, the way in which *handler* wants requests read, as a registry does."""
-    own = getattr(handler, "door", None)
-    return door or (own if isinstance(own, Door) else DEFAULT_DOOR)
+    """Return *door*; if that is None, the way of *handler*, or of whose method it is: of a registry, or a caller."""
+    ways = (door, getattr(handler, "door", None), getattr(getattr(handler, "__self__", None), "door", None))
+    return next((each for each in ways if isinstance(each, Door)), DEFAULT_DOOR)
 
 
 async def answer_params(

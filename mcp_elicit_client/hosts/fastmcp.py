@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_elicit_client.core.requests import Server
@@ -14,6 +16,8 @@ from mcp_elicit_client.typing import Handler
 if TYPE_CHECKING:
     from fastmcp import Client
     from fastmcp.client.elicitation import ElicitResult
+
+    from mcp_elicit_client.calls import Caller
 
 
 class FastMCPElicitationHandler(Protocol):
@@ -57,7 +61,37 @@ def elicitation_handler(
     return handle
 
 
-def clients(handler: Handler, config: Mapping[str, Any], *, door: Door | None = None) -> dict[str, Client[Any]]:
+def client(caller: Caller, transport: Any, *, message_handler: Any = None, **options: Any) -> Client[Any]:
+    """
+    Make a FastMCP client whose tool calls are those of *caller*, whoever makes them.
+
+    For libraries that take a FastMCP client, too: URLs that are wanted first
+    (``-32042``) are asked about, completions are heard, and a timeout does
+    not count the user's time.
+
+    Args:
+        caller: Who makes the calls, for the server of this client.
+        transport: What ``Client`` takes: a URL, a file, a transport.
+        message_handler: The host's own, a function.
+        options: What else ``Client`` takes, by keyword.
+    """
+    made: Client[Any] = _client_class()(
+        transport,
+        elicitation_handler=elicitation_handler(caller.handler, server=caller.server),
+        message_handler=caller.message_handler(message_handler),
+        **options,
+    )
+    made.caller = caller  # type: ignore[attr-defined,unused-ignore]
+    return made
+
+
+def clients(
+    handler: Handler,
+    config: Mapping[str, Any],
+    *,
+    caller: Callable[[Handler, str], Caller] | None = None,
+    door: Door | None = None,
+) -> dict[str, Client[Any]]:
     """
     Make a client for each server of an ``mcpServers`` configuration, under its name in there.
 
@@ -68,7 +102,10 @@ def clients(handler: Handler, config: Mapping[str, Any], *, door: Door | None = 
     Args:
         handler: Who is asked.
         config: The configuration, as for FastMCP's ``Client``.
-        door: How requests are read; None for the registry's way.
+        caller: The class `Caller`, or what makes one from the handler and a
+            name, for clients as `client` makes them.
+        door: How requests are read where there is no caller; None for the
+            registry's way.
 
     Raises:
         ValueError: If *config* is no configuration.
@@ -80,6 +117,41 @@ def clients(handler: Handler, config: Mapping[str, Any], *, door: Door | None = 
     for name, entry in MCPConfig.from_dict(dict(config)).mcpServers.items():
         mode = (entry.model_extra or {}).get("mode")
         more: dict[str, Any] = {} if mode is None else {"mode": mode}
+        if caller is not None:
+            made[name] = client(caller(handler, name), entry.to_transport(), **more)
+            continue
         asked = elicitation_handler(handler, server=name, door=door)
         made[name] = Client(entry.to_transport(), elicitation_handler=asked, **more)
     return made
+
+
+@functools.cache
+def _client_class() -> Any:
+    from fastmcp import Client
+
+    class CallingClient(Client[Any]):
+        """A client that leaves its tool calls to its caller."""
+
+        caller: Caller
+
+        async def call_tool_mcp(
+            self,
+            name: str,
+            arguments: dict[str, Any],
+            progress_handler: Any = None,
+            timeout: timedelta | float | None = None,
+            meta: dict[str, Any] | None = None,
+        ) -> Any:
+            # FastMCP's own way to notice that the session has died, where it still has one.
+            watched = getattr(self, "_await_with_session_monitoring", _unwatched)
+            seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
+            call = self.caller.call_tool(
+                self, name, arguments, timeout=seconds, meta=meta, progress_callback=progress_handler
+            )
+            return await watched(call)
+
+    return CallingClient
+
+
+async def _unwatched(call: Awaitable[Any]) -> Any:
+    return await call

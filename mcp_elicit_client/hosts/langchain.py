@@ -1,4 +1,4 @@
-"""LangChain's ``MultiServerMCPClient`` (langchain-mcp-adapters): ``callbacks=``."""
+"""langchain-mcp-adapters: ``callbacks=`` of ``MultiServerMCPClient``, and a session for ``load_mcp_tools``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mcp_elicit_client.core.requests import Server
 from mcp_elicit_client.hosts.boundary import Door, door_for
+from mcp_elicit_client.hosts.own_session import through
 from mcp_elicit_client.hosts.sdk import answer_for_sdk, request_details, server_with_claim
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
     from langchain_mcp_adapters.callbacks import CallbackContext, Callbacks
+    from mcp import ClientSession
     from mcp.types import ElicitRequestParams, ElicitResult
+
+    from mcp_elicit_client.calls import Caller
 
 
 class LangChainElicitationCallback(Protocol):
@@ -36,6 +40,17 @@ def callbacks(handler: Handler, *, door: Door | None = None) -> Callbacks:
     from langchain_mcp_adapters.callbacks import Callbacks
 
     return Callbacks(on_elicitation=on_elicitation(handler, door=door))
+
+
+def session(caller: Caller, own: ClientSession) -> ClientSession:
+    """
+    Make the session of ``load_mcp_tools``, over which tools make calls of *caller*.
+
+    Args:
+        caller: Who makes the calls.
+        own: What ``caller.session`` made, entered and initialized.
+    """
+    return through(caller, own)
 
 
 def on_elicitation(handler: Handler, *, door: Door | None = None) -> LangChainElicitationCallback:

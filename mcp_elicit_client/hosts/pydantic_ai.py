@@ -2,12 +2,13 @@
 Pydantic AI: ``MCPToolset(elicitation_handler=)``, and ``MCPServerStdio(elicitation_callback=)`` of 1.x.
 
 A toolset is for one server and hands the handler to FastMCP, whichever major
-it runs on; the servers of 1.x are sessions of the SDK.
+it runs on; it also takes a FastMCP client, ``MCPToolset(client(caller, ...))``.
+The servers of 1.x are sessions of the SDK.
 """
 
 from __future__ import annotations
 
-from mcp_elicit_client.hosts.fastmcp import elicitation_handler
+from mcp_elicit_client.hosts.fastmcp import client, elicitation_handler
 from mcp_elicit_client.hosts.sdk import elicitation_callback
 
-__all__ = ["elicitation_callback", "elicitation_handler"]
+__all__ = ["client", "elicitation_callback", "elicitation_handler"]
