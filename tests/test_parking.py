@@ -496,6 +496,20 @@ async def _veto(_request: Request, answer: Answer) -> Answer:
     return Answer.decline(by="policy")
 
 
+async def test_what_no_handler_is_registered_for_is_not_parked_and_may_be_resumed(
+    parking: Parking, seen: list[str]
+) -> None:
+    registry = ElicitationRegistry()
+    registry.on_elicitation(mode="form")(Nobody())
+    async with visitor(seen, Caller(registry, "mail")) as (who, client):
+        assert told(await who.call_tool(client, "url", park=parking)) == {"got": {"action": "cancel"}}
+        parked = await who.call_tool(client, "form", park=parking)
+        assert [entry.request["mode"] for entry in (await parking.inbox.list("ann")).entries] == ["form"]
+        await answer(parking, parked, NAMED)
+        only_resumes = Caller(ElicitationRegistry(), "mail")  # what somebody was asked elsewhere has its answer
+        assert told(await only_resumes.resume(parked.id, client, parking))["got"]["content"] == NAMED
+
+
 async def test_what_a_policy_decided_when_the_call_was_parked_is_not_decided_anew(
     parking: Parking, seen: list[str]
 ) -> None:
