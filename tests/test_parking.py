@@ -617,16 +617,14 @@ async def test_an_inbox_handler_parks_and_one_that_answers_at_once_need_not(park
 # --- what goes wrong
 
 
-async def test_an_inbox_that_cannot_be_used_is_a_cancel(
-    tmp_path: Path, seen: list[str], caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_an_inbox_that_cannot_be_used_is_an_error_and_nothing_is_sent(tmp_path: Path, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
         place = Parking(Inbox(SqliteStore(tmp_path / "nowhere" / "inbox.db")), "ann")
-        assert told(await who.call_tool(client, "form", park=place)) == {"got": {"action": "cancel"}}
-        with pytest.raises(InboxError):
-            await who.resume("x", client, place)
+        for attempt in (who.call_tool(client, "form", park=place), who.resume("x", client, place)):
+            with pytest.raises(InboxError):
+                await attempt
 
-    assert "could not be parked" in caplog.text
+    assert seen == ["form"]
 
 
 @each_store
