@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from mcp_elicit_client.core.answers import Answer
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
@@ -151,9 +151,9 @@ class ElicitationRegistry:
         return as_answer(await self._ask(request))
 
     async def _choose(self, request: Request, /) -> Answer:
-        if request.stand_in is not None:
-            return as_answer(await request.stand_in(request))
-        handler = self.handler_for(request)
+        handler: Any = self.handler_for(request)
+        if request.stand_in is not None and (request.resumed or handler is not None):
+            handler = request.stand_in
         if handler is None:
             _logger.warning("no handler for a %s request of server %r", request.mode, request.server.name)
             return Answer.cancel(by="nobody", reason="no handler is registered for this request")

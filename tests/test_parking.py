@@ -302,6 +302,28 @@ async def test_what_is_too_much_to_write_down_is_not_parked(
     assert not (await parking.inbox.list("ann")).entries
 
 
+async def test_what_cannot_be_written_down_is_not_parked(parking: Parking, seen: list[str]) -> None:
+    async def garble(request: Any) -> Any:
+        return request.model_copy(update={"message": "\ud800"})
+
+    async with visitor(seen, caller(hooks(before=garble))) as (who, client):
+        with pytest.raises(CallError, match="a question cannot be written as JSON"):
+            await who.call_tool(client, "form", park=parking)
+    memo = Memo(
+        server="mail",
+        called=Called("tool", "t"),
+        state="\ud800",
+        memory=Memory(),
+        questions={},
+        answers={},
+        others={},
+    )
+    with pytest.raises(CallError, match="it cannot be written as JSON"):
+        memo.write()
+
+    assert not (await parking.inbox.list("ann")).entries
+
+
 # --- time
 
 
@@ -339,7 +361,9 @@ async def test_a_policy_may_close_a_question_earlier(parking: Parking, seen: lis
     assert parked.expires - entry.expires > timedelta(seconds=500)
 
 
-@pytest.mark.parametrize(("owner", "lifetime"), [("", 1), (None, 1), (7, 1), ("ann", 0), ("ann", float("inf"))])
+@pytest.mark.parametrize(
+    ("owner", "lifetime"), [("", 1), (None, 1), (7, 1), ("ann", 0), ("ann", 1e9), ("ann", float("nan"))]
+)
 def test_a_parking_without_an_owner_or_an_end_is_refused(owner: Any, lifetime: float) -> None:
     with pytest.raises(ValueError, match="a parked call needs"):
         Parking(Inbox(MemoryStore()), owner, lifetime)
@@ -472,6 +496,20 @@ async def _veto(_request: Request, answer: Answer) -> Answer:
     return Answer.decline(by="policy")
 
 
+async def test_what_no_handler_is_registered_for_is_not_parked_and_may_be_resumed(
+    parking: Parking, seen: list[str]
+) -> None:
+    registry = ElicitationRegistry()
+    registry.on_elicitation(mode="form")(Nobody())
+    async with visitor(seen, Caller(registry, "mail")) as (who, client):
+        assert told(await who.call_tool(client, "url", park=parking)) == {"got": {"action": "cancel"}}
+        parked = await who.call_tool(client, "form", park=parking)
+        assert [entry.request["mode"] for entry in (await parking.inbox.list("ann")).entries] == ["form"]
+        await answer(parking, parked, NAMED)
+        only_resumes = Caller(ElicitationRegistry(), "mail")  # what somebody was asked elsewhere has its answer
+        assert told(await only_resumes.resume(parked.id, client, parking))["got"]["content"] == NAMED
+
+
 async def test_what_a_policy_decided_when_the_call_was_parked_is_not_decided_anew(
     parking: Parking, seen: list[str]
 ) -> None:
@@ -579,16 +617,14 @@ async def test_an_inbox_handler_parks_and_one_that_answers_at_once_need_not(park
 # --- what goes wrong
 
 
-async def test_an_inbox_that_cannot_be_used_is_a_cancel(
-    tmp_path: Path, seen: list[str], caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_an_inbox_that_cannot_be_used_is_an_error_and_nothing_is_sent(tmp_path: Path, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
         place = Parking(Inbox(SqliteStore(tmp_path / "nowhere" / "inbox.db")), "ann")
-        assert told(await who.call_tool(client, "form", park=place)) == {"got": {"action": "cancel"}}
-        with pytest.raises(InboxError):
-            await who.resume("x", client, place)
+        for attempt in (who.call_tool(client, "form", park=place), who.resume("x", client, place)):
+            with pytest.raises(InboxError):
+                await attempt
 
-    assert "could not be parked" in caplog.text
+    assert seen == ["form"]
 
 
 @each_store
@@ -611,11 +647,63 @@ async def test_a_call_of_another_key_or_that_is_no_call_is_an_error_and_nothing_
         assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
 
 
+CORRUPT = {
+    "questions": ("{", "7", "[]", '["x", "y"]', "null"),
+    "state": ("", "parked!", "waiting"),
+    "expires": (1e300, "never"),
+}
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "redis"])
+async def test_a_store_that_was_tampered_with_is_an_error_or_no_call_and_nothing_is_sent(
+    parking: Parking, stores: Stores, seen: list[str]
+) -> None:
+    async def tamper(column: str, value: Any) -> None:
+        if stores.kind == "sqlite":
+            with stores.made[0]._database.writing() as connection:
+                connection.execute(f"UPDATE calls SET {column} = ?", (value,))
+        else:
+            await stores.made[0]._link().run_command("HSET", f"{{{stores.path}}}:call:{parked.id}", column, value)
+
+    async with visitor(seen) as (who, client):
+        for column, values in CORRUPT.items():
+            for value in values:
+                parked = await who.call_tool(client, "form", park=parking)
+                await answer(parking, parked, NAMED)
+                await tamper(column, value)
+                with pytest.raises((InboxError, ParkedError)):
+                    await who.resume(parked.id, client, parking)
+
+    assert set(seen) == {"form"}
+
+
 async def test_an_inbox_alone_is_no_parking(inbox: Inbox, seen: list[str]) -> None:
     who: Any = caller()
     for attempt in (who.call_tool(None, "form", park=inbox), who.resume("x", None, inbox)):
         with pytest.raises(TypeError, match=r"Parking\(inbox, owner\), not Inbox"):
             await attempt
+
+
+async def test_a_store_that_goes_away_while_a_call_goes_on_does_not_take_its_result(
+    tmp_path: Path, seen: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def stop(request: Request, _answer: Answer) -> None:
+        if request.resumed:
+            server.stop()
+
+    server = RedisServer(tmp_path)
+    inbox = Inbox(RedisStore(server.url))
+    parking = Parking(inbox, "ann")
+    try:
+        async with visitor(seen, caller(hooks(after=stop))) as (who, client):
+            parked = await who.call_tool(client, "form", park=parking)
+            await answer(parking, parked, NAMED)
+            assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
+    finally:
+        await inbox.aclose()
+        server.stop()
+
+    assert "a parked call could not be put away" in caplog.text
 
 
 async def test_parked_calls_survive_a_redis_that_restarts_and_keeps_what_it_is_told(

@@ -209,7 +209,8 @@ class Caller:
             StaleStateError: If the server refuses its own state.
             CallError: If the server asks in a way that nobody could follow,
                 too often, or again and again for what was declined; or if
-                the call cannot be parked.
+                the call cannot be written down to be parked.
+            InboxError: If it was to be parked, and the inbox cannot be used.
             Exception: What the SDK raises for an error of the server.
         """
         called = Called("tool", name, arguments, meta)
@@ -278,7 +279,7 @@ class Caller:
             ParkedError: If the call cannot be resumed, or not here; nothing
                 was sent.
             StaleStateError: If the server refuses its own state.
-            InboxError: If the inbox cannot be used or read; nothing was sent.
+            InboxError: If the inbox cannot be used or read.
             Exception: What else `call_tool` raises.
         """
         _check(park)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
@@ -13,10 +12,7 @@ from mcp_elicit_client.calls.parked import Claim, Memo, Resumable, parked_of
 from mcp_elicit_client.calls.parking import ANSWERABLE, Parked, Parking
 from mcp_elicit_client.calls.verbs import Called
 from mcp_elicit_client.exceptions import CallError
-from mcp_elicit_client.inbox.errors import InboxError
 from mcp_elicit_client.typing import Answer, Handler, Request
-
-_logger = logging.getLogger("mcp_elicit_client")
 
 
 class Lot:
@@ -58,14 +54,12 @@ class Lot:
         self._noted[key] = (request, shown)
         return Answer.cancel(by="parked", reason="the question waits in an inbox, and no process with it")
 
-    async def park(self, answers: dict[str, Answer], others: Mapping[str, Any], state: str | None) -> Parked | None:
+    async def park(self, answers: Mapping[str, Answer], others: Mapping[str, Any], state: str | None) -> Parked | None:
         """
         Park the call, if it has questions that wait.
 
         Args:
-            answers: The answers so far, by the server's keys; where the
-                inbox cannot be used, what would have waited there is
-                cancelled.
+            answers: The answers so far, by the server's keys.
             others: What the server asks of the host application itself.
             state: The server's state.
 
@@ -74,6 +68,8 @@ class Lot:
 
         Raises:
             CallError: If the call cannot be written down.
+            InboxError: If the inbox cannot be used.  It is not known whether
+                the call is kept there, so nothing may be sent any more.
         """
         noted, self._noted = self._noted, {}
         waiting = {key: noted[key] for key, answer in answers.items() if answer.by == "parked" and key in noted}
@@ -93,10 +89,6 @@ class Lot:
         known = self._claim.id if self._claim is not None else None
         try:
             held = await parking.inbox.calls.park(parking.owner, memo.write(), questions, parking.lifetime, known)
-        except InboxError as error:
-            _logger.warning("questions of server %r could not be parked: %s", self._server, error)
-            answers.update(dict.fromkeys(waiting, Answer.cancel(by="error", reason=str(error))))
-            return None
         except ValueError as error:
             raise CallError("the call cannot be parked: a question cannot be written as JSON") from error
         if self._claim is not None:

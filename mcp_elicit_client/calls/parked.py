@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -20,7 +20,8 @@ from mcp_elicit_client.core.answers import Answer
 from mcp_elicit_client.core.requests import AnyRequest
 from mcp_elicit_client.exceptions import CallError, ParkedError
 from mcp_elicit_client.inbox.errors import InboxError
-from mcp_elicit_client.inbox.stores.base import HeldCall
+from mcp_elicit_client.inbox.parked import Found
+from mcp_elicit_client.inbox.stores.base import CallState, HeldCall
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -107,16 +108,26 @@ async def look(parking: Parking, call_id: str, server: str) -> Resumable:
     if found is None:
         raise ParkedError("unknown")
     if found.call.state != "parked":
-        raise ParkedError(found.call.state)
+        raise _refusal(found.call.state)
     try:
         memo = Memo.model_validate_json(found.body)
         answers = dict(zip(memo.questions, found.answers, strict=True))
-    except ValueError:
+        parked = parked_of(found.call, tuple(_waiting(found)))
+    except (ValueError, OverflowError):
         raise InboxError("the inbox holds what is no parked call") from None
     if memo.server != server:
         raise ParkedError("server")
-    waiting = tuple(each for each, answer in zip(found.call.questions, found.answers, strict=True) if answer is None)
-    return Resumable(parked_of(found.call, waiting), memo, answers)
+    return Resumable(parked, memo, answers)
+
+
+def _refusal(state: CallState | None) -> ParkedError | InboxError:
+    if state in ("resuming", "over", "expired"):
+        return ParkedError(state)
+    return ParkedError("unknown") if state is None else InboxError("the inbox holds what is no parked call")
+
+
+def _waiting(found: Found) -> Iterator[str]:
+    return (each for each, answer in zip(found.call.questions, found.answers, strict=True) if answer is None)
 
 
 class Claim:
@@ -153,7 +164,7 @@ async def claimed(parking: Parking, call_id: str) -> AsyncIterator[Claim]:
     try:
         state = await calls.claim(parking.owner, call_id, token)
         if state != "parked":
-            raise ParkedError(state or "unknown")
+            raise _refusal(state)
         yield claim
     finally:
         with anyio.move_on_after(_GOODBYE, shield=True):

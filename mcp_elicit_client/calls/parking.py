@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -14,6 +13,9 @@ if TYPE_CHECKING:
 
 LIFETIME = 590.0
 """How long a parked call can be resumed, in seconds: less than the 600 s of the Python SDK's server."""
+
+LONGEST = 366 * 86_400.0
+"""The longest lifetime of a parked call, in seconds."""
 
 ANSWERABLE = 0.9
 """In which part of that its questions can be answered; the rest is for whoever resumes it."""
@@ -34,7 +36,7 @@ class Parking:
             for nine tenths of it, or until a policy closes them.
 
     Raises:
-        ValueError: If there is no owner, or no time.
+        ValueError: If there is no owner, no time, or more than a year.
     """
 
     inbox: Inbox
@@ -45,8 +47,8 @@ class Parking:
         owner: object = self.owner
         if not isinstance(owner, str) or not owner:
             raise ValueError("a parked call needs an owner")
-        if not (math.isfinite(self.lifetime) and self.lifetime > 0):
-            raise ValueError("a parked call needs a lifetime of more than 0 seconds, and less than for ever")
+        if not 0 < self.lifetime <= LONGEST:
+            raise ValueError("a parked call needs a lifetime of more than 0 seconds, and at most a year")
 
 
 class Parked(BaseModel):

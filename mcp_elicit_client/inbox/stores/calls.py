@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
+from mcp_elicit_client.inbox.errors import InboxError
 from mcp_elicit_client.inbox.stores.base import CallState, Clock, HeldCall, Record, keeper_of
 from mcp_elicit_client.inbox.stores.database import Database
 from mcp_elicit_client.inbox.stores.table import Table
@@ -52,7 +53,11 @@ class CallTable:
         if row is None:
             return None
         call_id, owner, body, questions, created, expires, state = row
-        return HeldCall(call_id, owner, body, tuple(json.loads(questions)), created, expires, state)
+        try:
+            names, times = tuple(map(str, json.loads(questions))), (float(created), float(expires))
+            return HeldCall(call_id, owner, body, names, *times, state)
+        except (ValueError, TypeError) as error:
+            raise InboxError("the inbox holds what is no parked call") from error
 
     def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
         """Begin to resume a call; see `Store.claim`."""
