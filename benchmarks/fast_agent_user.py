@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from typing import Any
 
 from fast_agent.mcp.elicitation_handlers import make_forms_elicitation_handler
@@ -16,6 +17,7 @@ SERVER = "mail"
 
 handler = make_forms_elicitation_handler(agent_name="agent", server_name=SERVER)
 
+_PAUSE = 0.5
 _TAB, _ENTER, _ESCAPE, _END, _BACKSPACE = "\t", "\r", "\x1b", "\x05", "\x7f"
 
 
@@ -31,10 +33,10 @@ class Keys:
 
     def follow(self, wish: Wish) -> None:
         """Do what *wish* says; there is no way to break the form."""
-        if wish.deed in ("break", "leave"):
-            raise NoWayError(f"the form has no way to {wish.deed}")
         if wish.deed == "wait" or wish.params.get("mode") == "url":
             return
+        if wish.deed in ("break", "leave"):
+            raise NoWayError(f"this tester cannot make the form {wish.deed}")
         if wish.deed == "cancel":
             self._pipe.send_text(_ESCAPE)
             return
@@ -43,13 +45,15 @@ class Keys:
             if name in wish.content:
                 self._pipe.send_text(_keys(schema, wish.content[name]))
             self._pipe.send_text(_TAB)
-        if wish.deed == "decline":
-            self._pipe.send_text(_TAB)
-        self._pipe.send_text(_ENTER)
+        last = _TAB + _ENTER if wish.deed == "decline" else _ENTER
+        # The form checks a field a moment after it is typed.
+        threading.Timer(_PAUSE + wish.after, self._pipe.send_text, [last]).start()
 
 
 def _keys(schema: dict[str, Any], value: Any) -> str:
-    if schema.get("type") == "boolean" and isinstance(value, bool):
+    if schema.get("type") == "boolean":
+        if not isinstance(value, bool):
+            raise NoWayError("a box can only be ticked")
         return " " if value != bool(schema.get("default")) else ""
     if schema.get("type") == "array" or "enum" in schema or "oneOf" in schema or "anyOf" in schema:
         raise NoWayError("this tester has no keys for lists")
@@ -57,7 +61,7 @@ def _keys(schema: dict[str, Any], value: Any) -> str:
         raise NoWayError("this cannot be typed")
     text = "inf" if value == math.inf else str(value)
     clear = _END + _BACKSPACE * len(str(schema.get("default", "")))
-    return clear + text.replace("\n", "\n")
+    return clear + text
 
 
 user = Keys()

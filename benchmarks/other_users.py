@@ -86,8 +86,9 @@ class Mirror:
         self._wishes.append(wish)
 
     async def fastmcp(self, _message: str, _response_type: Any, params: Any, _context: Any) -> Any:
-        """Answer as FastMCP's ``elicitation_handler``."""
-        return await self.sdk(None, params)
+        """Answer as FastMCP's ``elicitation_handler``: with data, or with a result of the SDK."""
+        result = await self.sdk(None, params)
+        return result.content if result.content is not None else result
 
     async def sdk(self, _context: Any, params: Any) -> Any:
         """Answer as the SDK's ``elicitation_callback``."""

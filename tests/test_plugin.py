@@ -1,0 +1,120 @@
+"""The pytest plugin, in runs of pytest of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+LOADED = ("-p", "anyio.pytest_plugin", "-p", "mcp_elicit_client.pytest_plugin", "-p", "no:cacheprovider")
+
+TESTS = """
+import pytest
+
+pytestmark = pytest.mark.anyio
+FORM = {
+    "message": "How many guests?",
+    "requestedSchema": {"type": "object", "properties": {"guests": {"type": "integer"}}, "required": ["guests"]},
+}
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+async def test_booking(elicitation):
+    elicitation.user.types({"guests": "2"})
+    reply = await elicitation.ask(FORM)
+    assert reply.content == {"guests": 2}
+
+async def test_nonsense(elicitation):
+    elicitation.user.types({"guests": "12abc"})
+    reply = await elicitation.ask(FORM)
+    assert reply.action == "cancel"
+    assert elicitation.user.told == [("guests", "Must be a whole number.")]
+
+async def test_own_callback(elicitation):
+    from mcp.types import ElicitResult
+
+    async def always(_context, _params):
+        return ElicitResult(action="accept", content={})
+
+    verdict = await elicitation.judge("nobody-confirms-nothing", always)
+    assert verdict.outcome == "fail"
+"""
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeini("[pytest]\n")
+
+    def run(source: str, *options: str) -> pytest.RunResult:
+        pytester.makepyfile(source)
+        return pytester.runpytest_inprocess(*LOADED, *options)
+
+    return run
+
+
+def test_a_user_follows_the_script_and_servers_get_the_answers(run) -> None:
+    result = run(TESTS)
+
+    result.assert_outcomes(passed=3)
+    assert "elicitations" not in result.stdout.str()
+
+
+def test_the_report_lists_what_was_asked_and_what_came_out(run, tmp_path: Path) -> None:
+    result = run(TESTS, "--elicit-report")
+
+    result.stdout.fnmatch_lines(
+        [
+            "*elicitations*",
+            "*::test_booking",
+            "  form: How many guests?",
+            "  the server got *accept*guests*2*",
+            "  fail: nobody-confirms-nothing: nobody was there*",
+        ]
+    )
+
+
+def test_the_report_can_be_a_file(run, tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+
+    run(TESTS, f"--elicit-report={file}").assert_outcomes(passed=3)
+
+    report = json.loads(file.read_text())
+    assert [each["test"].rpartition("::")[2] for each in report] == [
+        "test_booking",
+        "test_nonsense",
+        "test_own_callback",
+    ]
+    assert report[0]["got"] == [{"result": {"action": "accept", "content": {"guests": 2}}, "error": None}]
+    assert report[2]["verdicts"][0]["outcome"] == "fail"
+
+
+BEYOND = """
+import anyio
+
+def test_it(elicitation):
+    {script}
+    {strict}
+    anyio.run(elicitation.ask, {{"message": "Sure?", "requestedSchema": {{"type": "object", "properties": {{}}}}}})
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "strict", "outcomes", "told"),
+    [
+        ("pass", "pass", {"passed": 1, "errors": 1}, "*asked beyond the script: 'Sure[?]'*"),
+        ("pass", "elicitation.strict = False", {"passed": 1}, "*1 passed*"),
+        ("elicitation.user.declines().declines()", "pass", {"passed": 1, "errors": 1}, "*not at its end*"),
+        ("elicitation.user.declines()", "pass", {"passed": 1}, "*1 passed*"),
+    ],
+)
+def test_a_script_is_kept_to_the_letter(run, script: str, strict: str, outcomes: dict[str, int], told: str) -> None:
+    result = run(BEYOND.format(script=script, strict=strict))
+
+    result.assert_outcomes(**outcomes)
+    result.stdout.fnmatch_lines([told])
