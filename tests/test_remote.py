@@ -42,7 +42,7 @@ from mcp_elicit_client.handlers.remote import (
     verify,
 )
 from mcp_elicit_client.handlers.remote.sending import pause_before
-from mcp_elicit_client.inbox import Inbox, MemoryStore
+from mcp_elicit_client.inbox import Inbox, InboxError, MemoryStore, SqliteStore
 from mcp_elicit_client.inbox.web import inbox_app
 from tests.support import ROOT, form_params
 
@@ -328,6 +328,11 @@ def test_what_was_changed_on_the_way_is_refused(change: dict[str, str | None], w
 
     with pytest.raises(SignatureError, match=why):
         verify(b"{}", {name: value for name, value in headers.items() if value is not None}, SECRET, now=1e9)
+
+
+def test_an_id_that_could_be_taken_for_another_part_is_not_signed() -> None:
+    with pytest.raises(ValueError, match="id"):
+        sign(b"{}", "q.1", SECRET)
 
 
 def test_another_body_is_refused() -> None:
@@ -774,6 +779,37 @@ async def test_where_it_is_not_clear_whose_question_it_is_nobody_is_asked(host: 
     answer = await RemoteHandler(endpoint.url, SECRET, later=later)(request())
 
     assert (answer.action, answer.by, endpoint.seen) == ("cancel", "nobody", [])
+
+
+async def test_where_the_inbox_cannot_be_used_nobody_is_asked(host: Host, tmp_path: Path) -> None:
+    endpoint = host.endpoint(replying(GOOD))
+    inbox = Inbox(SqliteStore(tmp_path / "missing" / "inbox.db"))
+    later = Later(inbox=inbox, owner=lambda _: "ann", url="https://app.example/")
+
+    answer = await RemoteHandler(endpoint.url, SECRET, later=later)(request())
+
+    assert (answer.action, answer.by, endpoint.seen) == ("cancel", "error", [])
+
+
+async def test_an_answer_that_the_inbox_cannot_take_is_a_cancel(host: Host) -> None:
+    class Failing(MemoryStore):
+        async def get(self, owner: str, entry_id: str) -> Any:
+            raise InboxError("the disk is full")
+
+    later = Later(inbox=Inbox(Failing()), owner=lambda _: "ann", url="https://app.example/")
+
+    answer = await RemoteHandler(host.endpoint(replying(GOOD)).url, SECRET, later=later)(request())
+
+    assert (answer.action, answer.by, answer.reason) == ("cancel", "error", "the disk is full")
+
+
+async def test_a_webhook_that_does_not_want_to_know_what_is_closed_changes_nothing(host: Host) -> None:
+    endpoint = host.endpoint(status(202), status(500))
+
+    answer = await RemoteHandler(endpoint.url, SECRET, tell_closed=True, pause=at_once)(request())
+
+    assert (answer.action, answer.by) == ("cancel", "error")
+    assert [message["type"] for message in endpoint.messages] == ["elicitation.asked", "elicitation.closed"]
 
 
 # --- where to

@@ -5,7 +5,8 @@ Receivers in Python have `verify` and `sign`; others any library of Standard
 Webhooks.
 """
 
-from mcp_elicit_client.handlers.remote.handler import Later, RemoteHandler
+from mcp_elicit_client.handlers.remote.asking import Later
+from mcp_elicit_client.handlers.remote.handler import RemoteHandler
 from mcp_elicit_client.handlers.remote.receiving import receiver_of
 from mcp_elicit_client.handlers.remote.signing import SignatureError, new_secret, sign, verify
 
