@@ -139,9 +139,9 @@ async def tab_to(page: Any, name: str, value: str | None = None) -> None:
 
 
 async def fill_by_keyboard(page: Any) -> None:
-    async def types(name: str, text: str) -> None:
+    async def types(name: str, text: object) -> None:
         await tab_to(page, name)
-        await page.keyboard.type(text)
+        await page.keyboard.type(str(text))
 
     async def presses(name: str, *keys: str, value: str | None = None) -> None:
         await tab_to(page, name, value)
