@@ -324,7 +324,7 @@ async def test_the_token_is_in_no_list_of_processes_while_a_browser_opens_it(
 
     async with anyio.create_task_group() as group:
         group.start_soon(question.ask, BrowserHandler(open_file=note_and_open, tell=None), NAME)
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             while not pages:
                 await anyio.lowlevel.checkpoint()
             (page,) = pages

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -18,8 +19,9 @@ import pytest
 
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, Page
 from mcp_elicit_client.inbox.web import inbox_app
+from mcp_elicit_client.inbox.web.templating import environment
 from tests.chromium import browser, until_it_takes_a_yes, violations
 from tests.support import form_params
 
@@ -430,6 +432,15 @@ async def test_where_the_server_looks_at_once_the_answer_waits_until_the_visit_i
         assert visit.buttons == ["accept", "decline", "cancel"]
         await web.fill(question, "accept")
         assert (await question.over()).action == "accept"
+
+
+async def test_a_visit_that_the_server_does_not_find_finished_is_asked_for_again_and_told_so(web: Web) -> None:
+    for visits in (0, 1):
+        request = parse_request(URL, server="mail").model_copy(update={"visits": visits})
+        async with web.asked(request) as question:
+            page = await web.get(f"/{question.id}")
+            assert ("you are not done there" in page.text) == bool(visits)
+            await web.fill(question, "decline")
 
 
 async def test_a_stale_page_and_a_second_click_are_told_so(web: Web) -> None:
@@ -848,6 +859,35 @@ async def test_axe_finds_nothing(web: Web) -> None:
                 found += await violations(page)
 
     assert found == []
+
+
+# --- templates
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_templates_are_compiled_once_where_python_may_keep_what_it_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write() -> str:
+        environment.cache_clear()
+        return environment(alone=False).get_template("history.html").render(page=Page(entries=()), requests=[])
+
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    first = write()
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    assert write() == first
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(kept) == 2  # the page and what it stands in
+    before = {path: path.stat().st_mtime_ns for path in kept}
+    assert write() == first
+    assert {path: path.stat().st_mtime_ns for path in kept} == before
+    for path in kept:
+        path.write_bytes(path.read_bytes()[:40])
+    assert write() == first
+    assert {path: path.stat().st_mtime_ns for path in kept} != before
+    environment.cache_clear()
 
 
 # --- extras
