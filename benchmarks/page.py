@@ -34,7 +34,8 @@ times = []
 def get(port, path):
     with socket.socket() as connection:
         connection.connect(("127.0.0.1", port))
-        head = f"GET {{path}} HTTP/1.1\\r\\nHost: 127.0.0.1:{{port}}\\r\\nAccept: text/html\\r\\nConnection: close\\r\\n\\r\\n"
+        lines = [f"GET {{path}} HTTP/1.1", f"Host: 127.0.0.1:{{port}}", "Accept: text/html", "Connection: close"]
+        head = "\\r\\n".join([*lines, "", ""])
         connection.sendall(head.encode())
         said = connection.recv(65536)
         first = time.perf_counter(), time.process_time()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -16,8 +18,8 @@ import pytest
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.typing import Answer
-from tests.chromium import browser, until_it_takes_a_yes, violations
-from tests.support import FILLED_IN, form_params
+from tests.chromium import browser, chromium, until_it_takes_a_yes, violations
+from tests.support import FILLED_IN, ROOT, form_params
 from tests.test_everything import TOOL as URL_TOOL
 from tests.test_everything import URL, everything
 
@@ -139,9 +141,9 @@ async def tab_to(page: Any, name: str, value: str | None = None) -> None:
 
 
 async def fill_by_keyboard(page: Any) -> None:
-    async def types(name: str, text: str) -> None:
+    async def types(name: str, text: object) -> None:
         await tab_to(page, name)
-        await page.keyboard.type(text)
+        await page.keyboard.type(str(text))
 
     async def presses(name: str, *keys: str, value: str | None = None) -> None:
         await tab_to(page, name, value)
@@ -260,13 +262,13 @@ async def test_going_elsewhere_is_a_cancel_too() -> None:
 async def test_a_page_that_is_loaded_again_changed_or_left_for_a_step_is_not_closed() -> None:
     async with sitting() as desk, asking(desk) as question:
         page = await desk.page()
-        for _ in range(3):
+        for _ in range(2):
             await page.reload()
             await page.fill("#f0", "Ann")
             await page.click("text=Review")
             await page.wait_for_selector("dl")
             # Longer than a closed page is waited for.
-            await page.wait_for_timeout(2_300)
+            await page.wait_for_timeout(3_400)
             await page.click("text=Change")
             await page.wait_for_selector("#f0")
         await page.click("text=Decline")
@@ -441,6 +443,16 @@ async def test_nothing_is_left_behind() -> None:
         async with asking(desk) as question:
             await (await desk.page()).click("text=Decline")
             await question.over()
-        with anyio.fail_after(2):
+        with anyio.fail_after(10):
             while any(thread.name == "mcp-elicit-browser" for thread in threading.enumerate()):
                 await anyio.lowlevel.checkpoint()
+
+
+def test_the_pictures_of_all_pages_can_be_taken(tmp_path: Path) -> None:
+    chromium()
+    program = [sys.executable, str(ROOT / "examples" / "pictures.py"), str(tmp_path)]
+    subprocess.run(program, capture_output=True, timeout=300, check=True)
+
+    pages = ("arabic", "closed", "consent", "errors", "form", "review", "sent", "visit")
+    taken = {path.name for path in tmp_path.iterdir() if path.read_bytes().startswith(b"\x89PNG")}
+    assert taken == {f"{name}-{look}.png" for name in pages for look in ("light", "dark", "narrow")}

@@ -7,7 +7,6 @@ import http.client
 import http.server
 import os
 import re
-import shutil
 import socket
 import socketserver
 import stat
@@ -29,9 +28,9 @@ from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.browser.page import Page
 from mcp_elicit_client.handlers.browser.serving import PROCESS
 from mcp_elicit_client.handlers.opener import open_file
-from tests.chromium import browser, chromium
+from tests.chromium import chromium
 from tests.support import form_params
-from tests.test_browser import NAME, Desk, Question, asking, sitting
+from tests.test_browser import NAME, Question, asking, sitting
 
 pytestmark = pytest.mark.anyio
 
@@ -145,8 +144,10 @@ async def test_scripts_of_another_origin_read_and_send_nothing_even_if_they_know
             for how in (
                 "{}",
                 "{mode: 'no-cors'}",
-                "{method: 'POST', body: 'action=accept&f0=Eve', mode: 'no-cors', "
-                "headers: {'Content-Type': 'application/x-www-form-urlencoded'}}",
+                (
+                    "{method: 'POST', body: 'action=accept&f0=Eve', mode: 'no-cors', "
+                    "headers: {'Content-Type': 'application/x-www-form-urlencoded'}}"
+                ),
                 '{method: \'POST\', body: \'{"action": "accept", "content": {"name": "Eve"}}\', mode: \'no-cors\'}',
             ):
                 script = f"fetch('{page.url}', {how}).then((reply) => reply.text(), () => '')"
@@ -209,8 +210,8 @@ async def test_what_got_past_the_escaping_would_still_not_run() -> None:
     async with opened() as (_, page, question):
         await page.evaluate("(evil) => document.body.insertAdjacentHTML('beforeend', evil)", EVIL)
         await page.evaluate(
-            "() => { const script = document.createElement('script'); script.textContent = 'document.title = \"owned\"';"
-            " document.body.append(script); }"
+            "() => { const script = document.createElement('script'); document.body.append(script);"
+            " script.textContent = 'document.title = \"owned\"'; }"
         )
         assert await page.title() != "owned"
         await page.evaluate("document.querySelector('main').style; void 0")
@@ -258,7 +259,9 @@ def other_user(*command: str) -> subprocess.CompletedProcess[str]:
     """Run a command as nobody."""
     if os.geteuid() != 0:
         pytest.skip("only root can become somebody else")
-    return subprocess.run(command, user=65_534, group=65_534, extra_groups=[], capture_output=True, text=True)
+    return subprocess.run(
+        command, user=65_534, group=65_534, extra_groups=[], capture_output=True, text=True, check=False
+    )
 
 
 async def test_another_user_finds_nothing_and_cannot_read_the_file() -> None:
@@ -321,7 +324,7 @@ async def test_the_token_is_in_no_list_of_processes_while_a_browser_opens_it(
 
     async with anyio.create_task_group() as group:
         group.start_soon(question.ask, BrowserHandler(open_file=note_and_open, tell=None), NAME)
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             while not pages:
                 await anyio.lowlevel.checkpoint()
             (page,) = pages

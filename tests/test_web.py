@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -18,8 +19,9 @@ import pytest
 
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, Page
 from mcp_elicit_client.inbox.web import inbox_app
+from mcp_elicit_client.inbox.web.templating import environment
 from tests.chromium import browser, until_it_takes_a_yes, violations
 from tests.support import form_params
 
@@ -432,6 +434,15 @@ async def test_where_the_server_looks_at_once_the_answer_waits_until_the_visit_i
         assert (await question.over()).action == "accept"
 
 
+async def test_a_visit_that_the_server_does_not_find_finished_is_asked_for_again_and_told_so(web: Web) -> None:
+    for visits in (0, 1):
+        request = parse_request(URL, server="mail").model_copy(update={"visits": visits})
+        async with web.asked(request) as question:
+            page = await web.get(f"/{question.id}")
+            assert ("you are not done there" in page.text) == bool(visits)
+            await web.fill(question, "decline")
+
+
 async def test_a_stale_page_and_a_second_click_are_told_so(web: Web) -> None:
     async with web.asked() as question:
         await web.fill(question, "accept", **GOOD)
@@ -506,6 +517,135 @@ async def test_a_form_without_fields_is_a_question(web: Web) -> None:
         answer = await question.over()
 
     assert (answer.action, answer.content) == ("accept", {})
+
+
+MOMENTS = form_params(
+    {
+        "properties": {
+            "when": {"type": "string", "format": "date-time", "default": "2026-11-20T14:30:00+05:45"},
+            "at": {"type": "string", "format": "time"},
+            "odd": {"type": "string", "format": "date-time", "default": "2026-11-20T14:30:00.123456789Z"},
+        },
+        "required": ["when"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("filled", "content"),
+    [
+        ({"f0": "2026-12-24T19:30", "f0-zone": "+01:00"}, {"when": "2026-12-24T19:30:00+01:00"}),
+        ({"f0": "2026-12-24T19:30:05.5", "f0-zone": "Z"}, {"when": "2026-12-24T19:30:05.5Z"}),
+        ({"f0": "2026-12-24T19:30:00-03:00", "f0-zone": "Z"}, {"when": "2026-12-24T19:30:00-03:00"}),
+        (
+            {
+                "f0": "2026-12-24T19:30",
+                "f0-zone": "Z",
+                "f1": "08:15",
+                "f1-zone": "-09:30",
+                "f2": "2026-01-01T00:00:00Z",
+            },
+            {"when": "2026-12-24T19:30:00Z", "at": "08:15:00-09:30", "odd": "2026-01-01T00:00:00Z"},
+        ),
+        ({"f0": "2026-12-24T19:30", "f0-zone": ""}, None),
+        ({"f0": "2026-12-24T19:30", "f0-zone": "Zulu"}, None),
+        ({"f0": "2026-12-24T29:30", "f0-zone": "Z"}, None),
+    ],
+)
+async def test_a_time_has_the_browsers_own_control_and_its_zone_beside_it(
+    web: Web, filled: dict[str, str], content: Any
+) -> None:
+    async with web.asked(MOMENTS) as question:
+        page = await web.get(f"/{question.id}")
+        kinds = {control["id"]: control["type"] for control in page.all("input")}
+        assert kinds == {"f0": "datetime-local", "f1": "time", "f2": "text"}
+        assert page.all("input", id="f0")[0]["value"] == "2026-11-20T14:30:00"
+        assert [zone["value"] for zone in page.all("option") if "selected" in zone] == ["+05:45"]
+        review = await web.fill(question, "review", **filled)
+        assert review.status == (200 if content else 422)
+        sent = {field["name"]: field["value"] for field in review.all("input", type="hidden")}
+        if content:
+            changed = await web.fill(question, "change", **sent)
+            assert changed.all("input", id="f0")[0]["value"].startswith(filled["f0"][:16])
+            await web.fill(question, "accept", **sent)
+            assert (await question.over()).content == content
+
+
+async def test_hints_tell_every_limit_and_what_the_server_suggests(web: Web) -> None:
+    properties = {
+        "a": {"type": "integer", "minimum": 0.5, "maximum": 9.5, "multipleOf": 2, "default": 4},
+        "b": {"type": "number", "exclusiveMinimum": 1, "exclusiveMaximum": 2},
+        "c": {"type": "array", "items": {"enum": ["x", "y", "z"]}, "minItems": 1, "maxItems": 2},
+        "d": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
+        "e": {"type": "string", "maxLength": 5, "default": "x"},
+    }
+    async with web.asked(form_params({"properties": properties})) as question:
+        page = await web.get(f"/{question.id}")
+
+    # Browsers count the steps of a number from its least value, which must be whole then.
+    assert {name: page.all("input", id="f0")[0][name] for name in ("min", "max", "step")} == {
+        "min": "1",
+        "max": "9",
+        "step": "1",
+    }
+    hints = re.findall(r'class="hint" id="f\d-hint"><bdi>(.*?)</bdi>', page.html)
+    assert hints == [
+        "From 0.5 to 9.5. A multiple of 2. Suggested by the server.",
+        "More than 1. Less than 2.",
+        "Choose from 1 to 2.",
+        "One on each line. At most 3 values.",
+        "At most 5 characters. Suggested by the server.",
+    ]
+    assert "What is optional and left empty is left out." in page.text
+
+
+async def test_up_to_seven_options_are_radio_buttons_and_leaving_out_is_always_in_sight(web: Web) -> None:
+    properties = {f"p{count}": {"type": "string", "enum": [str(at) for at in range(count)]} for count in (7, 8)}
+    async with web.asked(form_params({"properties": properties})) as question:
+        page = await web.get(f"/{question.id}")
+
+    assert [radio["value"] for radio in page.all("input", type="radio")] == [*"0123456", "-"]
+    assert [option["value"] for option in page.all("option")] == ["-", *"01234567"]
+    assert page.all("fieldset")[0]["role"] == "radiogroup"
+
+
+async def test_an_answer_that_looks_like_a_secret_is_confirmed_in_the_review(web: Web) -> None:
+    async with web.asked() as question:
+        clean = await web.fill(question, "review", **GOOD)
+        assert not clean.all("input", name="confirmed")
+        review = await web.fill(question, "review", **{**GOOD, "f0": "ghp_16C7e42F292c6912E7710c838347Ae178B4a"})
+        assert "Careful" in review.text
+        assert "it all the same" in review.text
+        sent: dict[str, list[str]] = {}
+        for field in review.all("input", type="hidden"):
+            sent.setdefault(field["name"], []).append(field["value"])
+        await web.fill(question, "accept", **sent)
+        assert (await question.over()).confirmed
+
+
+async def test_without_a_script_a_page_is_loaded_again_when_its_time_is_over(web: Web) -> None:
+    async with web.asked() as question:
+        page = await web.get(f"/{question.id}")
+        again = re.findall(r'<noscript><meta http-equiv="refresh" content="(\d+)"></noscript>', page.html)
+        assert 230 < int(again[0]) <= 241
+        await web.fill(question, "decline")
+        assert "refresh" not in (await web.get(f"/{question.id}")).html
+
+
+async def test_a_page_by_itself_leads_to_no_list() -> None:
+    inbox = Inbox(MemoryStore())
+    app = inbox_app(inbox, lambda _: "ann", alone=True)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HOST) as client:
+        web = Web(client, inbox, app)
+        async with web.asked() as question:
+            page = await web.get(f"/{question.id}")
+            assert "data-alone" in page.html
+            assert "Press Cancel to give no answer" in page.html
+            done = await web.fill(question, "decline")
+            again = await web.get(f"/{question.id}")
+    for end in (done, again):
+        assert end.all("a") == []
+        assert "You can close this page." in end.text
 
 
 # --- events
@@ -610,11 +750,103 @@ async def test_errors_are_shown_early_and_a_page_notices_an_answer_from_elsewher
 
 
 @IN_A_BROWSER
-async def test_it_fits_a_narrow_screen(web: Web) -> None:
+async def test_every_page_fits_a_narrow_screen(web: Web) -> None:
     long = {**FORM, "message": "w" * 500}
-    async with web.asked(long) as question, browsing(web, viewport={"width": 320, "height": 600}) as page:
+    url = {**URL, "url": f"https://pay.shop.example/{'a' * 300}"}
+
+    async def fits(page: Any) -> bool:
+        return bool(await page.evaluate("document.documentElement.scrollWidth") == 320)
+
+    for params in (long, url):
+        async with web.asked(params) as question, browsing(web, viewport={"width": 320, "height": 600}) as page:
+            for path in (f"/{question.id}", "/", "/history", "/nothing"):
+                await page.goto(path)
+                assert await fits(page)
+            if params is long:
+                await page.goto(f"/{question.id}")
+                await page.click("text=Review")
+                await page.wait_for_selector(".summary")
+                assert await fits(page)
+                await page.fill("#f0", "w" * 300)
+                await page.check("#f6-0")
+                await page.check("#f9-0")
+                await page.click("text=Review")
+                await page.wait_for_selector("dl")
+                assert await fits(page)
+
+
+@IN_A_BROWSER
+async def test_what_a_control_cannot_read_is_told_and_does_not_pass_for_left_out(web: Web) -> None:
+    async with web.asked() as question, browsing(web, locale="en-US") as page:
         await page.goto(f"/{question.id}")
-        assert await page.evaluate("document.documentElement.scrollWidth") == 320
+        await page.fill("#f0", "Ann")
+        await page.check("#f6-0")
+        await page.check("#f9-0")
+        await page.focus("#f2")
+        await page.keyboard.type("1224")  # a day without its year
+        await page.click("text=Review")
+        await page.wait_for_selector("#f2-errors p:has-text('cannot be read')")
+        assert await page.evaluate("document.activeElement.id") == "f2"
+        await page.keyboard.press("Tab")
+        await page.fill("#f2", "2026-12-24")
+        await page.click("text=Review")
+        await page.wait_for_selector("dl")
+
+
+@IN_A_BROWSER
+async def test_the_zone_of_the_computer_is_suggested_for_that_day_until_another_is_chosen(web: Web) -> None:
+    async with web.asked(MOMENTS) as question, browsing(web, timezone_id="Europe/Berlin") as page:
+        await page.goto(f"/{question.id}")
+        at = page.locator("#f1-zone")
+        await page.fill("#f1", "08:15")
+        await page.press("#f1", "Tab")
+        assert await at.input_value() in ("+01:00", "+02:00")
+        assert await page.locator("#f0-zone").input_value() == "+05:45"
+        await page.fill("#f0", "2026-07-01T10:00")
+        await page.press("#f0", "Tab")
+        assert await page.locator("#f0-zone").input_value() == "+05:45"
+
+
+@IN_A_BROWSER
+async def test_a_long_list_is_filtered_by_typing_and_a_group_counts(web: Web) -> None:
+    async with web.asked() as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        filtering = page.get_by_label("Filter the options of country")
+        await filtering.fill("C1")
+        await filtering.press("Enter")
+        shown = await page.evaluate("[...document.querySelectorAll('#f8 option')].filter((o) => !o.hidden).length")
+        assert shown == 4  # C1, C10, C11 and what is chosen: to leave it out
+        assert await page.locator("p[role=status]:has-text('4 of 13')").count() == 1
+        await page.check("#f9-0")
+        await page.check("#f9-2")
+        assert await page.locator("p[role=status]:has-text('2 chosen')").count() == 1
+
+
+@IN_A_BROWSER
+async def test_nothing_is_sent_in_the_first_half_second(web: Web) -> None:
+    async with web.asked(URL) as question, browsing(web) as page:
+        await page.goto(f"/{question.id}", wait_until="domcontentloaded")
+        is_early = await page.evaluate(
+            "() => { const early = !('awake' in document.body.dataset);"
+            " document.querySelector('button.main').click(); return early; }"
+        )
+        assert is_early
+        await page.wait_for_selector("body[data-awake]")
+        assert (await web.inbox.get("ann", question.id)).state == "waiting"
+        await page.click("button.main")
+        assert (await question.over()).action == "accept"
+
+
+@IN_A_BROWSER
+async def test_texts_that_run_from_right_to_left_stand_on_the_right(web: Web) -> None:
+    drinks = {"type": "string", "title": "المشروب", "enum": ["شاي", "قهوة"]}
+    params = form_params({"properties": {"a": {"type": "string", "title": "الاسم"}, "b": drinks}}, "كم عدد الضيوف؟")
+    async with web.asked(params) as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        for which in ("blockquote", "label[for=f0]", "legend", ".options"):
+            assert await page.eval_on_selector(which, "(each) => getComputedStyle(each).direction") == "rtl"
+        await page.fill("#f0", "آن")
+        assert await page.eval_on_selector("#f0", "(each) => getComputedStyle(each).direction") == "rtl"
 
 
 @IN_A_BROWSER
@@ -627,6 +859,35 @@ async def test_axe_finds_nothing(web: Web) -> None:
                 found += await violations(page)
 
     assert found == []
+
+
+# --- templates
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_templates_are_compiled_once_where_python_may_keep_what_it_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write() -> str:
+        environment.cache_clear()
+        return environment(alone=False).get_template("history.html").render(page=Page(entries=()), requests=[])
+
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    first = write()
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    assert write() == first
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(kept) == 2  # the page and what it stands in
+    before = {path: path.stat().st_mtime_ns for path in kept}
+    assert write() == first
+    assert {path: path.stat().st_mtime_ns for path in kept} == before
+    for path in kept:
+        path.write_bytes(path.read_bytes()[:40])
+    assert write() == first
+    assert {path: path.stat().st_mtime_ns for path in kept} != before
+    environment.cache_clear()
 
 
 # --- extras

@@ -27,7 +27,6 @@ from mcp_elicit_client.core.urls import UrlRules
 from mcp_elicit_client.demo.run import run_demo
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.hosts.boundary import as_answer
 from mcp_elicit_client.typing import Handler
 

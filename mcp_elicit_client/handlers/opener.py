@@ -57,7 +57,7 @@ async def open_file(path: Path) -> bool:
     Returns:
         As `open_url`.
     """
-    return await _open(path.absolute().as_uri())
+    return await _open(Path(os.path.abspath(path)).as_uri())  # noqa: ASYNC240, PTH100 -- it only looks up where we are
 
 
 def commands(url: str) -> Iterator[list[str]]:

@@ -100,6 +100,7 @@ class Door:
             or headers.get("sec-fetch-mode", "navigate") != "navigate"
             or headers.get("sec-fetch-dest", "document") != "document"
             or "sec-purpose" in headers
+            or "purpose" in headers
         ):
             return None
         page.enter()

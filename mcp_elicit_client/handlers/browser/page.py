@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-GRACE = 2.0
+GRACE = 3.0
 """How long a page may be away before it counts as closed, in seconds: a reload takes less."""
 
 FAREWELL = 0.5

@@ -57,8 +57,17 @@ class Serving:
         self._thread = threading.Thread(target=self._run, name="mcp-elicit-browser", daemon=True)
 
     def start(self) -> None:
-        """Begin to serve; the socket listens already, so that nobody needs to wait for this."""
-        self._thread.start()
+        """
+        Begin to serve; the socket listens already, so that nobody needs to wait for this.
+
+        Raises:
+            OSError: If no thread can be had.
+        """
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            self._socket.close()
+            raise OSError(str(error)) from error
 
     def open(self) -> Page | None:
         """Have a page for one question; None if the server is about to end."""
@@ -151,9 +160,10 @@ class _Process:
         with self._lock:
             page = None if self._serving is None else self._serving.open()
             if self._serving is None or page is None:
-                self._serving = Serving()
-                page = self._serving.add()
-                self._serving.start()
+                serving = Serving()
+                page = serving.add()
+                serving.start()
+                self._serving = serving
             return self._serving, page
 
     def close(self) -> None:

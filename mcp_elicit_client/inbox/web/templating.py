@@ -22,8 +22,11 @@ class _BesideTheSource(BytecodeCache):
     """Keeps compiled templates where Python keeps compiled modules, on the same terms."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        with contextlib.suppress(OSError), self._path(bucket).open("rb") as file:
-            bucket.load_bytecode(file)
+        try:
+            with self._path(bucket).open("rb") as file:
+                bucket.load_bytecode(file)
+        except Exception:  # noqa: BLE001 -- not there, or damaged in whichever way: it is compiled again
+            bucket.reset()
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         if sys.dont_write_bytecode:
@@ -31,7 +34,7 @@ class _BesideTheSource(BytecodeCache):
         path = self._path(bucket)
         whole = path.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             with whole.open("wb") as file:
                 bucket.write_bytecode(file)
             whole.replace(path)
