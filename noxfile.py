@@ -74,7 +74,18 @@ def package(session: nox.Session) -> None:
         session.run(str(programs / "mcp-elicit"), "demo", external=True)
         extras = f"{wheel}[terminal,browser,otel,qr,redis,sealed]"
         session.run(
-            python, "-m", "pip", "install", "-q", "--no-compile", extras, "hypothesis", "pytest", "sybil", "trio", external=True
+            python,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-compile",
+            extras,
+            "hypothesis",
+            "pytest",
+            "sybil",
+            "trio",
+            external=True,
         )
         verify_types(session, programs)
         session.chdir(tests)
