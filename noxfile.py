@@ -71,7 +71,7 @@ def site(session: nox.Session) -> None:
     """Build the documentation, and follow every link of it."""
     if sys.version_info < (3, 11):
         session.skip("what builds the site needs Python 3.11")
-    session.install("-q", *SITE)
+    session.install("-q", "--no-compile", *SITE)
     session.run("zensical", "build", "--strict", "--clean")
     session.run("python", "-m", "tools.site", "site")
 
@@ -79,7 +79,7 @@ def site(session: nox.Session) -> None:
 @nox.session
 def package(session: nox.Session) -> None:
     """Build what is released, and use it as somebody would who has nothing else."""
-    session.install("-q", "build", "hatchling", "twine")
+    session.install("-q", "--no-compile", "build", "hatchling", "twine")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         session.run("python", "-m", "build", "--no-isolation", "--outdir", str(place / "dist"), silent=True)
@@ -92,11 +92,22 @@ def package(session: nox.Session) -> None:
         programs = place / "venv" / ("Scripts" if os.name == "nt" else "bin")
         python = str(programs / "python")
         session.chdir(place)
-        session.run(python, "-m", "pip", "install", "-q", str(wheel), external=True)
+        session.run(python, "-m", "pip", "install", "-q", "--no-compile", str(wheel), external=True)
         session.run(str(programs / "mcp-elicit"), "demo", external=True)
         extras = f"{wheel}[terminal,browser,otel,qr,redis,sealed]"
         session.run(
-            python, "-m", "pip", "install", "-q", extras, "hypothesis", "pytest", "sybil", "trio", external=True
+            python,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-compile",
+            extras,
+            "hypothesis",
+            "pytest",
+            "sybil",
+            "trio",
+            external=True,
         )
         verify_types(session, programs)
         session.chdir(tests)
