@@ -17,6 +17,7 @@ PROVIDED_BY_THE_HOST = {
     "langchain_mcp_adapters",
     "mcp_agent",
     "mcp_use",
+    "pytest",
     "trio",
 }
 """What is only imported where the host application runs on it."""
