@@ -65,7 +65,7 @@ class Call:
         self.session = session
         self.tool = tool
         self.clocks = clocks
-        self.memory = memory or Memory()
+        self.memory: Memory = memory or Memory()
         self._max_questions = max_questions
         self._open: set[anyio.CancelScope] = set()
 

@@ -35,7 +35,7 @@ class Questions:
     """
 
     def __init__(self, handler: Handler, server: Server, door: Door) -> None:
-        self.completions = Completions()
+        self.completions: Completions = Completions()
         self.calls: set[Call] = set()
         self._handler = handler
         self._server = server

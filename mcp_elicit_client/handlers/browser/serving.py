@@ -47,8 +47,8 @@ class Serving:
     """
 
     def __init__(self) -> None:
-        self.store = MemoryStore()
-        self.inbox = Inbox(self.store)
+        self.store: MemoryStore = MemoryStore()
+        self.inbox: Inbox = Inbox(self.store)
         self._lock = threading.Lock()
         self._pages: list[Page] = []
         self._is_closing = False
@@ -150,7 +150,7 @@ class _Process:
     """What a process has: a server, if there are pages, and a line for them."""
 
     def __init__(self) -> None:
-        self.line = Line(PLACES, LONGEST)
+        self.line: Line = Line(PLACES, LONGEST)
         self._lock = threading.Lock()
         self._serving: Serving | None = None
         self._inherited: list[Serving] = []
@@ -175,7 +175,7 @@ class _Process:
     def after_fork(self) -> None:
         serving, self._serving = self._serving, None
         self._lock = threading.Lock()
-        self.line = Line(PLACES, LONGEST)
+        self.line: Line = Line(PLACES, LONGEST)
         if serving is not None:
             serving.abandon()
             # What the parent's thread works with is not to be tidied up here.
