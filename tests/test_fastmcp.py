@@ -17,7 +17,7 @@ import pytest
 from mcp_elicit_client import Answer, ElicitationRegistry
 from mcp_elicit_client.calls import Caller, Parked, Parking
 from mcp_elicit_client.exceptions import VisitRequiredError
-from mcp_elicit_client.hosts.fastmcp import elicitation_handler
+from mcp_elicit_client.hosts.fastmcp import client, clients, elicitation_handler
 from mcp_elicit_client.hosts.sdk import speaks_rounds
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from tests.support import ROOT, skip_or_fail
@@ -126,6 +126,41 @@ async def test_a_url_that_nobody_visits_ends_the_call(mode: dict[str, Any], tmp_
     async with fastmcp_client(caller, tmp_path / "seen", **mode) as client:
         with pytest.raises(VisitRequiredError):
             await call(caller, client, "required", {"urls": [URL]})
+
+
+@pytest.mark.parametrize("config", [{"mcpServers": {"mail": {"command": 5}}}, {"mcpServers": 5}, {"mcpServers": None}])
+async def test_what_is_no_configuration_makes_no_clients(config: dict[str, Any]) -> None:
+    if importlib.util.find_spec("fastmcp") is None:
+        skip_or_fail("fastmcp is not installed; see noxfile.py")
+    with pytest.raises(ValueError, match=r"mcpServers|validation error"):
+        clients(User(YES), config)
+
+
+async def test_a_client_of_ours_can_be_copied_and_tells_the_host_its_messages(
+    mode: dict[str, Any], tmp_path: Path
+) -> None:
+    if importlib.util.find_spec("fastmcp") is None:
+        skip_or_fail("fastmcp is not installed; see noxfile.py")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from fastmcp.client.transports import StdioTransport
+
+    heard: list[Any] = []
+
+    async def hear(message: Any) -> None:
+        heard.append(message)
+
+    user = User(NAMED if mode.get("mode") == "auto" else YES)
+    environment = {"PYTHONPATH": str(ROOT), "ELICIT_SEEN": str(tmp_path / "seen"), "PATH": os.environ["PATH"]}
+    transport = StdioTransport(sys.executable, ["-m", "tests.servers.visitor"], env=environment, keep_alive=False)
+    made = client(Caller(user, "mail"), transport, message_handler=hear, **mode)
+    tool, arguments = ("form", {}) if mode.get("mode") == "auto" else ("url", {"early": True})
+    async with made.new() as copy:
+        got = json.loads((await copy.call_tool(tool, arguments, timeout=20)).content[0].text)["got"]
+
+    assert got["action"] == "accept"
+    assert [request.server.name for request in user.asked] == ["mail"]
+    assert bool(heard) == (tool == "url")
 
 
 async def test_the_handler_learns_who_asks_and_nobody_is_asked_what_is_unsafe(tmp_path: Path) -> None:
