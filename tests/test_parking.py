@@ -394,6 +394,55 @@ async def test_of_many_who_resume_at_once_one_does(parking: Parking, stores: Sto
     assert len([line for line in seen if line.startswith("form {")]) == 1
 
 
+class Overtaken(MemoryStore):
+    """Lets somebody else be faster between the look at a call and the claim to it."""
+
+    faster: Any = None
+
+    async def claim(self, owner: str, call_id: str, token: str) -> Any:
+        faster, self.faster = self.faster, None
+        if faster is not None:
+            await faster()
+        return await super().claim(owner, call_id, token)
+
+
+async def test_who_is_overtaken_by_a_whole_round_does_not_send_the_old_one_again(seen: list[str]) -> None:
+    store = Overtaken()
+    parking = Parking(Inbox(store), "ann")
+    async with visitor(seen) as (who, client):
+        parked = await who.call_tool(client, "nag", {"reword": True}, park=parking)
+        await answer(parking, parked, NAMED)
+        ahead: list[Any] = []
+
+        async def resume() -> None:
+            ahead.append(await who.resume(parked.id, client, parking))
+
+        store.faster = resume
+        behind = await who.resume(parked.id, client, parking)
+        assert [behind] == ahead
+        assert behind.waiting
+        assert len(seen) == 2
+        await answer(parking, behind, NAMED)  # and the call is as it was
+        assert isinstance(await who.resume(parked.id, client, parking), Parked)
+
+
+async def test_who_claims_a_call_at_the_last_moment_finds_it_expired(clock: Clock, seen: list[str]) -> None:
+    class Late(MemoryStore):
+        async def claim(self, owner: str, call_id: str, token: str) -> Any:
+            state = await super().claim(owner, call_id, token)
+            clock.ahead = 591
+            return state
+
+    parking = Parking(Inbox(Late(clock=clock)), "ann")
+    async with visitor(seen) as (who, client):
+        parked = await who.call_tool(client, "form", park=parking)
+        await answer(parking, parked, NAMED)
+        with pytest.raises(ParkedError, match="not resumed in time"):
+            await who.resume(parked.id, client, parking)
+
+    assert seen == ["form"]
+
+
 async def test_who_dies_over_a_call_takes_it_along(parking: Parking, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
         parked = await who.call_tool(client, "form", park=parking)

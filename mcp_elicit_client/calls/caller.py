@@ -289,9 +289,12 @@ class Caller:
             raise ParkedError("protocol")
         if resumable.parked.waiting:
             return resumable.parked
-        memo = resumable.memo
-        call = Call(session, memo.called.tool, Clocks(timeout, patience), self._max_questions, memo.memory)
         async with claimed(park, parked_id) as claim:
+            resumable = await look(park, parked_id, self.server.name, "resuming")
+            if resumable.parked.waiting:
+                return resumable.parked
+            memo = resumable.memo
+            call = Call(session, memo.called.tool, Clocks(timeout, patience), self._max_questions, memo.memory)
             lot = Lot(park, call, memo.called, self.server.name, claim)
             return await self._run(call, memo.called, progress_callback, lot, (resumable, claim))
 

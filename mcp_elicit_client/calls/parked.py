@@ -95,9 +95,15 @@ def parked_of(call: HeldCall, waiting: tuple[str, ...]) -> Parked:
     return Parked(id=call.id, questions=call.questions, waiting=waiting, expires=expires)
 
 
-async def look(parking: Parking, call_id: str, server: str) -> Resumable:
+async def look(parking: Parking, call_id: str, server: str, state: CallState = "parked") -> Resumable:
     """
     Look at a parked call.
+
+    Args:
+        parking: Where it is, and whose.
+        call_id: Its id.
+        server: What the host application calls the server.
+        state: Where the call has to be: ``resuming`` if it is claimed here.
 
     Raises:
         ParkedError: If there is none, it cannot be resumed any more, or it is
@@ -107,8 +113,10 @@ async def look(parking: Parking, call_id: str, server: str) -> Resumable:
     found = await parking.inbox.calls.find(parking.owner, call_id)
     if found is None:
         raise ParkedError("unknown")
-    if found.call.state != "parked":
+    if found.call.state != state:
         raise _refusal(found.call.state)
+    if not found.body:
+        raise ParkedError("expired")
     try:
         memo = Memo.model_validate_json(found.body)
         answers = dict(zip(memo.questions, found.answers, strict=True))
@@ -151,7 +159,8 @@ async def claimed(parking: Parking, call_id: str) -> AsyncIterator[Claim]:
     """
     Resume a call here and nowhere else.
 
-    At the end it is forgotten, with the answers to its questions; unless
+    What was seen of it before may be over: it may have gone on elsewhere,
+    and be parked again.  At the end it is forgotten, with the answers to its questions; unless
     nothing of it was sent, then it is parked as before.
 
     Raises:
