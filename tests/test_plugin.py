@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 pytest_plugins = ["pytester"]
 
+Run = Callable[..., pytest.RunResult]
 LOADED = ("-p", "anyio.pytest_plugin", "-p", "mcp_elicit_client.pytest_plugin", "-p", "no:cacheprovider")
 
 TESTS = """
@@ -47,7 +49,7 @@ async def test_own_callback(elicitation):
 
 
 @pytest.fixture
-def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makeini("[pytest]\n")
 
@@ -58,14 +60,14 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     return run
 
 
-def test_a_user_follows_the_script_and_servers_get_the_answers(run) -> None:
+def test_a_user_follows_the_script_and_servers_get_the_answers(run: Run) -> None:
     result = run(TESTS)
 
     result.assert_outcomes(passed=3)
     assert "elicitations" not in result.stdout.str()
 
 
-def test_the_report_lists_what_was_asked_and_what_came_out(run, tmp_path: Path) -> None:
+def test_the_report_lists_what_was_asked_and_what_came_out(run: Run, tmp_path: Path) -> None:
     result = run(TESTS, "--elicit-report")
 
     result.stdout.fnmatch_lines(
@@ -79,7 +81,7 @@ def test_the_report_lists_what_was_asked_and_what_came_out(run, tmp_path: Path) 
     )
 
 
-def test_the_report_can_be_a_file(run, tmp_path: Path) -> None:
+def test_the_report_can_be_a_file(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "report.json"
 
     run(TESTS, f"--elicit-report={file}").assert_outcomes(passed=3)
@@ -113,7 +115,9 @@ def test_it(elicitation):
         ("elicitation.user.declines()", "pass", {"passed": 1}, "*1 passed*"),
     ],
 )
-def test_a_script_is_kept_to_the_letter(run, script: str, strict: str, outcomes: dict[str, int], told: str) -> None:
+def test_a_script_is_kept_to_the_letter(
+    run: Run, script: str, strict: str, outcomes: dict[str, int], told: str
+) -> None:
     result = run(BEYOND.format(script=script, strict=strict))
 
     result.assert_outcomes(**outcomes)

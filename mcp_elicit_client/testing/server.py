@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import anyio
 import mcp
@@ -21,6 +21,9 @@ from mcp.server.lowlevel import Server
 
 from mcp_elicit_client.hosts.sdk import speaks_rounds
 from mcp_elicit_client.testing.relay import Relay, Wire
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Era: TypeAlias = Literal["push", "rounds"]
 """
@@ -126,7 +129,7 @@ class FakeServer:
         self._client: Any = None
 
     @asynccontextmanager
-    async def connected(self, callback: Any, **options: Any) -> AsyncIterator[FakeServer]:
+    async def connected(self, callback: Any, **options: Any) -> AsyncIterator[Self]:
         """
         Connect a client of the SDK with *callback*; yield this server.
 

@@ -55,7 +55,7 @@ def _try(lines: TextIO, subject: Subject, name: str, patience: float) -> None:
             _judge(lines, subject, name, patience)
             status = 0
         except BaseException as error:  # noqa: BLE001 -- the callback may have raised SystemExit
-            reason = f"{type(error).__name__} came out of it, and ended the process"
+            reason = f"{_innermost(error)} came out of it, and ended the process"
             _tell(lines, {"verdict": asdict(Verdict(scenario=name, outcome="fail", reason=reason))})
             status = 0
         finally:
@@ -63,6 +63,11 @@ def _try(lines: TextIO, subject: Subject, name: str, patience: float) -> None:
     _, status = os.waitpid(child, 0)
     if status:
         _tell(lines, {"verdict": asdict(Verdict(scenario=name, outcome="fail", reason="the process died"))})
+
+
+def _innermost(error: BaseException) -> str:
+    several = getattr(error, "exceptions", None)
+    return _innermost(several[0]) if several else type(error).__name__
 
 
 def _judge(lines: TextIO, subject: Subject, name: str, patience: float) -> None:

@@ -1,0 +1,43 @@
+"""
+The list of scenarios in docs/testing.md, as the scenarios themselves tell it.
+
+    python -m benchmarks.scenarios
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from mcp_elicit_client.testing.scenarios import GROUPS, SCENARIOS
+
+PAGE = Path(__file__).parent.parent / "docs" / "testing.md"
+BEGIN, END = "<!-- scenarios -->\n", "<!-- /scenarios -->"
+
+
+def table() -> Iterator[str]:
+    """List the scenarios, group by group."""
+    yield f"There are {len(SCENARIOS)}."
+    for group in GROUPS:
+        yield ""
+        yield f"### {group.name[0].upper()}{group.name[1:]}"
+        yield ""
+        yield "| scenario | what is right | why | source |"
+        yield "|---|---|---|---|"
+        for each in group.scenarios:
+            yield f"| `{each.name}` | {_cell(each.title)} | {_cell(each.because)} | {_cell(each.source)} |"
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"([|<>\\*_`$\[\]])", r"\\\1", text)
+
+
+def page(text: str) -> str:
+    """Put the list into the *text* of the page."""
+    before, _, rest = text.partition(BEGIN)
+    return f"{before}{BEGIN}{chr(10).join(table())}\n{END}{rest.partition(END)[2]}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
