@@ -215,8 +215,7 @@ async def test_all_thirteen_fields_of_a_real_server_are_filled_in_corrected_revi
     async with calling(has_script=has_script) as call:
         page = await call.desk.page()
         await fill(page)
-        await page.wait_for_selector(".summary")
-        assert await page.evaluate("document.activeElement.id") == "summary"
+        await page.wait_for_selector("#summary:focus")
         assert await page.inner_text(".summary li") == (
             "String with email format: Must be an e-mail address, such as name@example.com."
         )
