@@ -175,7 +175,7 @@ class _Process:
     def after_fork(self) -> None:
         serving, self._serving = self._serving, None
         self._lock = threading.Lock()
-        self.line: Line = Line(PLACES, LONGEST)
+        self.line = Line(PLACES, LONGEST)
         if serving is not None:
             serving.abandon()
             # What the parent's thread works with is not to be tidied up here.

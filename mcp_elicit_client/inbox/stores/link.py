@@ -21,6 +21,7 @@ LOOK = 0.5
 
 _PATIENCE = 5.0
 _BATCH = 100
+_CONNECTIONS = 16
 
 
 class Link:
@@ -41,14 +42,14 @@ class Link:
     """
 
     def __init__(self, url: str, prefix: str, worker: str, lease: float, keep: int, clock: Clock) -> None:  # noqa: PLR0913, PLR0917
-        from redis.asyncio import Redis
+        from redis.asyncio import BlockingConnectionPool, Redis
         from redis.exceptions import NoScriptError, RedisError
 
         self.waiting: Waiting = Waiting()
         self.worker = worker
-        self._redis: Any = Redis.from_url(
-            url, decode_responses=True, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE
-        )
+        times = dict.fromkeys(("timeout", "socket_timeout", "socket_connect_timeout"), _PATIENCE)
+        pool = BlockingConnectionPool.from_url(url, max_connections=_CONNECTIONS, decode_responses=True, **times)
+        self._redis: Any = Redis.from_pool(pool)
         self._failures = (RedisError, OSError, asyncio.TimeoutError)
         self._no_script = NoScriptError
         self._prefix = prefix
