@@ -596,14 +596,16 @@ async def test_just_the_modes_are_declared_that_somebody_answers(
         assert await call(connection, "caps") == {"elicitation": declared}
 
 
-async def test_a_request_in_a_mode_that_is_not_declared_is_an_error(era: Era) -> None:
+@pytest.mark.parametrize("is_narrowed", [False, True])
+async def test_a_request_in_a_mode_that_is_not_declared_is_an_error(era: Era, is_narrowed: bool) -> None:
     registry = ElicitationRegistry()
     user = User(YES)
     registry.on_elicitation(mode="form")(user)
+    caller = Caller(user, "mail", modes=["form"]) if is_narrowed else Caller(registry, "mail")
     params = {"mode": "url", "message": "m", "url": URL, "elicitationId": "e"}
     with tempfile.TemporaryFile("w+") as errlog:
         command = Command(ASKER, errlog, {"PYTHONPATH": str(ROOT)})
-        async with connect(command, Caller(registry, "mail"), era=era) as connection:
+        async with connect(command, caller, era=era) as connection:
             got = await call(connection, "ask", {"params": params})
 
     if era == "legacy":

@@ -79,7 +79,8 @@ class Caller:
         self._max_questions = max_questions
         self._max_rounds = max_rounds
         self._max_retries = max_retries
-        self._questions = Questions(handler, self.server, self._door)
+        narrow = self._door if modes is None else dataclasses.replace(self._door, modes=frozenset(modes))
+        self._questions = Questions(handler, self.server, narrow)
 
     @property
     def door(self) -> Door:
