@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from mcp_elicit_client.core.errors import FORMATS_IN_WORDS, FieldError
+from mcp_elicit_client.core.errors import FieldError
 from mcp_elicit_client.core.forms import (
     BooleanField,
     ChoiceField,
@@ -18,8 +18,8 @@ from mcp_elicit_client.core.forms import (
     NumberField,
     TextField,
 )
-from mcp_elicit_client.core.text import printable
 from mcp_elicit_client.inbox.web import moments
+from mcp_elicit_client.inbox.web.hints import hint_of
 
 Filled: TypeAlias = Mapping[str, Sequence[str]]
 """What a page sent: the values of each control."""
@@ -205,7 +205,7 @@ def _control(at: int, field: Field, filled: Filled | None, errors: tuple[str, ..
         kind=_kind(field, options),
         label=field.title,
         description=field.description,
-        hint=_hint(field),
+        hint=hint_of(field),
         type=_type(field),
         is_required=field.required,
         text=text,
@@ -289,37 +289,3 @@ def _options(field: Field, chosen: Sequence[str] | None) -> tuple[Option, ...]:
         labels.insert(0 if len(labels) > FEW else len(labels), (LEFT_OUT, "Leave out"))
         marked = marked or [LEFT_OUT]
     return tuple(Option(value, label, value in marked) for value, label in labels)
-
-
-def _hint(field: Field) -> str:
-    words: list[str] = []
-    if moments.control_type(field):
-        words.append("With its zone: how far it is from UTC.")
-    elif isinstance(field, TextField) and (fitting := FORMATS_IN_WORDS.get(field.format or "")):
-        words.append(f"Must be {fitting}.")
-    if isinstance(field, BooleanField) and field.default is not None:
-        words.append(f"The server suggests {'yes' if field.default else 'no'}.")
-    if isinstance(field, NumberField):
-        words += _between(field.minimum, field.maximum, "")
-        words += [] if field.exclusive_minimum is None else [f"More than {field.exclusive_minimum}."]
-        words += [] if field.exclusive_maximum is None else [f"Less than {field.exclusive_maximum}."]
-        words += [] if field.multiple_of is None else [f"A multiple of {field.multiple_of}."]
-    if isinstance(field, TextField):
-        words += _between(field.min_length, field.max_length, " characters")
-    if isinstance(field, MultiChoiceField):
-        words += ["One on each line."] if not field.choices else []
-        how_many = _between(field.min_items, field.max_items, "" if field.choices else " values")
-        words += [f"Choose {each}" if field.choices else each for each in how_many]
-    if isinstance(field, TextField) and field.pattern:
-        words.append(f"Must match {printable(field.pattern, limit=80, multiline=False)}")
-    if not isinstance(field, BooleanField) and field.default is not None:
-        words.append("Suggested by the server.")
-    return " ".join(f"{sentence[0].upper()}{sentence[1:]}" for sentence in words)
-
-
-def _between(least: float | None, greatest: float | None, unit: str) -> list[str]:
-    if least is not None and greatest is not None:
-        return [f"from {least} to {greatest}{unit}."]
-    if least is not None:
-        return [f"at least {least}{unit}."]
-    return [] if greatest is None else [f"at most {greatest}{unit}."]
