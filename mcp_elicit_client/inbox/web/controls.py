@@ -1,12 +1,10 @@
-"""A form's fields as controls of a page, and what was filled in as an answer."""
+"""A form's fields as controls of a page."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from mcp_elicit_client.core.errors import FieldError
 from mcp_elicit_client.core.forms import (
@@ -20,19 +18,13 @@ from mcp_elicit_client.core.forms import (
 )
 from mcp_elicit_client.inbox.web import moments
 from mcp_elicit_client.inbox.web.hints import hint_of
-
-Filled: TypeAlias = Mapping[str, Sequence[str]]
-"""What a page sent: the values of each control."""
+from mcp_elicit_client.inbox.web.reading import LEFT_OUT, Filled, with_zone, zone_of
 
 FEW = 7
 """Up to how many options are shown as radio buttons."""
 
-LEFT_OUT = "-"
-"""The value of the option to leave a field out."""
-
 _LONG = 500
 _INPUTS = {"email": "email", "uri": "url", "date": "date"}
-_WHOLE = re.compile(r"[+-]?[0-9]{1,30}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,78 +118,13 @@ def controls_of(form: Form, filled: Filled | None = None, errors: Sequence[Field
     )
 
 
-def content_of(form: Form, filled: Filled) -> dict[str, Any]:
-    """Read what was filled in; what was left empty is left out."""
-    return {
-        field.name: value
-        for at, field in enumerate(form.fields)
-        for value in _values(field, _with_zone(field, f"f{at}", filled))
-    }
-
-
-def zone_of(name: str) -> str:
-    """Return what the zone beside the control *name* is called."""
-    return f"{name}-zone"
-
-
-def _with_zone(field: Field, name: str, filled: Filled) -> Sequence[str]:
-    texts = filled.get(name, ())
-    if not texts or not moments.control_type(field):
-        return texts
-    return [moments.join(texts[0], next(iter(filled.get(zone_of(name), ())), ""))]
-
-
-def _values(field: Field, texts: Sequence[str]) -> Iterator[Any]:
-    """Return the one value of *field*, or none."""
-    match field:
-        case MultiChoiceField(choices=()):
-            lines = [line for text in texts for line in text.splitlines() if line.strip()]
-            if lines or field.required:
-                yield lines
-        case MultiChoiceField():
-            if texts or field.required:
-                yield [_choice(field, text) for text in texts]
-        case _:
-            text = texts[0] if texts else ""
-            if text and not (text == LEFT_OUT and not isinstance(field, (TextField, NumberField))):
-                yield _value(field, text)
-
-
-def _value(field: Field, text: str) -> Any:
-    match field:
-        case ChoiceField():
-            return _choice(field, text)
-        case BooleanField():
-            return {"yes": True, "no": False}.get(text, text)
-        case NumberField():
-            return _number(text.strip())
-        case _:
-            return text.replace("\r\n", "\n")
-
-
-def _choice(field: ChoiceField | MultiChoiceField, text: str) -> Any:
-    # What is no option of ours stays a text that is no option of the server's.
-    at = int(text) if _WHOLE.fullmatch(text) else -1
-    return field.choices[at].value if 0 <= at < len(field.choices) else f"\N{REPLACEMENT CHARACTER}{text}"
-
-
-def _number(text: str) -> int | float | str:
-    if _WHOLE.fullmatch(text):
-        return int(text)
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return number if math.isfinite(number) else text
-
-
 def _control(at: int, field: Field, filled: Filled | None, errors: tuple[str, ...]) -> Control:
     name = f"f{at}"
     options = _options(field, None if filled is None else filled.get(name, ()))
     text = _suggested(field) if filled is None else "\n".join(filled.get(name, ()))
     zones: tuple[Option, ...] = ()
     if moments.control_type(field):
-        text, zone = moments.split(text if filled is None else "".join(_with_zone(field, name, filled)))
+        text, zone = moments.split(text if filled is None else "".join(with_zone(field, name, filled)))
         zone = zone or ("" if filled is None else next(iter(filled.get(zone_of(name), ())), ""))
         zones = tuple(Option(offset, label, offset == zone) for offset, label in moments.zones(zone))
     return Control(
