@@ -26,7 +26,7 @@ import pytest
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.cli.main import main
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.browser import BrowserHandler, handler, page
+from mcp_elicit_client.handlers.browser import BrowserHandler, handler, page, protocol
 from mcp_elicit_client.handlers.browser.line import Line
 from mcp_elicit_client.handlers.browser.serving import PROCESS
 from tests.support import ROOT, form_params
@@ -189,6 +189,31 @@ async def test_where_nothing_opens_it_and_nobody_is_told_it_is_a_cancel(fails: b
 async def test_a_folder_that_is_not_there_is_a_cancel(tmp_path: Path) -> None:
     answer = await BrowserHandler(open_file=Visitor().open_file, folder=tmp_path / "nothing")(REQUEST)
     assert (answer.action, answer.by) == ("cancel", "error")
+
+
+async def test_a_server_that_fails_is_a_cancel_and_the_next_question_has_another(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    visitor, answers = Visitor(), list[Answer]()
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("no server today")
+
+    await serving_has_ended()  # that of another question
+    with monkeypatch.context() as patch:
+        patch.setattr(protocol, "server_of", fail)
+        with anyio.fail_after(10):
+            await ask(visitor, answers)
+    await serving_has_ended()
+    assert (answers[0].action, answers[0].content) == ("cancel", None)
+    assert "could not be served" in caplog.text
+    assert not visitor.files or not visitor.files[0].parent.exists()
+    visitor = Visitor()
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, visitor, answers)
+        async with visiting(await visitor.url()) as (client, path):
+            await client.post(path, data={"action": "decline"})
+    assert answers[1].action == "decline"
 
 
 async def test_the_file_is_put_where_the_host_says(tmp_path: Path) -> None:

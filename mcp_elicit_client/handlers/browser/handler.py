@@ -29,6 +29,7 @@ OpenFile: TypeAlias = Callable[[Path], Awaitable[bool]]
 PATIENCE = 5.0
 """How long a browser may take to open the page before its address is told too, in seconds."""
 
+_LOOK = 1.0
 _NEEDED = ("jinja2", "starlette", "uvicorn")
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -125,5 +126,5 @@ class BrowserHandler:
         except Exception:
             _logger.exception("the page could not be opened")
             is_shown = False
-        if is_shown:
-            await anyio.sleep_forever()
+        while is_shown and serving.is_alive:  # noqa: ASYNC110 -- a thread that ends has no event here
+            await anyio.sleep(_LOOK)

@@ -69,6 +69,11 @@ class Serving:
             self._socket.close()
             raise OSError(str(error)) from error
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether anybody can still be served."""
+        return self._thread.is_alive()
+
     def open(self) -> Page | None:
         """Have a page for one question; None if the server is about to end."""
         with self._lock:

@@ -1,14 +1,12 @@
-"""A form's fields as controls of a page, and what was filled in as an answer."""
+"""A form's fields as controls of a page."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
-from mcp_elicit_client.core.errors import FORMATS_IN_WORDS, FieldError
+from mcp_elicit_client.core.errors import FieldError
 from mcp_elicit_client.core.forms import (
     BooleanField,
     ChoiceField,
@@ -18,21 +16,15 @@ from mcp_elicit_client.core.forms import (
     NumberField,
     TextField,
 )
-from mcp_elicit_client.core.text import printable
 from mcp_elicit_client.inbox.web import moments
-
-Filled: TypeAlias = Mapping[str, Sequence[str]]
-"""What a page sent: the values of each control."""
+from mcp_elicit_client.inbox.web.hints import hint_of
+from mcp_elicit_client.inbox.web.reading import LEFT_OUT, Filled, with_zone, zone_of
 
 FEW = 7
 """Up to how many options are shown as radio buttons."""
 
-LEFT_OUT = "-"
-"""The value of the option to leave a field out."""
-
 _LONG = 500
 _INPUTS = {"email": "email", "uri": "url", "date": "date"}
-_WHOLE = re.compile(r"[+-]?[0-9]{1,30}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,78 +118,13 @@ def controls_of(form: Form, filled: Filled | None = None, errors: Sequence[Field
     )
 
 
-def content_of(form: Form, filled: Filled) -> dict[str, Any]:
-    """Read what was filled in; what was left empty is left out."""
-    return {
-        field.name: value
-        for at, field in enumerate(form.fields)
-        for value in _values(field, _with_zone(field, f"f{at}", filled))
-    }
-
-
-def zone_of(name: str) -> str:
-    """Return what the zone beside the control *name* is called."""
-    return f"{name}-zone"
-
-
-def _with_zone(field: Field, name: str, filled: Filled) -> Sequence[str]:
-    texts = filled.get(name, ())
-    if not texts or not moments.control_type(field):
-        return texts
-    return [moments.join(texts[0], next(iter(filled.get(zone_of(name), ())), ""))]
-
-
-def _values(field: Field, texts: Sequence[str]) -> Iterator[Any]:
-    """Return the one value of *field*, or none."""
-    match field:
-        case MultiChoiceField(choices=()):
-            lines = [line for text in texts for line in text.splitlines() if line.strip()]
-            if lines or field.required:
-                yield lines
-        case MultiChoiceField():
-            if texts or field.required:
-                yield [_choice(field, text) for text in texts]
-        case _:
-            text = texts[0] if texts else ""
-            if text and not (text == LEFT_OUT and not isinstance(field, (TextField, NumberField))):
-                yield _value(field, text)
-
-
-def _value(field: Field, text: str) -> Any:
-    match field:
-        case ChoiceField():
-            return _choice(field, text)
-        case BooleanField():
-            return {"yes": True, "no": False}.get(text, text)
-        case NumberField():
-            return _number(text.strip())
-        case _:
-            return text.replace("\r\n", "\n")
-
-
-def _choice(field: ChoiceField | MultiChoiceField, text: str) -> Any:
-    # What is no option of ours stays a text that is no option of the server's.
-    at = int(text) if _WHOLE.fullmatch(text) else -1
-    return field.choices[at].value if 0 <= at < len(field.choices) else f"\N{REPLACEMENT CHARACTER}{text}"
-
-
-def _number(text: str) -> int | float | str:
-    if _WHOLE.fullmatch(text):
-        return int(text)
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return number if math.isfinite(number) else text
-
-
 def _control(at: int, field: Field, filled: Filled | None, errors: tuple[str, ...]) -> Control:
     name = f"f{at}"
     options = _options(field, None if filled is None else filled.get(name, ()))
     text = _suggested(field) if filled is None else "\n".join(filled.get(name, ()))
     zones: tuple[Option, ...] = ()
     if moments.control_type(field):
-        text, zone = moments.split(text if filled is None else "".join(_with_zone(field, name, filled)))
+        text, zone = moments.split(text if filled is None else "".join(with_zone(field, name, filled)))
         zone = zone or ("" if filled is None else next(iter(filled.get(zone_of(name), ())), ""))
         zones = tuple(Option(offset, label, offset == zone) for offset, label in moments.zones(zone))
     return Control(
@@ -205,7 +132,7 @@ def _control(at: int, field: Field, filled: Filled | None, errors: tuple[str, ..
         kind=_kind(field, options),
         label=field.title,
         description=field.description,
-        hint=_hint(field),
+        hint=hint_of(field),
         type=_type(field),
         is_required=field.required,
         text=text,
@@ -289,37 +216,3 @@ def _options(field: Field, chosen: Sequence[str] | None) -> tuple[Option, ...]:
         labels.insert(0 if len(labels) > FEW else len(labels), (LEFT_OUT, "Leave out"))
         marked = marked or [LEFT_OUT]
     return tuple(Option(value, label, value in marked) for value, label in labels)
-
-
-def _hint(field: Field) -> str:
-    words: list[str] = []
-    if moments.control_type(field):
-        words.append("With its zone: how far it is from UTC.")
-    elif isinstance(field, TextField) and (fitting := FORMATS_IN_WORDS.get(field.format or "")):
-        words.append(f"Must be {fitting}.")
-    if isinstance(field, BooleanField) and field.default is not None:
-        words.append(f"The server suggests {'yes' if field.default else 'no'}.")
-    if isinstance(field, NumberField):
-        words += _between(field.minimum, field.maximum, "")
-        words += [] if field.exclusive_minimum is None else [f"More than {field.exclusive_minimum}."]
-        words += [] if field.exclusive_maximum is None else [f"Less than {field.exclusive_maximum}."]
-        words += [] if field.multiple_of is None else [f"A multiple of {field.multiple_of}."]
-    if isinstance(field, TextField):
-        words += _between(field.min_length, field.max_length, " characters")
-    if isinstance(field, MultiChoiceField):
-        words += ["One on each line."] if not field.choices else []
-        how_many = _between(field.min_items, field.max_items, "" if field.choices else " values")
-        words += [f"Choose {each}" if field.choices else each for each in how_many]
-    if isinstance(field, TextField) and field.pattern:
-        words.append(f"Must match {printable(field.pattern, limit=80, multiline=False)}")
-    if not isinstance(field, BooleanField) and field.default is not None:
-        words.append("Suggested by the server.")
-    return " ".join(f"{sentence[0].upper()}{sentence[1:]}" for sentence in words)
-
-
-def _between(least: float | None, greatest: float | None, unit: str) -> list[str]:
-    if least is not None and greatest is not None:
-        return [f"from {least} to {greatest}{unit}."]
-    if least is not None:
-        return [f"at least {least}{unit}."]
-    return [] if greatest is None else [f"at most {greatest}{unit}."]

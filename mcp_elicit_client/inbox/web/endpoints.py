@@ -18,10 +18,10 @@ from mcp_elicit_client.inbox.entries import Entry
 from mcp_elicit_client.inbox.errors import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.web.app import Authenticate
-from mcp_elicit_client.inbox.web.controls import Filled, content_of
 from mcp_elicit_client.inbox.web.description import openapi
 from mcp_elicit_client.inbox.web.events import Events
 from mcp_elicit_client.inbox.web.pages import Pages
+from mcp_elicit_client.inbox.web.reading import Filled, content_of
 from mcp_elicit_client.typing import FormRequest
 
 Step: TypeAlias = Literal["review", "change", "open", "check", "accept", "decline", "cancel", "never"]

@@ -10,7 +10,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from mcp_elicit_client.core.validation import Validation
 from mcp_elicit_client.inbox.entries import Entry, Page
-from mcp_elicit_client.inbox.web.controls import Filled, content_of, controls_of
+from mcp_elicit_client.inbox.web.controls import controls_of
+from mcp_elicit_client.inbox.web.reading import Filled, content_of
 from mcp_elicit_client.inbox.web.templating import environment
 from mcp_elicit_client.typing import FormRequest, UrlRequest
 
