@@ -9,7 +9,7 @@ from importlib.metadata import requires
 
 from tests.support import ROOT
 
-PROVIDED_BY_THE_HOST = {"fastmcp", "trio"}
+PROVIDED_BY_THE_HOST = {"fastmcp", "pytest", "trio"}
 """What is only imported where the host application runs on it."""
 
 PARTS = {"opentelemetry_api": "opentelemetry", "pydantic": "pydantic_core"}
