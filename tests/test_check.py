@@ -187,6 +187,12 @@ def test_a_handler_of_fastmcp_is_graded_as_fastmcp_calls_it() -> None:
     assert {each["outcome"] for each in found.values()} == {"pass"}
 
 
+def test_every_shape_can_be_chosen() -> None:
+    from mcp_elicit_client.testing.loading import SHAPES
+
+    assert f"{{{','.join(SHAPES)}}}" in check("--help", status=0).stdout
+
+
 def test_a_callable_may_have_dots() -> None:
     assert find("tests.checked:Wish.saw") is not None
 
