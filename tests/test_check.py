@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from mcp_elicit_client.cli import main
 from mcp_elicit_client.testing import SCENARIOS
 from mcp_elicit_client.testing.grading import Grading
 from mcp_elicit_client.testing.loading import LoadError, find
@@ -165,11 +166,17 @@ def test_the_scenarios_can_be_listed_by_group() -> None:
         (["tests.checked:asks", "--patience", "0"], "invalid"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_status_2(arguments: list[str], told: str) -> None:
-    run = check(*arguments, status=2)
+def test_what_cannot_be_done_is_told_with_status_2(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    try:
+        status = main(["check", *arguments])
+    except SystemExit as usage:
+        status = int(str(usage.code))
 
-    assert told in run.stderr
-    assert "Traceback" not in run.stderr
+    said = capsys.readouterr().err
+    assert (status, told in said, "Traceback" in said) == (2, True, False)
 
 
 def test_a_library_that_is_missing_is_named() -> None:
