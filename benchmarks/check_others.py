@@ -1,7 +1,7 @@
 """
 What ``mcp-elicit check`` finds in the handlers that other libraries bring, written into docs/check.md.
 
-    python -m benchmarks.check_others --venvs DIR [--sdk-examples CHECKOUT]
+    python -m benchmarks.check_others --venvs DIR --results FILE [--sdk-examples CHECKOUT]
 
 Each library has a virtual environment of its own in DIR, made on the first
 run.  The handlers are the libraries' own, as installed; the examples of the
@@ -216,12 +216,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--venvs", type=Path, required=True, help="where the environments are, or will be")
     parser.add_argument("--sdk-examples", type=Path, help="a checkout of the SDK")
-    parser.add_argument("--results", type=Path, help="where the verdicts are written as JSON")
+    parser.add_argument("--results", type=Path, required=True, help="where the verdicts are kept as JSON")
+    parser.add_argument("--only", action="append", help="try only this title, and keep the verdicts of the others")
     options = parser.parse_args()
     os.chdir(ROOT)
     others = [*OTHERS, *([sdk_example(options.sdk_examples.resolve())] if options.sdk_examples else [])]
     found: dict[str, tuple[str, list[Verdict]]] = {}
+    kept = json.loads(options.results.read_text()) if options.only and options.results.exists() else {}
     for other in others:
+        if options.only and other.title not in options.only and other.title in kept:
+            told = kept[other.title]
+            found[other.title] = (told["versions"], [Verdict(**each) for each in told["verdicts"]])
+            continue
         try:
             python = interpreter(other, options.venvs.resolve())
         except (OSError, subprocess.CalledProcessError) as error:
@@ -230,9 +236,11 @@ def main() -> int:
         verdicts = grade(other, python)
         found[other.title] = (versions(other, python), verdicts)
         print(f"{other.title}: {counted(verdicts)}", flush=True)
-    if options.results is not None:
-        results = {title: [asdict(each) for each in verdicts] for title, (_, verdicts) in found.items()}
-        options.results.write_text(json.dumps(results, indent=1))
+    results = {
+        title: {"versions": installed, "verdicts": [asdict(each) for each in verdicts]}
+        for title, (installed, verdicts) in found.items()
+    }
+    options.results.write_text(json.dumps(results, indent=1))
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
     PAGE.write_text(f"{before}{BEGIN}{chr(10).join(tables(found))}\n{END}{after}", encoding="utf-8")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import anyio
 import mcp
@@ -22,8 +22,7 @@ from mcp.server.lowlevel import Server
 from mcp_elicit_client.hosts.sdk import speaks_rounds
 from mcp_elicit_client.testing.relay import Relay, Wire
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
+S = TypeVar("S", bound="FakeServer")
 
 Era: TypeAlias = Literal["push", "rounds"]
 """
@@ -129,7 +128,7 @@ class FakeServer:
         self._client: Any = None
 
     @asynccontextmanager
-    async def connected(self, callback: Any, **options: Any) -> AsyncIterator[Self]:
+    async def connected(self: S, callback: Any, **options: Any) -> AsyncIterator[S]:  # noqa: PYI019 -- no Self in 3.10
         """
         Connect a client of the SDK with *callback*; yield this server.
 

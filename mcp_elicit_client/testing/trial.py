@@ -174,6 +174,17 @@ class Trial:
         """All that the user was shown, as far as it can be seen."""
         return "\n".join([*self.seen, self.watch.printed])
 
+    @staticmethod
+    def was_open(still: bool) -> None:  # noqa: FBT001 -- what is judged
+        """
+        Go on only if a question was *still* open when something happened to it.
+
+        Raises:
+            NotReachedError: If not: whoever blocks the event loop is done before anything can happen.
+        """
+        if not still:
+            raise NotReachedError("it was over before anything could happen: it blocks the event loop")
+
     def shows(self, text: str) -> None:
         """
         Go on only if the user was shown *text*, so that the interface can be judged.

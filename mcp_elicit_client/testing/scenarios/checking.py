@@ -226,7 +226,7 @@ _refused(
     "ABC\n",
     mends="ABC",
     because="in Python, $ also matches before a line break at the end; in the ECMAScript of JSON Schema it does not",
-    source="JSON Schema 2020-12, 6.3.3; measured with jsonschema (facts of this project)",
+    source="JSON Schema 2020-12, 6.3.3; measured with jsonschema",
 )
 
 
@@ -279,7 +279,7 @@ async def _broken_pattern(trial: Trial) -> None:
     "slow-pattern-holds-up-nothing",
     "A pattern that takes for ever holds up nothing.",
     because="a server's ^(a+)+$ and 25 characters freeze event loops for minutes; a thread does not help",
-    source="simonx1/ruby-mcp-client#197; fast-agent, ui/elicitation_form.py:123 (8 s); security facts, 1",
+    source="simonx1/ruby-mcp-client#197; fast-agent, ui/elicitation_form.py:123 (8 s)",
     hang_fails=True,
 )
 async def _slow_pattern(trial: Trial) -> None:

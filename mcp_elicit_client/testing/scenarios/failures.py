@@ -95,7 +95,7 @@ def _told(trial: Trial, reply: Reply) -> str:
     "exception-text-not-told",
     "The server is not told the text of an exception.",
     because="it names files, users and what the user typed; mcp 2 and FastMCP send it to the server",
-    source="modelcontextprotocol/python-sdk#2673; measured with mcp 2.3 and FastMCP 3 and 4 (facts of this project)",
+    source="modelcontextprotocol/python-sdk#2673; measured with mcp 2.3 and FastMCP 3 and 4",
 )
 async def _not_told(trial: Trial) -> None:
     reply = await trial.ask(_FORM, "break")
@@ -110,7 +110,7 @@ async def _not_told(trial: Trial) -> None:
     "broken-interface-raises-nothing",
     "An interface that breaks raises nothing into the SDK.",
     because="what is raised there ends the call (2026-07-28), or reaches the server as an error of its own making",
-    source="modelcontextprotocol/python-sdk#2673; measured with mcp 1.30 and 2.3 (facts of this project)",
+    source="modelcontextprotocol/python-sdk#2673; measured with mcp 1.30 and 2.3",
 )
 async def _raises_nothing(trial: Trial) -> None:
     trial.needs_user()
@@ -136,7 +136,7 @@ async def _no_decision(trial: Trial) -> None:
     "values-not-in-errors",
     "What the user gave is not told in an error.",
     because="an error is logged and shown by the server, in parts of it that were not asked for the value",
-    source="FastMCP 3, where a validation error quoted the answer (facts of this project)",
+    source="FastMCP 3, where a validation error quoted the answer",
 )
 async def _values_not_told(trial: Trial) -> None:
     trial.needs_user()
@@ -200,8 +200,10 @@ async def _leaving(trial: Trial) -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(session)
         await _until(trial, lambda: trial.started > finished)
+        over = trial.finished > finished
         left = time.monotonic()
         group.cancel_scope.cancel()
+    trial.was_open(not over)
     took = trial.ended - left
     trial.expect(trial.finished > finished, "the question stayed open")
     trial.expect(took < _SOON, f"it took {took:.1f} s to end")
@@ -229,10 +231,12 @@ async def _withdrawn(trial: Trial) -> None:
         group.start_soon(ask)
         await _until(trial, lambda: trial.started > finished)
         await anyio.sleep(0.1)
+        over = trial.finished > finished
         await trial.server.withdraw()
         with anyio.move_on_after(_SOON):
             await _until(trial, lambda: trial.finished > finished)
         group.cancel_scope.cancel()
+    trial.was_open(not over)
     trial.expect(trial.finished > finished, "the question stayed open")
     trial.expect(not any(reply.result for reply in replies), "it was answered all the same")
 

@@ -28,7 +28,14 @@ def _bomb(name: str, title: str, bomb: str, because: str) -> None:
         trial.expect(answered, f"the server got {reply}")
         trial.expect(not reply.accepted, "it was accepted, though the user declined")
 
-    GROUP.add(name, title, run, because=because, source="security facts, 6 (size and shape)", hang_fails=True)
+    GROUP.add(
+        name,
+        title,
+        run,
+        because=because,
+        source="measured with jsonschema 4.26 and jsonschema-rs 0.60",
+        hang_fails=True,
+    )
 
 
 _bomb(
@@ -67,7 +74,7 @@ _bomb(
     "no-reference-fetched",
     "A reference in a schema is not followed out of it.",
     because="general validators fetch $ref from the network and from files; the answer then tells what they hold",
-    source="security facts, 6 (measured with jsonschema 4.26)",
+    source="measured with jsonschema 4.26",
 )
 async def _references(trial: Trial) -> None:
     for target, look in (("http://127.0.0.1:9/4711", trial.watch.reached), ("file:///4711", trial.watch.read)):
@@ -90,7 +97,7 @@ def _escapes(name: str, title: str, params: dict[str, Any], escape: str, because
         trial.shows("word-4711")
         trial.expect(escape not in trial.shown, "it reaches the user raw")
 
-    GROUP.add(name, title, run, because=because, source="CWE-150; security facts, 3 (terminal escapes)")
+    GROUP.add(name, title, run, because=because, source="CWE-150; measured with a terminal")
 
 
 _escapes(
@@ -138,7 +145,7 @@ _escapes(
     "flood-is-held-back",
     "A server that asks again and again does not reach the user each time.",
     because='"Clients SHOULD implement rate limiting"; several servers ask again for ten rounds after a decline',
-    source=f"{SECURITY}; security facts, 7",
+    source=f"{SECURITY}",
     eras=("push",),
 )
 async def _flood(trial: Trial) -> None:
@@ -159,7 +166,7 @@ async def _flood(trial: Trial) -> None:
     "server-may-die",
     "A server that dies while it asks leaves nothing behind.",
     because="the prompt stays on the screen for a server that is gone, and what is typed goes nowhere",
-    source="measured with mcp 1.30 and 2.3 (facts of this project)",
+    source="measured with mcp 1.30 and 2.3",
     eras=("push",),
 )
 async def _dies(trial: Trial) -> None:
@@ -181,9 +188,11 @@ async def _dies(trial: Trial) -> None:
         with anyio.move_on_after(trial.patience):
             while trial.started == finished:  # noqa: ASYNC110 -- nobody tells
                 await anyio.sleep(0.01)
+        over = trial.finished > finished
         await trial.server.die()
         with anyio.move_on_after(1.0):
             while trial.finished == finished:  # noqa: ASYNC110 -- nobody tells
                 await anyio.sleep(0.01)
         group.cancel_scope.cancel()
+    trial.was_open(not over)
     trial.expect(trial.finished > finished, "the question stayed open")

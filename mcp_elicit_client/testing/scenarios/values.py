@@ -153,7 +153,7 @@ _kept(
     {"type": "string", "enum": ["a", "b", "c"], "enumNames": ["B", "C"]},
     "b",
     because="names paired by position with zip() stand beside the wrong values, and options disappear",
-    source="found with real servers (facts of this project)",
+    source="found with real servers",
 )
 _kept(
     "same-titles-kept-apart",
@@ -169,7 +169,7 @@ _kept(
     {"type": "array", "items": {"type": "string", "enum": ["salt, pepper", "oil"]}},
     ["salt, pepper"],
     because="lists that are split at commas break such options",
-    source="found with real servers (facts of this project)",
+    source="found with real servers",
 )
 _kept(
     "several-are-a-list",
@@ -230,14 +230,14 @@ _named(
     "first-name",
     "A field's name need not be an identifier.",
     "schemas turned into classes rename fields, and the server gets names that it does not know",
-    "FastMCP, json_schema_to_type (facts: response_type loses information)",
+    "FastMCP, json_schema_to_type",
 )
 _named(
     "name-of-python",
     "class",
     "A field may be called as a word of Python.",
     "schemas turned into classes cannot hold it",
-    "FastMCP, json_schema_to_type (facts: response_type loses information)",
+    "FastMCP, json_schema_to_type",
 )
 
 

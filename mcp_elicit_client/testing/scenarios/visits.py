@@ -82,7 +82,7 @@ async def _no_shell(trial: Trial) -> None:
     "url-opened-once",
     "A URL is opened once at most.",
     because="what is at a URL may act at each visit: links are made to be used once",
-    source="found in a host (facts of this project)",
+    source="found in a host",
 )
 async def _once(trial: Trial) -> None:
     await trial.accepts(visit())
@@ -112,9 +112,9 @@ _HOSTILE: dict[str, tuple[str, str]] = {
     "program": ("A program in the place of a URL is refused.", "CPython issue 80202"),
     "backslash": (
         "A URL with a backslash is refused: Python reads one host, a browser goes to another.",
-        "security facts, 4 (measured with Chromium)",
+        "measured with Chromium 156",
     ),
-    "line-break": ("A URL with line breaks is refused.", "security facts, 3 and 4"),
+    "line-break": ("A URL with line breaks is refused.", "measured with a terminal and a browser"),
 }
 
 
