@@ -145,7 +145,7 @@ def tests(session: nox.Session, mcp: str) -> None:
 def hosts(session: nox.Session) -> None:
     """Types and tests of the adapters for other libraries, with those that install together."""
     session.install(
-        "-q", "-e", ".", "coverage[toml]", "hypothesis", "mypy", "nox", "packaging", "pytest", "sybil", "mcp<2", *HOSTS
+        "-q", "-e", ".", "coverage[toml]", "hypothesis", "mypy", "packaging", "pytest", "sybil", "mcp<2", *HOSTS
     )
     session.run("mypy", "mcp_elicit_client/hosts", "tests/compatibility", "examples/hosts")
     here = ",".join(re.split(r"[^\w-]", each)[0] for each in HOSTS)

@@ -1,1 +1,1 @@
-"""The only code that knows a library: one module for each that takes a callback."""
+"""The only code that knows a library: one module for each, and what several of them need."""
