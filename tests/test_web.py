@@ -423,6 +423,13 @@ async def test_a_url_is_shown_whole_with_its_domain_marked_and_linked_only_after
         assert (await question.over()).action == "accept"
 
 
+async def test_where_there_is_a_warning_the_way_out_comes_first(web: Web) -> None:
+    async with web.asked({**URL, "url": "https://xn--pypal-4ve.example/"}) as question:
+        page = await web.get(f"/{question.id}")
+        assert page.buttons == ["decline", "cancel", "accept"]
+        assert [each["value"] for each in page.all("button") if "main" in each.get("class", "")] == ["decline"]
+
+
 async def test_where_the_server_looks_at_once_the_answer_waits_until_the_visit_is_over(web: Web) -> None:
     async with web.asked(URL, protocol="2026-07-28") as question:
         assert (await web.get(f"/{question.id}")).buttons == ["open", "decline", "cancel"]
