@@ -173,6 +173,17 @@ def test_the_table_says_what_was_found() -> None:
         [{"title": "a library", "report": report}, {"title": "another", "error": "does not install here: no"}]
     )
 
+    cannot = {
+        "title": "c",
+        "cannot": {"push": "it cannot"},
+        "report": report,
+        "example_runs": True,
+        "types": ["a fault"],
+    }
+    lines = table.page([cannot]).splitlines()
+    excused = next(line for line in lines if line.startswith("| c |"))
+    assert excused.count("|") == next(line for line in lines if line.startswith("| library")).count("|")
+    assert excused.endswith(" | \u2713 | **no** |")
     row = next(line for line in page.splitlines() if line.startswith("| a library"))
     assert row.count("\u2713") == 9
     assert row.count("**no**") == 1

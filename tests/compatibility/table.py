@@ -47,15 +47,18 @@ def _row(result: dict[str, Any], era: str) -> str:
         return ""
     head = f"| {result['title']} | {report['library']} | {report['mcp']} |"
     if era in result.get("cannot", {}):
-        return f"{head} {result['cannot'][era]} |" + " |" * (columns - 1)
+        return f"{head} {result['cannot'][era]} |" + " |" * len(EXPECTED) + (_once(result) if era == "push" else "")
     rounds = judged["rounds"].good
     marks = [_mark(judged[name].good and rounds) if name in judged else "" for name in EXPECTED]
     wanted = judged["-32042"].found
     line = f"{head} {' | '.join(marks)} | {WANTED_FIRST.get(wanted, f'wrong: {wanted}')} |"
-    if era == "push":
-        line += f" {_mark(result['example_runs'])} |" if "example_runs" in result else " |"
-        line += f" {_mark(not result['types'])} |" if "types" in result else " |"
-    return line
+    return line + (_once(result) if era == "push" else "")
+
+
+def _once(result: dict[str, Any]) -> str:
+    """Return the columns that there is one table for."""
+    marks = (result.get("example_runs"), not result["types"] if "types" in result else None)
+    return "".join(" |" if mark is None else f" {_mark(mark)} |" for mark in marks)
 
 
 def _mark(good: bool) -> str:
