@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from mcp_elicit_client.testing.scenarios.base import FORM_SECURITY, SCHEMA, TEXT, VALIDATE, Group, form
-from mcp_elicit_client.testing.trial import Trial
+from mcp_elicit_client.testing.trial import NoAnswerError, Trial
 
 GROUP = Group("what does not fit")
 
@@ -287,5 +288,7 @@ async def _slow_pattern(trial: Trial) -> None:
     params = form("it", it={"type": "string", "pattern": "^(a+)+$"})
     await trial.accepts(params, {"it": "aaa"})
     trial.slowest = 0.0
-    await trial.ask(params, "accept", {"it": "a" * 26 + "!"})
+    # A form that goes on asking for something better is right as well.
+    with suppress(NoAnswerError):
+        await trial.ask(params, "accept", {"it": "a" * 26 + "!"})
     trial.expect(trial.slowest < 1.0, f"the event loop stood still for {trial.slowest:.1f} s")
