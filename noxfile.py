@@ -46,6 +46,9 @@ WITHOUT_THE_CHECKOUT = ["choices", "headless", "registry"]
 FASTMCP = {"2": "fastmcp>=4.1,<5", "1": "fastmcp>=3.4,<4"}
 """Which FastMCP goes with which major of the SDK."""
 
+FASTMCP_ALONE = ["fastmcp>=4.1,<5", "fastmcp-slim>=4.1,<5"]
+"""All of FastMCP that has types."""
+
 HOSTS = [
     "langchain-mcp-adapters>=0.3",
     "mcp-use>=1.7",
@@ -109,8 +112,10 @@ def package(session: nox.Session) -> None:
             "trio",
             external=True,
         )
-        # The one library whose classes a class of ours is made from; its own types are all that is needed.
-        session.run(python, "-m", "pip", "install", "-q", "--no-deps", "openai-agents>=0.24", external=True)
+        # The libraries whose classes stand in signatures of ours; no more of them is needed than that.
+        session.run(
+            python, "-m", "pip", "install", "-q", "--no-deps", "openai-agents>=0.24", *FASTMCP_ALONE, external=True
+        )
         verify_types(session, programs)
         session.chdir(tests)
         chosen = [f"tests/test_{name}.py" for name in WITHOUT_THE_CHECKOUT]
