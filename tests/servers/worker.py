@@ -1,0 +1,52 @@
+"""
+The two processes of a web product: one that asks, one that serves the inbox over HTTP; Redis is between them.
+
+``worker.py ask URL PREFIX COUNT`` prints the answers, ``worker.py serve URL PREFIX`` the port.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+
+import anyio
+import uvicorn
+
+from mcp_elicit_client import parse_request
+from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore
+from mcp_elicit_client.inbox.web import inbox_app
+
+LEASE = 2.0
+FORM = {"properties": {"a": {"type": "string"}}, "required": ["a"]}
+
+
+async def ask(store: RedisStore, count: int) -> None:
+    handler = InboxHandler(Inbox(store), lambda _: "ann")
+    answers: list[object] = []
+
+    async def one(number: int) -> None:
+        answer = await handler(parse_request({"message": str(number), "requestedSchema": FORM}, server="mail"))
+        answers.append([number, (answer.content or {}).get("a"), answer.action])
+
+    async with anyio.create_task_group() as group:
+        for number in range(count):
+            group.start_soon(one, number)
+    await store.aclose()
+    print(json.dumps(answers))
+
+
+def serve(store: RedisStore) -> None:
+    app = inbox_app(Inbox(store), lambda web: web.headers.get("x-user"))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        print(listener.getsockname()[1], flush=True)
+        uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    part, url, prefix, *more = sys.argv[1:]
+    connected = RedisStore(url, prefix=prefix, lease=LEASE)
+    if part == "ask":
+        anyio.run(ask, connected, int(more[0]))
+    else:
+        serve(connected)
