@@ -681,7 +681,11 @@ async def test_an_answer_that_comes_later_comes_by_the_inbox(host: Host) -> None
     assert endpoint.messages[1]["data"]["state"] == "answered"
 
 
-@pytest.mark.parametrize(("secret", "changes"), [(OTHER, {}), (SECRET, {"message_id": "another"})])
+@pytest.mark.parametrize(
+    ("secret", "changes"),
+    [(OTHER, {}), (SECRET, {"message_id": "another"})],
+    ids=["another secret", "another question"],
+)
 async def test_only_the_secret_lets_in_and_only_to_its_question(host: Host, secret: str, changes: Any) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
 
