@@ -43,6 +43,9 @@ SITE = ["zensical==0.0.73", "mkdocstrings-python>=2.0.11,<3", "ruff"]
 WITHOUT_THE_CHECKOUT = ["choices", "headless", "registry"]
 """The tests of the source distribution that are run against the installed wheel."""
 
+ALL_CORES = ["-n", "auto", "--dist", "worksteal"]
+"""How tests are shared out."""
+
 FASTMCP = {"2": "fastmcp>=4.1,<5", "1": "fastmcp>=3.4,<4"}
 """Which FastMCP goes with which major of the SDK."""
 
@@ -143,19 +146,40 @@ def tests(session: nox.Session, mcp: str) -> None:
     session.run("python", "-c", "from importlib.metadata import version; print('mcp', version('mcp'))")
     session.run("mypy")
     some = [f"tests/test_{name}.py" for name in OF_THE_SDK] if mcp != MCP[0] else []
-    session.run("coverage", "run", "-m", "pytest", "-q", *some, *session.posargs, env={"ELICIT_HOSTS": "mcp,fastmcp"})
+    session.run(
+        "coverage",
+        "run",
+        "-m",
+        "pytest",
+        "-q",
+        *ALL_CORES,
+        *some,
+        *session.posargs,
+        env={"ELICIT_HOSTS": "mcp,fastmcp"},
+    )
 
 
 @nox.session
 def hosts(session: nox.Session) -> None:
     """Types and tests of the adapters for other libraries, with those that install together."""
     session.install(
-        "-q", "-e", ".", "coverage[toml]", "hypothesis", "mypy", "packaging", "pytest", "sybil", "mcp<2", *HOSTS
+        "-q",
+        "-e",
+        ".",
+        "coverage[toml]",
+        "hypothesis",
+        "mypy",
+        "packaging",
+        "pytest",
+        "pytest-xdist",
+        "sybil",
+        "mcp<2",
+        *HOSTS,
     )
     session.run("mypy", "mcp_elicit_client/hosts", "tests/compatibility", "examples/hosts")
     here = ",".join(re.split(r"[^\w-]", each)[0] for each in HOSTS)
     env = {"ELICIT_HOSTS": here}
-    session.run("coverage", "run", "-m", "pytest", "-q", "tests/test_hosts.py", *session.posargs, env=env)
+    session.run("coverage", "run", "-m", "pytest", "-q", *ALL_CORES, "tests/test_hosts.py", *session.posargs, env=env)
 
 
 @nox.session
