@@ -22,10 +22,13 @@ FORM = "trigger-elicitation-request"
 
 @contextmanager
 def terminal(*words: str, environment: dict[str, str] | None = None) -> Iterator[Any]:
+    environment = {**(environment or os.environ), "TERM": "dumb", "NO_COLOR": "1"}
+    # Whoever runs the tests may have a terminal of another size.
+    environment = {name: value for name, value in environment.items() if name not in {"COLUMNS", "LINES"}}
     child = pexpect.spawn(
         COMMAND[0],
         [*COMMAND[1:], *words],
-        env={**(environment or dict(os.environ)), "TERM": "dumb", "NO_COLOR": "1"},
+        env=environment,
         encoding="utf-8",
         timeout=30,
         dimensions=(50, 100),
