@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -99,7 +100,10 @@ def test_a_callback_that_asks_at_standard_input_is_typed_to() -> None:
         ("leaves", CONFIRMATION, "fail", "SystemExit"),
     ],
 )
-def test_what_hangs_or_crashes_is_stopped_and_told(name: str, scenario: str, outcome: str, reason: str) -> None:
+def test_what_hangs_or_crashes_is_stopped_and_told(
+    name: str, scenario: str, outcome: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     grading = Grading(
         callback=f"tests.checked:{name}", scenarios=[scenario, "url-mode-gets-an-answer"], patience=1, limit=3
     )
@@ -109,6 +113,7 @@ def test_what_hangs_or_crashes_is_stopped_and_told(name: str, scenario: str, out
     assert [each.scenario for each in found] == [scenario, "url-mode-gets-an-answer"]
     assert found[0].outcome == outcome
     assert reason in found[0].reason
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_text_lists_what_is_wrong_and_why() -> None:

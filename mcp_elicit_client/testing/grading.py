@@ -9,6 +9,7 @@ import queue
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -58,12 +59,14 @@ class Grading:
             LoadError: If there is no such callback, or it does not import.
         """
         left = list(self.scenarios)
-        while left:
-            for verdict in self._in_one_process(left):
-                left.remove(verdict.scenario)
-                yield verdict
+        # What a process that is stopped leaves in the temporary folder goes with that.
+        with tempfile.TemporaryDirectory(prefix="mcp-elicit-", ignore_cleanup_errors=True) as folder:
+            while left:
+                for verdict in self._in_one_process(left, folder):
+                    left.remove(verdict.scenario)
+                    yield verdict
 
-    def _in_one_process(self, names: Sequence[str]) -> Iterator[Verdict]:
+    def _in_one_process(self, names: Sequence[str], folder: str) -> Iterator[Verdict]:
         """Grade until all is done, or something has to be stopped."""
         order = {
             "callback": self.callback,
@@ -79,6 +82,7 @@ class Grading:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            env={**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)},
         )
         lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
