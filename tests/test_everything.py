@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -79,9 +80,10 @@ KILL: list[Any] = []
 def child_of_ours(command: str) -> int:
     """Find the process that we started and that the SDK does not name."""
     for process in Path("/proc").glob("[0-9]*"):
-        parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
-        if int(parent) == os.getpid() and command in (process / "cmdline").read_text():
-            return int(process.name)
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it may end meanwhile
+            parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+            if int(parent) == os.getpid() and command in (process / "cmdline").read_text():
+                return int(process.name)
     raise AssertionError(command)
 
 

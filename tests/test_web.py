@@ -762,6 +762,7 @@ async def test_every_page_fits_a_narrow_screen(web: Web) -> None:
     url = {**URL, "url": f"https://pay.shop.example/{'a' * 300}"}
 
     async def fits(page: Any) -> bool:
+        await page.wait_for_load_state()  # its style, too
         return bool(await page.evaluate("document.documentElement.scrollWidth") == 320)
 
     for params in (long, url):
