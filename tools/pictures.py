@@ -20,6 +20,7 @@ import uvicorn
 from playwright.async_api import Page, async_playwright
 
 from examples.panes import pictures
+from examples.pictures import URL
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
@@ -47,12 +48,6 @@ FORM = {
         },
         "required": ["name"],
     },
-}
-URL = {
-    "mode": "url",
-    "message": "Please pay the deposit.",
-    "url": "https://pay.xn--exmple-cua.com/deposit?order=17",
-    "elicitationId": "1",
 }
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 import anyio
-import anyio.lowlevel
 
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.browser.page import Page
@@ -99,8 +98,10 @@ class BrowserHandler:
         serving, page = PROCESS.open()
         try:
             path = page.write(self.folder)
+            is_there = anyio.Event()
             answer = await ask_until(
-                lambda: self._fail_to_show(serving, page, path), lambda: serving.inbox.ask(page.owner, request)
+                lambda: self._fail_to_show(serving, page, path, is_there),
+                lambda: serving.inbox.ask(page.owner, request, placed=lambda _: is_there.set()),
             )
         finally:
             page.end()
@@ -111,10 +112,9 @@ class BrowserHandler:
         reason = "the page was closed" if page.was_closed else "answered in the browser"
         return answer.model_copy(update={"reason": reason})
 
-    async def _fail_to_show(self, serving: Serving, page: Page, path: Path) -> None:
-        """Bring the page before the person; return only if that cannot have worked."""
-        while not (await serving.inbox.list(page.owner)).entries:
-            await anyio.lowlevel.checkpoint()
+    async def _fail_to_show(self, serving: Serving, page: Page, path: Path, is_there: anyio.Event) -> None:
+        """Bring the page before the person once its question is there; return only if that cannot have worked."""
+        await is_there.wait()
         try:
             # A browser that ends soon has not failed if the page was there.
             is_shown = await self.open_file(path) or page.is_entered
