@@ -37,7 +37,7 @@ def form(count: int) -> tuple[Request, Answer]:
     properties = {f"field{at}": {"title": f"Title {at}", **KINDS[at % 3]} for at in range(count)}
     content = {f"field{at}": VALUES[at % 3] for at in range(count)}
     params = form_params({"properties": properties}, message="Please tell us more about the guests. " * 3)
-    request = parse_request(params, server="hotel", protocol="2025-11-25", tool="book", request_id=7)
+    request = parse_request(params, server="hotel", protocol_version="2025-11-25", tool="book", request_id=7)
     return request, Answer.accept(content, by="user", sources=dict.fromkeys(content, "user"))
 
 

@@ -21,8 +21,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from mcp_elicit_client.testing import SCENARIOS, Verdict
-from mcp_elicit_client.testing.grading import Grading
+from mcp_elicit_client.testing import SCENARIOS, ScenarioResult
+from mcp_elicit_client.testing.grading import ScenarioRunner
 from mcp_elicit_client.testing.loading import Shape
 from mcp_elicit_client.testing.report import counted
 
@@ -174,9 +174,9 @@ def versions(other: Other, python: Path) -> str:
     return _run(str(python), "-c", code).strip()
 
 
-def grade(other: Other, python: Path) -> list[Verdict]:
+def grade(other: Other, python: Path) -> list[ScenarioResult]:
     """Try its handler."""
-    grading = Grading(
+    grading = ScenarioRunner(
         callback=other.callback,
         user=other.user,
         shape=other.shape,
@@ -184,10 +184,10 @@ def grade(other: Other, python: Path) -> list[Verdict]:
         scenarios=other.scenarios,
         python=str(python),
     )
-    return list(grading.verdicts())
+    return list(grading.results())
 
 
-def tables(found: dict[str, tuple[str, list[Verdict]]]) -> Iterator[str]:
+def tables(found: dict[str, tuple[str, list[ScenarioResult]]]) -> Iterator[str]:
     """Write what was found: who was tried, and what is wrong where."""
     yield "| handler | versions | what came out |"
     yield "|---|---|---|"
@@ -207,7 +207,7 @@ def tables(found: dict[str, tuple[str, list[Verdict]]]) -> Iterator[str]:
         yield f"| `{name}` | {'; '.join(titles)} | {_cell(seen)} |"
 
 
-def _has_failed(verdicts: Sequence[Verdict], name: str) -> bool:
+def _has_failed(verdicts: Sequence[ScenarioResult], name: str) -> bool:
     return any(each.scenario == name and each.outcome == "fail" for each in verdicts)
 
 
@@ -226,12 +226,12 @@ def main() -> int:
     options = parser.parse_args()
     os.chdir(ROOT)
     others = [*OTHERS, *([sdk_example(options.sdk_examples.resolve())] if options.sdk_examples else [])]
-    found: dict[str, tuple[str, list[Verdict]]] = {}
+    found: dict[str, tuple[str, list[ScenarioResult]]] = {}
     kept = json.loads(options.results.read_text()) if options.only and options.results.exists() else {}
     for other in others:
         if options.only and other.title not in options.only and other.title in kept:
             told = kept[other.title]
-            found[other.title] = (told["versions"], [Verdict(**each) for each in told["verdicts"]])
+            found[other.title] = (told["versions"], [ScenarioResult(**each) for each in told["verdicts"]])
             continue
         try:
             python = interpreter(other, options.venvs.resolve())

@@ -11,7 +11,7 @@ from prompt_toolkit.application.current import get_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from mcp_elicit_client.testing.wish import NoWayError, Wish
+from mcp_elicit_client.testing.wish import UnsupportedActionError, UserAction
 
 SERVER = "mail"
 
@@ -31,13 +31,13 @@ class Keys:
         session._input = self._pipe  # noqa: SLF001 -- there is no terminal here
         session._output = DummyOutput()  # noqa: SLF001
 
-    def follow(self, wish: Wish) -> None:
+    def follow(self, wish: UserAction) -> None:
         """Do what *wish* says; there is no way to break the form."""
-        if wish.deed == "wait" or wish.params.get("mode") == "url":
+        if wish.action == "hang" or wish.params.get("mode") == "url":
             return
-        if wish.deed in ("break", "leave"):
-            raise NoWayError(f"this tester cannot make the form {wish.deed}")
-        if wish.deed == "cancel":
+        if wish.action in ("break", "leave"):
+            raise UnsupportedActionError(f"this tester cannot make the form {wish.action}")
+        if wish.action == "cancel":
             self._pipe.send_text(_ESCAPE)
             return
         fields = wish.params.get("requestedSchema", {}).get("properties", {})
@@ -45,7 +45,7 @@ class Keys:
             if name in wish.content:
                 self._pipe.send_text(_keys(schema, wish.content[name]))
             self._pipe.send_text(_TAB)
-        last = _TAB + _ENTER if wish.deed == "decline" else _ENTER
+        last = _TAB + _ENTER if wish.action == "decline" else _ENTER
         # The form checks a field a moment after it is typed.
         threading.Timer(_PAUSE + wish.after, self._pipe.send_text, [last]).start()
 
@@ -53,12 +53,12 @@ class Keys:
 def _keys(schema: dict[str, Any], value: Any) -> str:
     if schema.get("type") == "boolean":
         if not isinstance(value, bool):
-            raise NoWayError("a box can only be ticked")
+            raise UnsupportedActionError("a box can only be ticked")
         return " " if value != bool(schema.get("default")) else ""
     if schema.get("type") == "array" or "enum" in schema or "oneOf" in schema or "anyOf" in schema:
-        raise NoWayError("this tester has no keys for lists")
+        raise UnsupportedActionError("this tester has no keys for lists")
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise NoWayError("this cannot be typed")
+        raise UnsupportedActionError("this cannot be typed")
     text = "inf" if value == math.inf else str(value)
     clear = _END + _BACKSPACE * len(str(schema.get("default", "")))
     return clear + text

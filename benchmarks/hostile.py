@@ -11,7 +11,7 @@ import sys
 import time
 
 from mcp_elicit_client import RequestError, parse_request
-from mcp_elicit_client.testing.bombs import BOMBS
+from mcp_elicit_client.testing.bombs import PAYLOADS
 from tests.support import form_params
 
 BAR = 0.1
@@ -35,7 +35,7 @@ def main() -> int:
     ordinary, _ = seconds(ORDINARY)
     print(f"{ordinary * 1000:8.2f} ms   1.0 x  an ordinary form of eight fields")
     slow = 0
-    for name, make in BOMBS.items():
+    for name, make in PAYLOADS.items():
         took, ended = seconds(make())
         slow += took > BAR
         print(f"{took * 1000:8.2f} ms {took / ordinary:5.1f} x  {name}: {ended}")

@@ -139,7 +139,7 @@ async def ask(url: str) -> None:
 
 async def first(inbox: Inbox) -> Entry:
     async with aclosing(inbox.watch("ann")) as entries:
-        return await anext(entry async for entry in entries if entry.state == "waiting")
+        return await anext(entry async for entry in entries if entry.state == "pending")
 
 
 async def measure_hand_off() -> None:
@@ -157,7 +157,7 @@ async def measure_hand_off() -> None:
         back = client.pubsub(ignore_subscribe_messages=True)
         await back.subscribe("back")
         took: dict[str, list[float]] = {"one way": [], "round": [], "claim": [], "answer": []}
-        settle = store.settle
+        settle = store.resolve
         claimed = 0.0
 
         async def timed(*about: Any) -> Any:
@@ -165,7 +165,7 @@ async def measure_hand_off() -> None:
             claimed = time.monotonic()
             return await settle(*about)
 
-        store.settle = timed  # type: ignore[assignment, method-assign]
+        store.resolve = timed  # type: ignore[assignment, method-assign]
 
         async def hears(what: str, act: Callable[[], Awaitable[Any]]) -> tuple[float, float]:
             started = time.monotonic()

@@ -7,48 +7,48 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from mcp_elicit_client.testing.wish import BROKEN, NoWayError, Wish
+from mcp_elicit_client.testing.wish import FAILURE_TEXT, UnsupportedActionError, UserAction
 
 _NOT_UTF_8 = b"\xff\xfe"
 """What breaks an interface that reads lines."""
 
 
-def fastmcp_command_line(wish: Wish) -> list[str | bytes]:
+def fastmcp_command_line(wish: UserAction) -> list[str | bytes]:
     """Answer at the prompts of FastMCP's own command line."""
     words = {"accept": "", "decline": "decline", "cancel": "cancel"}
     return list(_at_prompts(wish, words, lists=json.dumps))
 
 
-def mcp_agent_console(wish: Wish) -> list[str | bytes]:
+def mcp_agent_console(wish: UserAction) -> list[str | bytes]:
     """Answer at the prompts of mcp-agent's console handler."""
     words = {"accept": "", "decline": "/decline", "cancel": "/cancel"}
     return list(_at_prompts(wish, words, lists=json.dumps))
 
 
-def sdk_url_example(wish: Wish) -> list[str | bytes]:
+def sdk_url_example(wish: UserAction) -> list[str | bytes]:
     """Answer the question of the SDK's example for URLs."""
-    match wish.deed:
+    match wish.action:
         case "accept":
             return ["y"]
         case "decline":
             return ["n"]
         case "cancel":
             return ["neither"]
-        case "break":
+        case "fail":
             return [_NOT_UTF_8]
         case _:
             return []
 
 
-def _at_prompts(wish: Wish, words: dict[str, str], *, lists: Any) -> Iterator[str | bytes]:
+def _at_prompts(wish: UserAction, words: dict[str, str], *, lists: Any) -> Iterator[str | bytes]:
     """Type one line for each field, or one that decides."""
-    if wish.deed in ("leave", "wait"):
+    if wish.action in ("leave", "wait"):
         return
-    if wish.deed == "break":
+    if wish.action == "fail":
         yield _NOT_UTF_8
         return
-    if wish.deed != "accept":
-        yield words[wish.deed]
+    if wish.action != "accept":
+        yield words[wish.action]
         return
     fields = wish.params.get("requestedSchema", {}).get("properties", {})
     if not fields:
@@ -60,7 +60,7 @@ def _at_prompts(wish: Wish, words: dict[str, str], *, lists: Any) -> Iterator[st
 def _typed(value: Any, lists: Any) -> str:
     match value:
         case str() if "\n" in value:
-            raise NoWayError("a line break cannot be typed at a prompt")
+            raise UnsupportedActionError("a line break cannot be typed at a prompt")
         case str():
             return value
         case bool():
@@ -72,16 +72,16 @@ def _typed(value: Any, lists: Any) -> str:
         case list():
             return str(lists(value))
         case _:
-            raise NoWayError("this cannot be typed at a prompt")
+            raise UnsupportedActionError("this cannot be typed at a prompt")
 
 
 class Mirror:
     """A handler that returns what its user wants, as the SDK's own result; for the libraries around it."""
 
     def __init__(self) -> None:
-        self._wishes: list[Wish] = []
+        self._wishes: list[UserAction] = []
 
-    def follow(self, wish: Wish) -> None:
+    def follow(self, wish: UserAction) -> None:
         """Remember what the user wants."""
         self._wishes.append(wish)
 
@@ -95,11 +95,11 @@ class Mirror:
         from mcp.types import ElicitResult
 
         wish = self._wishes.pop(0)
-        if wish.deed == "break":
-            raise RuntimeError(BROKEN)
-        if wish.deed in ("leave", "wait", "cancel"):
+        if wish.action == "fail":
+            raise RuntimeError(FAILURE_TEXT)
+        if wish.action in ("leave", "wait", "cancel"):
             return ElicitResult(action="cancel")
-        if wish.deed == "decline":
+        if wish.action == "decline":
             return ElicitResult(action="decline")
         if getattr(params, "mode", "form") == "url":
             return ElicitResult(action="accept")

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from mcp_elicit_client.core import patterns
-from mcp_elicit_client.core.patterns import Outcome, check_pattern
+from mcp_elicit_client.core.patterns import PatternResult, check_pattern
 from tests.test_patterns import HOSTILE
 
 FUZZ = 200
@@ -78,7 +78,7 @@ async def main() -> int:
         outcome = await asyncio.to_thread(check_pattern, pattern, text)
         took = time.perf_counter() - begin
         slowest = max(slowest, took)
-        broken += await asyncio.to_thread(check_pattern, "^a", "abc") is not Outcome.MATCH
+        broken += await asyncio.to_thread(check_pattern, "^a", "abc") is not PatternResult.MATCH
         if name in HOSTILE:
             print(f"{took * 1000:7.1f} ms  {name}: {outcome.value}")
     watching.cancel()

@@ -46,7 +46,7 @@ async def measure(folder: Path) -> None:
     # The limits are wide, or most questions would be refused, which costs less.
     wide = compose(rate_limit(["1000000/minute", "10000000/hour"]))
     log = AuditLog(folder / "audit.jsonl")
-    guarded = ElicitationRegistry(policy=recommended(audit=log.policy, rate=wide))
+    guarded = ElicitationRegistry(policy=recommended(audit=log.policy, rate_limit=wide))
     guarded.on_elicitation(answer)
     callbacks = {"bare": bare.callback("parcels"), "recommended": guarded.callback("parcels")}
     took: dict[str, list[float]] = {name: [] for name in callbacks}

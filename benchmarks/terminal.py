@@ -83,7 +83,7 @@ async def keystrokes(count: int) -> list[float]:
     from prompt_toolkit.output.vt100 import Vt100_Output
 
     from mcp_elicit_client import FormRequest, parse_request
-    from mcp_elicit_client.handlers.terminal.screen.application import Stage
+    from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
     from mcp_elicit_client.handlers.terminal.screen.form import FormView
 
     form = {
@@ -102,7 +102,7 @@ async def keystrokes(count: int) -> list[float]:
     times: list[float] = []
     with create_pipe_input() as keyboard, open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: ASYNC230, PTH123 -- nothing waits
         screen = Vt100_Output(nowhere, lambda: Size(rows=50, columns=120), term="xterm", enable_cpr=False)
-        stage = Stage(inert=0, input=keyboard, output=screen)
+        stage = TerminalApp(inert=0, input=keyboard, output=screen)
         shown = asyncio.ensure_future(stage.show(FormView(stage, request)))
         while stage.application is None or not stage.application.render_counter:  # noqa: ASYNC110 -- a benchmark
             await asyncio.sleep(0.001)

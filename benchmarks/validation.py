@@ -31,7 +31,7 @@ import jsonschema
 from mcp_elicit_client import Limits, get_defaults, parse_request, validate
 
 ROOT = Path(__file__).parent.parent
-LIMITS = Limits(fields=1_000, options=100_000, request=50_000_000)
+LIMITS = Limits(max_fields=1_000, max_options=100_000, max_request=50_000_000)
 REPEATS = 15
 
 RULES: list[dict[str, Any]] = [

@@ -21,7 +21,7 @@ from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls.connect import Command as Server
 from mcp_elicit_client.calls.connect import connect
-from mcp_elicit_client.handlers.langgraph import InterruptHandler, answer_to, once
+from mcp_elicit_client.handlers.langgraph import InterruptHandler, resume_value, durable
 
 SERVER = Server([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog=sys.stderr)
 
@@ -39,7 +39,7 @@ class State(TypedDict, total=False):
 async def call(state: State) -> State:
     caller = Caller(registry, "restaurant")
     async with connect(SERVER, caller) as connection:
-        result = await caller.call_tool(once(connection.client), state["tool"], {})
+        result = await caller.call_tool(durable(connection.client), state["tool"], {})
     return {"told": result.content[0].text}
 
 
@@ -59,7 +59,7 @@ async def main(path: str) -> None:
             question = waiting[0].value
             print(json.dumps(question), flush=True)
             said = json.loads(await anyio.to_thread.run_sync(sys.stdin.readline))
-            resume = answer_to(question, said["action"], said.get("content"))
+            resume = resume_value(question, said["action"], said.get("content"))
             await graph.ainvoke(Command(resume=resume), config)
         print((await graph.aget_state(config)).values["told"])
 

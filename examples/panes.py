@@ -38,7 +38,7 @@ FORM = {"message": "A table for how many?", "requestedSchema": SCHEMA}
 URL = {"mode": "url", "message": "Please pay the deposit.", "url": "https://pay.xn--exmple-cua.com/deposit?order=17",
        "elicitationId": "1"}
 request = parse_request(PARAMS, server="restaurant", tool="book_table")
-asyncio.run(TerminalHandler(catalogue=WORDS)(request))
+asyncio.run(TerminalHandler(messages=WORDS)(request))
 """
 
 

@@ -126,8 +126,8 @@ async def take(browser: Browser, look: str, folder: Path) -> None:
             answering.append(asyncio.create_task(go()))
             return True
 
-        request = parse_request(params, server="restaurant", tool="book_table", protocol="2026-07-28")
-        handler = BrowserHandler(open_file=open_file, lifetime=lifetime)
+        request = parse_request(params, server="restaurant", tool="book_table", protocol_version="2026-07-28")
+        handler = BrowserHandler(open_file=open_file, answer_timeout=lifetime)
         print(look, (await handler(request)).action)
         await asyncio.gather(*answering)
 

@@ -1,5 +1,5 @@
 """
-The other end of a `RemoteHandler`: a webhook that checks who asks, answers each question once, and signs its answer.
+The other end of a `WebhookHandler`: a webhook that checks who asks, answers each question once, and signs its answer.
 
 ``python examples/webhook_receiver.py SECRET [SERVER ...]`` listens on a free
 port of this machine, which it prints.  Forms of the servers that are named are
@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from mcp_elicit_client.handlers.remote import SignatureError, sign, verify
+from mcp_elicit_client.handlers.remote import SignatureError, sign, verify_signature
 
 REMEMBERED = 3_600.0
 LONGEST = 1_048_576
@@ -48,7 +48,7 @@ def receiver(secret: str, decide: Decide) -> Starlette:
             if len(body) > LONGEST:
                 return Response(status_code=413)
         try:
-            message_id = verify(bytes(body), web.headers, secret)
+            message_id = verify_signature(bytes(body), web.headers, secret)
         except SignatureError:
             return Response(status_code=401)
         message = json.loads(body)

@@ -10,25 +10,25 @@ from mcp_elicit_client.core.defaults import apply_defaults, get_defaults, valida
 from mcp_elicit_client.core.errors import FieldError
 from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Form, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.limits import Limits
-from mcp_elicit_client.core.problems import Problem
+from mcp_elicit_client.core.problems import Diagnostic
 from mcp_elicit_client.core.requests import FormRequest, Server, UrlRequest, parse_request
 from mcp_elicit_client.core.secrets import find_secrets
-from mcp_elicit_client.core.text import printable
-from mcp_elicit_client.core.urls import Target, UrlRules, inspect_url
-from mcp_elicit_client.core.validation import Validation
+from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.core.urls import TargetUrl, UrlRules, inspect_url
+from mcp_elicit_client.core.validation import ValidationResult
 from mcp_elicit_client.exceptions import (
     AnswerError,
     CallError,
     CallTimeoutError,
     ElicitationError,
     MissingExtraError,
-    ParkedError,
+    ResumeError,
     PermissionsFileError,
     RegistrationError,
     RequestError,
-    StaleStateError,
-    UnsafeURLError,
-    VisitRequiredError,
+    RequestStateRejectedError,
+    UnsafeUrlError,
+    UrlElicitationIncompleteError,
 )
 from mcp_elicit_client.registry import ElicitationRegistry
 
@@ -49,20 +49,20 @@ __all__ = [
     "MissingExtraError",
     "MultiChoiceField",
     "NumberField",
-    "ParkedError",
+    "ResumeError",
     "PermissionsFileError",
-    "Problem",
+    "Diagnostic",
     "RegistrationError",
     "RequestError",
     "Server",
-    "StaleStateError",
-    "Target",
+    "RequestStateRejectedError",
+    "TargetUrl",
     "TextField",
-    "UnsafeURLError",
+    "UnsafeUrlError",
     "UrlRequest",
     "UrlRules",
-    "Validation",
-    "VisitRequiredError",
+    "ValidationResult",
+    "UrlElicitationIncompleteError",
     "accept",
     "accept_with_defaults",
     "apply_defaults",
@@ -73,7 +73,7 @@ __all__ = [
     "inspect_url",
     "normalize_enum",
     "parse_request",
-    "printable",
+    "sanitize_text",
     "reject",
     "validate",
 ]

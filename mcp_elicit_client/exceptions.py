@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcp_elicit_client.core.errors import FieldError
 
 
-UrlRefusal: TypeAlias = Literal["insecure", "loopback", "not_plain", "port", "private", "scheme", "too_long"]
+UrlRefusal: TypeAlias = Literal["insecure", "loopback", "ambiguous_host", "port", "private", "scheme", "too_long"]
 """The code of an `UnsafeURLError`."""
 
 
@@ -53,7 +53,7 @@ class RequestError(ElicitationError):
         self.field = field
 
 
-class UnsafeURLError(RequestError):
+class UnsafeUrlError(RequestError):
     """
     A URL that is not opened: its host is in doubt, or out of bounds.
 
@@ -120,45 +120,45 @@ class CallTimeoutError(CallError, TimeoutError):
         clock: Which: ``timeout`` is the server's, ``patience`` the user's.
         timeout: How long the server had, in seconds; None for ever.
         waited: How long it took, in seconds, while no question was open.
-        patience: How long the user had, in seconds; None for ever.
+        answer_timeout: How long the user had, in seconds; None for ever.
         thought: How long questions were open, in seconds.
     """
 
     def __init__(
         self,
-        clock: Literal["timeout", "patience"],
+        limit: Literal["timeout", "answer_timeout"],
         *,
         timeout: float | None,
-        waited: float,
-        patience: float | None,
-        thought: float,
+        server_seconds: float,
+        answer_timeout: float | None,
+        user_seconds: float,
     ) -> None:
-        late = "the server did not answer in time" if clock == "timeout" else "the user was not done in time"
+        late = "the server did not answer in time" if limit == "timeout" else "the user was not done in time"
         super().__init__(
-            f"{late}: the server took {waited:.1f} s of {_seconds(timeout)}, "
-            f"the user {thought:.1f} s of {_seconds(patience)}"
+            f"{late}: the server took {server_seconds:.1f} s of {_seconds(timeout)}, "
+            f"the user {user_seconds:.1f} s of {_seconds(answer_timeout)}"
         )
-        self.clock = clock
+        self.limit = limit
         self.timeout = timeout
-        self.waited = waited
-        self.patience = patience
-        self.thought = thought
+        self.server_seconds = server_seconds
+        self.answer_timeout = answer_timeout
+        self.user_seconds = user_seconds
 
 
-ParkedRefusal: TypeAlias = Literal["unknown", "resuming", "over", "expired", "server", "protocol"]
+ResumeRefusal: TypeAlias = Literal["unknown", "resuming", "finished", "expired", "server", "protocol"]
 """The code of a `ParkedError`."""
 
-_PARKED: dict[ParkedRefusal, str] = {
+_PARKED: dict[ResumeRefusal, str] = {
     "unknown": "there is no such parked call",
     "resuming": "the parked call is being resumed by somebody else, or whoever did has died over it",
-    "over": "the parked call was resumed already",
+    "finished": "the parked call was resumed already",
     "expired": "the parked call was not resumed in time",
     "server": "the parked call is one of another server",
     "protocol": "this connection speaks a protocol revision in which no call can be resumed",
 }
 
 
-class ParkedError(CallError):
+class ResumeError(CallError):
     """
     A parked call that cannot be resumed, or not here.  Nothing was sent.
 
@@ -167,12 +167,12 @@ class ParkedError(CallError):
             finds too; after ``server`` and ``protocol`` the call is as it was.
     """
 
-    def __init__(self, code: ParkedRefusal) -> None:
+    def __init__(self, code: ResumeRefusal) -> None:
         super().__init__(_PARKED[code])
         self.code = code
 
 
-class StaleStateError(CallError):
+class RequestStateRejectedError(CallError):
     """
     The server refuses the state that it gave out itself: it is too old, or the server was restarted.
 
@@ -183,7 +183,7 @@ class StaleStateError(CallError):
         super().__init__("the server no longer knows its own state: the answers came too late, or it was restarted")
 
 
-class VisitRequiredError(CallError):
+class UrlElicitationIncompleteError(CallError):
     """
     The server wants URLs visited before it does what it was called for, and not all were.
 

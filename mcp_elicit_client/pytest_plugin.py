@@ -17,7 +17,7 @@ import pytest
 if TYPE_CHECKING:
     from mcp_elicit_client.hosts.sdk import ElicitationCallback
     from mcp_elicit_client.registry import ElicitationRegistry
-    from mcp_elicit_client.testing import Era, FakeServer, Reply, ScriptedUser, UserHook, Verdict
+    from mcp_elicit_client.testing import Delivery, FakeServer, Reply, ScriptedUser, UserHook, ScenarioResult
 
 _ON_SCREEN = "-"
 _REPORTED: pytest.StashKey[list[Elicitation]] = pytest.StashKey()
@@ -42,21 +42,21 @@ class Elicitation:
     user: ScriptedUser
     registry: ElicitationRegistry
     strict: bool = True
-    verdicts: list[Verdict] = field(default_factory=list)
+    verdicts: list[ScenarioResult] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
 
     def callback(self, server: str = "test-server") -> ElicitationCallback:
         """Make a callback that asks the user, for whatever takes an ``elicitation_callback``."""
         return self.registry.callback(server)
 
-    def server(self, era: Era = "push") -> FakeServer:
+    def server(self, delivery: Delivery = "server-initiated") -> FakeServer:
         """Make a server that asks what it is told to; enter its ``connected(callback)``."""
         from mcp_elicit_client.testing import FakeServer
 
-        return FakeServer(era)
+        return FakeServer(delivery)
 
     async def ask(
-        self, params: dict[str, Any], callback: Callable[..., Any] | None = None, *, era: Era = "push"
+        self, params: dict[str, Any], callback: Callable[..., Any] | None = None, *, delivery: Delivery = "server-initiated"
     ) -> Reply:
         """
         Ask one question of *callback*, or of the user; return what the server got.
@@ -64,16 +64,16 @@ class Elicitation:
         Args:
             params: The question, as on the wire.
             callback: Who is asked; None for the user of this test.
-            era: How the server asks.
+            delivery: How the server asks.
         """
-        async with self.server(era).connected(callback or self.callback()) as server:
+        async with self.server(delivery).connected(callback or self.callback()) as server:
             reply = await server.ask(params)
         self.replies.append(reply)
         return reply
 
     async def judge(
         self, name: str, callback: Callable[..., Any], user: UserHook | None = None, *, server: str = "fake-server"
-    ) -> Verdict:
+    ) -> ScenarioResult:
         """
         Try the scenario *name* on a callback.
 
@@ -83,9 +83,9 @@ class Elicitation:
             user: Plays its user; see `UserHook`.
             server: What the callback calls its server.
         """
-        from mcp_elicit_client.testing import SCENARIOS, Subject, judge
+        from mcp_elicit_client.testing import SCENARIOS, CallbackUnderTest, run_scenario
 
-        verdict = await judge(Subject(callback, user, server), SCENARIOS[name])
+        verdict = await run_scenario(CallbackUnderTest(callback, user, server), SCENARIOS[name])
         self.verdicts.append(verdict)
         return verdict
 
@@ -128,7 +128,7 @@ def elicitation(request: pytest.FixtureRequest) -> Iterator[Elicitation]:
     if at_hand.strict and user.unexpected:
         asked = "; ".join(repr(each.message) for each in user.unexpected)
         pytest.fail(f"asked beyond the script: {asked}", pytrace=False)
-    if at_hand.strict and not user.done:
+    if at_hand.strict and not user.finished:
         pytest.fail("the script is not at its end: something was not asked", pytrace=False)
 
 
@@ -150,12 +150,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def _lines(of: Elicitation) -> Iterator[str]:
-    from mcp_elicit_client.core.text import printable
+    from mcp_elicit_client.core.text import sanitize_text
 
-    for request in of.user.asked:
-        yield f"{request.mode}: {printable(request.message, limit=80, multiline=False)}"
+    for request in of.user.requests:
+        yield f"{request.mode}: {sanitize_text(request.message, limit=80, multiline=False)}"
     for reply in of.replies:
-        yield f"the server got {printable(str(reply), limit=200, multiline=False)}"
+        yield f"the server got {sanitize_text(str(reply), limit=200, multiline=False)}"
     for verdict in of.verdicts:
         yield f"{verdict.outcome}: {verdict.scenario}{': ' if verdict.reason else ''}{verdict.reason}"
 
@@ -163,7 +163,7 @@ def _lines(of: Elicitation) -> Iterator[str]:
 def _as_json(of: Elicitation) -> dict[str, Any]:
     return {
         "test": of.test,
-        "asked": [{"mode": each.mode, "message": each.message} for each in of.user.asked],
+        "asked": [{"mode": each.mode, "message": each.message} for each in of.user.requests],
         "got": [{"result": each.result, "error": each.error} for each in of.replies],
         "verdicts": [asdict(each) for each in of.verdicts],
     }

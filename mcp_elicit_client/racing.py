@@ -10,7 +10,7 @@ import anyio
 T = TypeVar("T")
 
 
-async def ask_until(stop: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[T]]) -> T | None:
+async def run_until(stop: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[T]]) -> T | None:
     """
     Ask, but no longer than until *stop* returns.
 

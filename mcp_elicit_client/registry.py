@@ -12,7 +12,7 @@ from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.requests import Server
 from mcp_elicit_client.core.urls import DEFAULT_URL_RULES, UrlRules
 from mcp_elicit_client.exceptions import RegistrationError
-from mcp_elicit_client.hosts.boundary import Door, as_answer
+from mcp_elicit_client.hosts.boundary import RequestOptions, normalize_answer
 from mcp_elicit_client.hosts.sdk import ElicitationCallback, elicitation_callback
 from mcp_elicit_client.typing import Handler, Mode, Policy, Predicate, Request
 
@@ -22,7 +22,7 @@ H = TypeVar("H", bound=Handler)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Route:
     """
     The requests that a handler is for; None stands for any.
 
@@ -41,7 +41,7 @@ class Place:
         """How specific it is: first by server, then by predicate, then by mode."""
         return (self.server is not None, self.when is not None, self.mode is not None)
 
-    def takes(self, request: Request) -> bool:
+    def matches(self, request: Request) -> bool:
         """Tell whether *request* belongs here."""
         return (
             self.mode in (None, request.mode)
@@ -63,11 +63,11 @@ class ElicitationRegistry:
         limits: How much of a server's request is read and shown.
         url_rules: Which hosts beyond public https may be visited.
         policy: What stands before every handler, e.g. ``recommended()``.
-        tell_outcome: Whether servers are told, in the result's ``_meta``,
+        report_outcome: Whether servers are told, in the result's ``_meta``,
             who decided.
 
     Attributes:
-        door: How requests are read.
+        request_options: How requests are read.
     """
 
     def __init__(
@@ -76,11 +76,11 @@ class ElicitationRegistry:
         limits: Limits = DEFAULT_LIMITS,
         url_rules: UrlRules = DEFAULT_URL_RULES,
         policy: Policy | None = None,
-        tell_outcome: bool = False,
+        report_outcome: bool = False,
     ) -> None:
-        self.door: Door = Door(limits=limits, url_rules=url_rules, tell_outcome=tell_outcome)
+        self.request_options: RequestOptions = RequestOptions(limits=limits, url_rules=url_rules, report_outcome=report_outcome)
         self._ask: Handler = self._choose if policy is None else policy(self._choose)
-        self._handlers: dict[Place, Handler] = {}
+        self._handlers: dict[Route, Handler] = {}
 
     @overload
     def on_elicitation(self, handler: H, /) -> H: ...
@@ -118,7 +118,7 @@ class ElicitationRegistry:
         """
         if mode not in (None, "form", "url"):
             raise ValueError(f'mode must be "form" or "url", not {mode!r}')
-        place = Place(mode, server, when)
+        place = Route(mode, server, when)
 
         def register(handler: H) -> H:
             if place in self._handlers:
@@ -140,7 +140,7 @@ class ElicitationRegistry:
     def handler_for(self, request: Request) -> Handler | None:
         """Return the most specific handler for *request*; None if there is none."""
         ranked = sorted(self._handlers, key=lambda place: place.rank, reverse=True)
-        return next((self._handlers[place] for place in ranked if place.takes(request)), None)
+        return next((self._handlers[place] for place in ranked if place.matches(request)), None)
 
     async def __call__(self, request: Request, /) -> Answer:
         """
@@ -148,7 +148,7 @@ class ElicitationRegistry:
 
         Without one nobody was asked, and the answer is cancel.
         """
-        return as_answer(await self._ask(request))
+        return normalize_answer(await self._ask(request))
 
     async def _choose(self, request: Request, /) -> Answer:
         handler: Any = self.handler_for(request)
@@ -156,8 +156,8 @@ class ElicitationRegistry:
             handler = request.stand_in
         if handler is None:
             _logger.warning("no handler for a %s request of server %r", request.mode, request.server.name)
-            return Answer.cancel(by="nobody", reason="no handler is registered for this request")
-        return as_answer(await handler(request))
+            return Answer.cancel(by="unattended", reason="no handler is registered for this request")
+        return normalize_answer(await handler(request))
 
     def callback(self, server: Server | str) -> ElicitationCallback:
         """
@@ -170,9 +170,9 @@ class ElicitationRegistry:
             server: What the host application calls the server.  It is what
                 the user is shown, so make one callback per server.
         """
-        return elicitation_callback(self, server=server, door=self.door)
+        return elicitation_callback(self, server=server, request_options=self.request_options)
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[Route]:
         return iter(self._handlers)
 
     def __len__(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 
 
-def runs_on_trio() -> bool:
+def is_trio() -> bool:
     """Tell whether the event loop that runs this is one of trio, and not of asyncio."""
     trio = sys.modules.get("trio")
     return trio is not None and bool(trio.lowlevel.in_trio_run())
@@ -22,7 +22,7 @@ class Waker:
         self._event = anyio.Event()
         self._thread = threading.get_ident()
         self._schedule: Any
-        if runs_on_trio():
+        if is_trio():
             import trio.lowlevel
 
             self._schedule = trio.lowlevel.current_trio_token().run_sync_soon

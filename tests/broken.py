@@ -22,21 +22,21 @@ from typing import Any
 import anyio
 from mcp.types import ElicitResult, ErrorData
 
-from mcp_elicit_client.testing.trial import Subject
-from mcp_elicit_client.testing.wish import BROKEN, Wish
+from mcp_elicit_client.testing.trial import CallbackUnderTest
+from mcp_elicit_client.testing.wish import FAILURE_TEXT, UserAction
 from tests.subjects import scripted
 
 Wire = dict[str, Any]
 Ask = Callable[[Wire], Any]
-Break = Callable[[Wire, Ask, Wish | None], Any]
+Break = Callable[[Wire, Ask, UserAction | None], Any]
 
 
-def broken(spoil: Break) -> Subject:
+def broken(spoil: Break) -> CallbackUnderTest:
     """Make a subject that is spoilt by *spoil*, which gets the question, who answers it rightly, and the wish."""
     good = scripted()
-    wishes: list[Wish] = []
+    wishes: list[UserAction] = []
 
-    def follow(wish: Wish) -> Any:
+    def follow(wish: UserAction) -> Any:
         wishes.append(wish)
         assert good.user is not None
         return good.user(wish)
@@ -58,14 +58,14 @@ def broken(spoil: Break) -> Subject:
             return ErrorData.model_validate(answer)
         return ElicitResult.model_construct(**{k: v for k, v in fields.items() if v is not None})
 
-    return Subject(callback, follow, good.server)
+    return CallbackUnderTest(callback, follow, good.server)
 
 
 # --- spoiling the question
 
 
 def properties(change: Callable[[str, Wire], Wire]) -> Break:
-    async def spoil(wire: Wire, ask: Ask, _wish: Wish | None) -> Any:
+    async def spoil(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
         if "requestedSchema" in wire:
             schema = wire["requestedSchema"]
             changed = {name: change(name, dict(each)) for name, each in schema.get("properties", {}).items()}
@@ -101,7 +101,7 @@ def of_format(name: str) -> Break:
 def answers(change: Callable[[Wire, Wire], Any]) -> Break:
     """Let *change* make of the question and the right answer a wrong one."""
 
-    async def spoil(wire: Wire, ask: Ask, _wish: Wish | None) -> Any:
+    async def spoil(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
         return change(wire, await ask(wire))
 
     return spoil
@@ -177,9 +177,9 @@ def is_type(name: str) -> Callable[[Wire], bool]:
 def unchecked(fits: Callable[[Any], bool]) -> Break:
     """Send what the user means, unchecked, where it is a value that *fits*."""
 
-    async def spoil(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
+    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
         answer = await ask(wire)
-        if wish is not None and wish.deed == "accept" and any(map(fits, wish.content.values())):
+        if wish is not None and wish.action == "accept" and any(map(fits, wish.content.values())):
             return {"action": "accept", "content": dict(wish.content)}
         return answer
 
@@ -206,8 +206,8 @@ def sends_defaults(value: Any) -> Break:
 # --- doing something beside
 
 
-def beside(act: Callable[[Wire, Wish | None], Any]) -> Break:
-    async def spoil(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
+def beside(act: Callable[[Wire, UserAction | None], Any]) -> Break:
+    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
         act(wire, wish)
         return await ask(wire)
 
@@ -219,7 +219,7 @@ def at_url(act: Callable[[str], Any]) -> Break:
 
 
 def accepts_url(prefix: str) -> Break:
-    async def spoil(wire: Wire, ask: Ask, _wish: Wish | None) -> Any:
+    async def spoil(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
         if str(wire.get("url", "")).startswith(prefix):
             return {"action": "accept"}
         return await ask(wire)
@@ -230,7 +230,7 @@ def accepts_url(prefix: str) -> Break:
 def shows(make: Callable[[Wire], str]) -> Break:
     """Show the user what *make* makes of the question, and nothing else."""
 
-    async def spoil(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
+    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
         answer = await ask(wire)
         if wish is not None:
             wish.seen[:] = [make(wire)]
@@ -239,7 +239,7 @@ def shows(make: Callable[[Wire], str]) -> Break:
     return spoil
 
 
-async def fetch(wire: Wire, ask: Ask, _wish: Wish | None) -> Any:
+async def fetch(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
     if wire.get("mode") == "url":
         with suppress(OSError):
             await asyncio.to_thread(urllib.request.urlopen, wire["url"].replace("https", "http"), timeout=0.01)
@@ -249,9 +249,9 @@ async def fetch(wire: Wire, ask: Ask, _wish: Wish | None) -> Any:
 def absent(instead: Any, *, empty: bool | None = None, mode: str = "form") -> Break:
     """Answer *instead* where nobody is there."""
 
-    async def spoil(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
+    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
         is_empty = not wire.get("requestedSchema", {}).get("properties")
-        if wish is not None and wish.deed == "leave" and wire.get("mode", "form") == mode and empty in (None, is_empty):
+        if wish is not None and wish.action == "absent" and wire.get("mode", "form") == mode and empty in (None, is_empty):
             if isinstance(instead, Exception):
                 raise instead
             return instead
@@ -263,8 +263,8 @@ def absent(instead: Any, *, empty: bool | None = None, mode: str = "form") -> Br
 def interface(instead: Any) -> Break:
     """Answer *instead* where the interface breaks."""
 
-    async def spoil(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
-        if wish is not None and wish.deed == "break":
+    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+        if wish is not None and wish.action == "fail":
             if isinstance(instead, Exception):
                 raise instead
             return instead
@@ -273,31 +273,31 @@ def interface(instead: Any) -> Break:
     return spoil
 
 
-async def hangs_alone(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
-    if wish is not None and wish.deed == "leave":
+async def hangs_alone(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    if wish is not None and wish.action == "absent":
         await anyio.sleep_forever()
     return await ask(wire)
 
 
-async def hangs_at_empty(wire: Wire, ask: Ask, _wish: Wish | None) -> Any:
+async def hangs_at_empty(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
     if wire.get("mode", "form") == "form" and not wire["requestedSchema"].get("properties"):
         await anyio.sleep_forever()
     return await ask(wire)
 
 
-async def impatient(wire: Wire, ask: Ask, _wish: Wish | None) -> Any:
+async def impatient(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
     with anyio.move_on_after(0.3):
         return await ask(wire)
     return {"action": "cancel"}
 
 
-async def blocks(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
+async def blocks(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
     if wish is not None:
         time.sleep(wish.after)  # noqa: ASYNC251 -- it is broken
     return await ask(wire)
 
 
-async def swallows(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
+async def swallows(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
     try:
         return await ask(wire)
     except BaseException:
@@ -306,23 +306,23 @@ async def swallows(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
         return {"action": "cancel"}
 
 
-async def mixes_up(wire: Wire, ask: Ask, _wish: Wish | None) -> Any:
+async def mixes_up(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
     """Answer the second question as if it were the first."""
     answer = await ask(wire)
     content = answer.get("content", {})
     return {"action": "accept", "content": {"fruit": content["city"]}} if "city" in content else answer
 
 
-async def python_pattern(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
+async def python_pattern(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
     """Check patterns with Python's re, in the event loop, and as a whole."""
     for name, schema in wire.get("requestedSchema", {}).get("properties", {}).items():
-        value = wish.content.get(name) if wish is not None and wish.deed == "accept" else None
+        value = wish.content.get(name) if wish is not None and wish.action == "accept" else None
         if "pattern" in schema and isinstance(value, str) and not re.fullmatch(schema["pattern"], value):
             return {"action": "cancel"}
     return await ask(wire)
 
 
-async def newline_pattern(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
+async def newline_pattern(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
     """Check patterns with Python's re.match."""
     for name, schema in wire.get("requestedSchema", {}).get("properties", {}).items():
         value = wish.content.get(name) if wish is not None else None
@@ -331,16 +331,16 @@ async def newline_pattern(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
     return await ask(wire)
 
 
-async def reads_meta(wire: Wire, ask: Ask, _wish: Wish | None) -> Any:
+async def reads_meta(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
     return {"action": "cancel"} if "$schema" in wire.get("requestedSchema", {}) else await ask(wire)
 
 
-async def forms_only(wire: Wire, ask: Ask, _wish: Wish | None) -> Any:
+async def forms_only(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
     wire["requestedSchema"]["properties"]
     return await ask(wire)
 
 
-async def quotes_values(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
+async def quotes_values(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
     if wish is not None and any(not isinstance(value, (int, float)) for value in wish.content.values()):
         return {"code": -32602, "message": f"validation error: {dict(wish.content)}"}
     return await ask(wire)
@@ -359,7 +359,7 @@ def options(wire: Wire) -> int:
     return max((len(each.get("oneOf", [])) for each in wire["requestedSchema"]["properties"].values()), default=0)
 
 
-async def follows_references(wire: Wire, ask: Ask, _wish: Wish | None) -> Any:
+async def follows_references(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
     for schema in wire.get("requestedSchema", {}).get("properties", {}).values():
         with suppress(OSError):
             urllib.request.urlopen(schema["$ref"], timeout=0.05) if "$ref" in schema else None  # noqa: ASYNC210
@@ -388,14 +388,14 @@ def renames(key: str) -> Break:
     return answers(spoil)
 
 
-async def everything_reaches(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
+async def everything_reaches(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
     answer = await ask(wire)
     if wish is not None:
         wish.saw(wire["message"])
     return answer
 
 
-async def no_mode_is_none(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
+async def no_mode_is_none(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
     # The SDK puts the mode in; the broken one looks at what the tester knows of the wire.
     if wish is not None and "mode" not in wish.params:
         return {"action": "decline"}
@@ -421,13 +421,13 @@ def default_for_falsy(wire: Wire, answer: Wire) -> Wire:
     return {**answer, "content": content} if answer["action"] == "accept" else answer
 
 
-async def truncates(wire: Wire, ask: Ask, wish: Wish | None) -> Any:
+async def truncates(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
     if wish is not None and wish.content.get("it") == 2.5:
         return {"action": "accept", "content": {"it": int(wish.content["it"])}}
     return await ask(wire)
 
 
-async def nothing_required(wire: Wire, ask: Ask, _wish: Wish | None) -> Any:
+async def nothing_required(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
     if "requestedSchema" in wire:
         wire = {**wire, "requestedSchema": {**wire["requestedSchema"], "required": []}}
     return await ask(wire)
@@ -557,8 +557,8 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "nobody-is-not-a-decline": absent({"action": "decline"}),
     "nobody-holds-up-nothing": hangs_alone,
     "nobody-raises-nothing": absent(EOFError("EOF when reading a line")),
-    "exception-text-not-told": interface({"code": -32603, "message": f"failed: {BROKEN}"}),
-    "broken-interface-raises-nothing": interface(RuntimeError(BROKEN)),
+    "exception-text-not-told": interface({"code": -32603, "message": f"failed: {FAILURE_TEXT}"}),
+    "broken-interface-raises-nothing": interface(RuntimeError(FAILURE_TEXT)),
     "broken-interface-is-no-decision": interface({"action": "decline"}),
     "values-not-in-errors": quotes_values,
     "values-not-logged": beside(

@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp.types import ElicitResult
 
-from mcp_elicit_client.testing import NoWayError, Wish
+from mcp_elicit_client.testing import UnsupportedActionError, UserAction
 
 NOTHING = "cannot be called"
 
@@ -43,9 +43,9 @@ async def asks(_context: Any, params: Any) -> ElicitResult:
     return ElicitResult(action="accept", content={"name": line})
 
 
-def types(wish: Wish) -> list[str]:
-    if wish.deed == "cancel":
-        raise NoWayError("there is no word for it")
-    if wish.deed == "decline":
+def types(wish: UserAction) -> list[str]:
+    if wish.action == "cancel":
+        raise UnsupportedActionError("there is no word for it")
+    if wish.action == "decline":
         return ["no"]
-    return [str(wish.content.get("name", "yes"))] if wish.deed == "accept" else []
+    return [str(wish.content.get("name", "yes"))] if wish.action == "accept" else []

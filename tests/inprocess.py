@@ -9,18 +9,18 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import Era
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.calls.connect import ConnectMode
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 from tests.servers.visitor import build
 
 
 @asynccontextmanager
 async def in_process(
-    caller: Caller, era: Era, seen: Callable[[str], None] = lambda _line: None, **options: Any
+    caller: Caller, era: ConnectMode, seen: Callable[[str], None] = lambda _line: None, **options: Any
 ) -> AsyncIterator[Any]:
     """Connect *caller*; yield the SDK's client or session."""
     server = build(seen)
-    if speaks_rounds():
+    if supports_multi_round_trip():
         async with caller.client(server, mode=era, **options) as client:
             yield client
         return

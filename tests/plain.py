@@ -9,8 +9,8 @@ from typing import Any
 
 import mcp
 
-from mcp_elicit_client.calls.connect import Command, Era, _http, _stdio
-from mcp_elicit_client.hosts.sdk import ElicitationCallback, speaks_rounds
+from mcp_elicit_client.calls.connect import Command, ConnectMode, _http, _stdio
+from mcp_elicit_client.hosts.sdk import ElicitationCallback, supports_multi_round_trip
 
 
 @dataclass
@@ -26,12 +26,12 @@ class PlainConnection:
 
 @asynccontextmanager
 async def plain(
-    where: Command | str, callback: ElicitationCallback, *, era: Era = "auto", **options: Any
+    where: Command | str, callback: ElicitationCallback, *, mode: ConnectMode = "auto", **options: Any
 ) -> AsyncIterator[PlainConnection]:
     sdk: Any = mcp
-    if speaks_rounds():
+    if supports_multi_round_trip():
         transport = where if isinstance(where, str) else _stdio(where)
-        async with sdk.Client(transport, elicitation_callback=callback, mode=era, **options) as client:
+        async with sdk.Client(transport, elicitation_callback=callback, mode=mode, **options) as client:
             yield PlainConnection(client, client.protocol_version)
     else:
         async with (

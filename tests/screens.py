@@ -13,10 +13,10 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from mcp_elicit_client import Answer, Target, parse_request
+from mcp_elicit_client import Answer, TargetUrl, parse_request
 from mcp_elicit_client.core.answers import check_answer
 from mcp_elicit_client.handlers.drafts import Drafts
-from mcp_elicit_client.handlers.terminal.screen.application import Stage
+from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
 from mcp_elicit_client.handlers.terminal.screen.handler import ScreenDrafts, ask_on_screen
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
@@ -61,7 +61,7 @@ class Screen(DummyOutput):
 class Person:
     """Somebody who answers one question."""
 
-    def __init__(self, stage: Stage, keyboard: PipeInput, screen: Screen) -> None:
+    def __init__(self, stage: TerminalApp, keyboard: PipeInput, screen: Screen) -> None:
         self.stage = stage
         self.keyboard = keyboard
         self.screen = screen
@@ -138,17 +138,17 @@ async def asking(
     """Ask *request* while the body is the person who answers."""
     seen = [] if opened is None else opened
 
-    async def open_url(target: Target) -> bool:
+    async def open_url(target: TargetUrl) -> bool:
         seen.append(target.url)
         return bool(opens)
 
-    async def copy_url(target: Target) -> bool:
+    async def copy_url(target: TargetUrl) -> bool:
         seen.append(f"copied {target.url}")
         return bool(copies)
 
     with create_pipe_input() as keyboard:
         screen = Screen(columns, rows)
-        stage = Stage(**{"inert": 0.0, "input": keyboard, "output": screen, **options})
+        stage = TerminalApp(**{"inert": 0.0, "input": keyboard, "output": screen, **options})
         person = Person(stage, keyboard, screen)
 
         async def ask() -> None:

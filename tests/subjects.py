@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_elicit_client import ElicitationRegistry, Target
+from mcp_elicit_client import ElicitationRegistry, TargetUrl
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.terminal import EndOfInputError, TerminalHandler
 from mcp_elicit_client.hosts.fastmcp import elicitation_handler
 from mcp_elicit_client.policies import compose, one_at_a_time, rate_limit
-from mcp_elicit_client.testing import BROKEN, NoWayError, ScriptedUser, Subject, Wish
+from mcp_elicit_client.testing import FAILURE_TEXT, UnsupportedActionError, ScriptedUser, CallbackUnderTest, UserAction
 from mcp_elicit_client.typing import Handler
 
 SERVER = "mail"
@@ -21,9 +21,9 @@ def registry_of(handler: Handler) -> ElicitationRegistry:
     return registry
 
 
-def scripted() -> Subject:
+def scripted() -> CallbackUnderTest:
     user = ScriptedUser()
-    return Subject(registry_of(user).callback(SERVER), user.follow, SERVER)
+    return CallbackUnderTest(registry_of(user).callback(SERVER), user.follow, SERVER)
 
 
 _user = ScriptedUser()
@@ -41,8 +41,8 @@ class TypingConsole:
     def __init__(self) -> None:
         self.lines: list[Any] = []
         self.after = 0.0
-        self.wish: Wish | None = None
-        self.waiting: list[Wish] = []
+        self.wish: UserAction | None = None
+        self.waiting: list[UserAction] = []
         self.said: list[str] = []
 
     def write(self, text: str) -> None:
@@ -64,7 +64,7 @@ class TypingConsole:
         await anyio.sleep(self.after)
         self.after = 0.0
         if not self.lines:
-            if self.wish is not None and self.wish.deed == "wait":
+            if self.wish is not None and self.wish.action == "hang":
                 await anyio.sleep_forever()
             raise EndOfInputError
         line = self.lines.pop(0)
@@ -72,23 +72,23 @@ class TypingConsole:
             raise line
         return str(line)
 
-    def type(self, wish: Wish) -> None:
+    def type(self, wish: UserAction) -> None:
         self.lines = [] if not self.waiting else self.lines
         self.waiting.append(wish)
 
-    def begin(self, wish: Wish) -> None:
+    def begin(self, wish: UserAction) -> None:
         self.waiting.remove(wish)
         self.wish, self.after, self.lines = wish, wish.after, []
         wish.seen += self.said
         self.said.clear()
         fields = wish.params.get("requestedSchema", {}).get("properties", {})
-        if wish.deed == "break":
-            self.lines = [RuntimeError(BROKEN)]
-        elif wish.deed in ("decline", "cancel"):
-            self.lines = [f"/{wish.deed}"] if fields else [wish.deed]
-        elif wish.deed == "accept" and wish.params.get("mode") == "url":
-            self.lines = ["open", "continue"]
-        elif wish.deed == "accept":
+        if wish.action == "fail":
+            self.lines = [RuntimeError(FAILURE_TEXT)]
+        elif wish.action in ("decline", "cancel"):
+            self.lines = [f"/{wish.action}"] if fields else [wish.action]
+        elif wish.action == "accept" and wish.params.get("mode") == "url":
+            self.lines = ["open", "done"]
+        elif wish.action == "accept":
             self.lines = [*(typed(wish.content.get(name)) for name in fields), "send"]
 
 
@@ -103,7 +103,7 @@ def typed(value: Any) -> str:
         case bool():
             return "yes" if value else "no"
         case str() if "\n" in value:
-            raise NoWayError("a line break cannot be typed on a line")
+            raise UnsupportedActionError("a line break cannot be typed on a line")
         case str() if value in ("/decline", "/cancel"):
             return f"/{value}"
         case list():
@@ -112,7 +112,7 @@ def typed(value: Any) -> str:
             return str(value)
 
 
-async def opens(_target: Target) -> bool:
+async def opens(_target: TargetUrl) -> bool:
     return True
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import BooleanField, ChoiceField, Form, MultiChoiceField, NumberField, TextField
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 
 ROOT = Path(__file__).parent.parent
 NOTHING_SKIPPED = os.environ.get("CI") == "true"
@@ -140,12 +140,12 @@ def example_value(field: TextField | NumberField | BooleanField | ChoiceField | 
 
 
 def _text(field: TextField) -> str:
-    from mcp_elicit_client.core.matching import check_value
+    from mcp_elicit_client.core.matching import validate_value
 
     plain = "x" * max(field.min_length or 0, 1)
     plain = plain[: field.max_length] if field.max_length is not None else plain
     first = EXAMPLES_OF_FORMATS.get(field.format or "", plain)
-    return next(each for each in (first, *EXAMPLES) if not check_value(field, each))
+    return next(each for each in (first, *EXAMPLES) if not validate_value(field, each))
 
 
 def _number(field: NumberField) -> int | float:
@@ -154,9 +154,9 @@ def _number(field: NumberField) -> int | float:
     for bound in (field.minimum, field.maximum, field.exclusive_minimum, field.exclusive_maximum):
         if bound is not None:
             candidates += [bound, bound + step, bound - step, (bound // step) * step, (bound // step + 1) * step]
-    from mcp_elicit_client.core.matching import check_value
+    from mcp_elicit_client.core.matching import validate_value
 
-    return next(each for each in candidates if not check_value(field, int(each) if field.integer else each))
+    return next(each for each in candidates if not validate_value(field, int(each) if field.integer else each))
 
 
 @contextmanager
@@ -166,6 +166,6 @@ def http_server(command: Sequence[str] = ASKER, environment: Mapping[str, str] |
     with subprocess.Popen([*command, "--http"], cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
-            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp{'' if speaks_rounds() else '/'}"
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp{'' if supports_multi_round_trip() else '/'}"
         finally:
             process.terminate()

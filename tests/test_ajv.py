@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_elicit_client import RequestError, Validation, parse_request, validate
+from mcp_elicit_client import RequestError, ValidationResult, parse_request, validate
 from tests.support import corpus, form_params
 
 WE_REFUSE = {
@@ -27,7 +27,7 @@ WE_ACCEPT = {
 }
 
 
-def reason(row: Mapping[str, Any], ours: Validation) -> str:
+def reason(row: Mapping[str, Any], ours: ValidationResult) -> str:
     if ours.valid:
         keywords = {error["keyword"] for error in row["errors"]}
         return next((f"accept {keyword}" for keyword in WE_ACCEPT if keyword in keywords), "accept without reason")
@@ -77,4 +77,4 @@ def test_what_we_accept_and_ajv_refuses_is_an_address_or_no_json_schema() -> Non
             assert not all(isinstance(name, str) for name in row["schema"]["required"])
         else:
             request = parse_request(form_params(row["schema"]))
-            assert "rule_not_checked" in {problem.code for problem in request.problems}
+            assert "rule_not_checked" in {problem.code for problem in request.diagnostics}

@@ -31,7 +31,7 @@ from mcp_elicit_client import (
 from mcp_elicit_client.core.answers import check_answer
 from mcp_elicit_client.core.entry import parse_text
 from mcp_elicit_client.core.formats import CHECKS
-from mcp_elicit_client.core.validation import check_content, without_nulls
+from mcp_elicit_client.core.validation import validate_without_patterns, drop_nulls
 from tests.strategies import JSON, SCHEMA
 from tests.support import cases, form_params, table
 
@@ -274,7 +274,7 @@ def test_what_was_not_asked_for_is_not_sent() -> None:
 
     assert answer.content == {"a": "x"}
     assert answer.sources == {"a": "user"}
-    assert [(note.code, note.field) for note in answer.notes] == [("not_asked_for", "b")]
+    assert [(note.code, note.field) for note in answer.diagnostics] == [("not_asked_for", "b")]
 
 
 @pytest.mark.parametrize("action", ["decline", "cancel"])
@@ -319,7 +319,7 @@ def test_an_answer_survives_the_way_to_another_process() -> None:
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.lists(st.text(max_size=3))
 
 
-NOT_OF_THE_SCHEMA = {"null", "unsafe_integer", "not_finite", "not_unicode", "left_out", "too_large", "type"}
+NOT_OF_THE_SCHEMA = {"null", "unsafe_integer", "not_finite", "not_unicode", "unsupported_field", "too_large", "type"}
 """What is wrong with an answer although its schema allows it: no answer can carry it."""
 
 
@@ -351,13 +351,13 @@ def test_validate_agrees_with_jsonschema_on_the_rebuilt_schema_and_with_itself_t
     names = st.sampled_from([field.name for field in asked.fields] or ["a"]) | st.text(max_size=2)
     content = data.draw(st.dictionaries(names, VALUES | JSON | st.sampled_from(usual or ["x"]), max_size=6))
 
-    validation = check_content(asked, content)
-    again = check_content(Form.model_validate_json(asked.model_dump_json()), content)
+    validation = validate_without_patterns(asked, content)
+    again = validate_without_patterns(Form.model_validate_json(asked.model_dump_json()), content)
     codes = {error.code for error in validation.errors}
 
     assert again == validation
     if validation.valid:
-        assert plain_validator(asked).is_valid(without_nulls(asked, content))
+        assert plain_validator(asked).is_valid(drop_nulls(asked, content))
     elif plain_validator(asked).is_valid(content):
         assert codes & NOT_OF_THE_SCHEMA or any(
             isinstance(field, NumberField) and isinstance(field.multiple_of, float) for field in asked.fields

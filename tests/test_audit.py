@@ -20,13 +20,13 @@ from typing import Any, get_args
 import anyio
 import pytest
 
-from mcp_elicit_client import Answer, Problem, Server, TextField, accept, parse_request, printable
-from mcp_elicit_client.audit import Anchor, AuditError, AuditLog, Telemetry, Verification, audited, read_key, verify
-from mcp_elicit_client.audit.examination import DamageCode
+from mcp_elicit_client import Answer, Diagnostic, Server, TextField, accept, parse_request, sanitize_text
+from mcp_elicit_client.audit import Checkpoint, AuditError, AuditLog, Telemetry, Verification, audited, read_key, verify
+from mcp_elicit_client.audit.examination import ViolationCode
 from mcp_elicit_client.audit.files import make_key
-from mcp_elicit_client.audit.journal import PATIENCE
+from mcp_elicit_client.audit.journal import LOCK_TIMEOUT
 from mcp_elicit_client.cli.main import main
-from mcp_elicit_client.core.requests import Turn
+from mcp_elicit_client.core.requests import BatchPosition
 from mcp_elicit_client.exceptions import ElicitationError, MissingExtraError  # noqa: F401
 from mcp_elicit_client.typing import Request
 from tests.support import ROOT, form_params
@@ -48,10 +48,10 @@ FORM: Any = parse_request(
         message="Who are you?",
     ),
     server=SERVER,
-    protocol="2025-11-25",
+    protocol_version="2025-11-25",
     tool="book",
     request_id=7,
-    turn=Turn(number=1, of=2),
+    batch_position=BatchPosition(number=1, total=2),
 )
 URL: Any = parse_request(
     {"mode": "url", "message": "Log in.", "url": "https://xn--80ak6aa92e.com:8443/?code=s3cret", "elicitationId": "e1"},
@@ -90,7 +90,7 @@ def events(path: Path) -> list[dict[str, Any]]:
 
 
 def codes(found: Verification) -> list[tuple[str, int]]:
-    return [(damage.code, damage.line) for damage in found.damages]
+    return [(damage.code, damage.line) for damage in found.violations]
 
 
 def python(code: str, *arguments: object, **options: Any) -> subprocess.Popen[str]:
@@ -169,7 +169,7 @@ def test_a_question_leaves_one_line_that_says_who_asked_what_and_who_decided(pat
             {"name": "many", "kind": "multichoice", "source": "unknown"},
             {"name": "age", "kind": "number"},
         ],
-        "findings": [{"code": "left_out", "field": "odd"}],
+        "findings": [{"code": "unsupported_field", "field": "odd"}],
         "outcome": "answered",
         "action": "accept",
         "by": "user",
@@ -180,7 +180,7 @@ def test_a_question_leaves_one_line_that_says_who_asked_what_and_who_decided(pat
 def test_a_question_about_a_url_is_told_by_its_host_and_warnings(path: Path) -> None:
     log = write(path, 0)
 
-    ask(log, URL.model_copy(update={"visits": 2}), Answer.accept(by="user"))
+    ask(log, URL.model_copy(update={"previous_visits": 2}), Answer.accept(by="user"))
 
     [event] = events(path)
     assert event["url_host"] == "xn--80ak6aa92e.com"
@@ -207,9 +207,9 @@ def test_it_is_told_that_a_secret_was_confirmed_and_that_the_user_wants_no_more(
     log = write(path, 0)
 
     ask(log, reply=YES.model_copy(update={"confirmed": True}))
-    ask(log, reply=NO.model_copy(update={"never_again": True}))
+    ask(log, reply=NO.model_copy(update={"block_server": True}))
 
-    assert [(event.get("confirmed"), event.get("never_again")) for event in events(path)] == [
+    assert [(event.get("confirmed"), event.get("block_server")) for event in events(path)] == [
         (True, None),
         (None, True),
     ]
@@ -240,10 +240,10 @@ def test_an_accept_that_will_not_leave_is_told_to_be_unfit(
 
 
 def test_findings_of_request_and_answer_are_told_once_and_not_without_end(path: Path) -> None:
-    problems = tuple(Problem(code="cut", message="m", field=f"f{at}") for at in range(40))
-    request = FORM.model_copy(update={"problems": (problems[0], *problems)})
+    problems = tuple(Diagnostic(code="truncated", message="m", field=f"f{at}") for at in range(40))
+    request = FORM.model_copy(update={"diagnostics": (problems[0], *problems)})
 
-    ask(write(path, 0), request, NO.model_copy(update={"notes": (problems[0],)}))
+    ask(write(path, 0), request, NO.model_copy(update={"diagnostics": (problems[0],)}))
 
     [event] = events(path)
     assert len(event["findings"]) == 32
@@ -267,7 +267,7 @@ SECRETS = [
 
 def spellings(text: str) -> Iterator[bytes]:
     """How *text* might stand in a file."""
-    for each in (text, printable(text), printable(text, multiline=False), text.casefold()):
+    for each in (text, sanitize_text(text), sanitize_text(text, multiline=False), text.casefold()):
         yield each.encode()
         yield json.dumps(each)[1:-1].encode()
 
@@ -347,7 +347,7 @@ def test_a_secret_is_in_no_log_even_if_the_host_wants_values(path: Path) -> None
 def test_values_and_messages_are_in_the_log_only_if_the_host_wants_them(path: Path) -> None:
     fields = (
         TextField(name="name", title="n"),
-        TextField(name="secret", title="s", secret=True),
+        TextField(name="secret", title="s", sensitive=True),
         TextField(name="wild", title="w"),
         *FORM.form.fields[2:],
     )
@@ -382,7 +382,7 @@ def test_what_a_server_wrote_can_forge_no_line_and_no_event(path: Path) -> None:
             "tool": FORGED,
             "request_id": FORGED,
             "form": FORM.form.model_copy(update={"fields": (TextField(name=FORGED[:-1], title="t"),)}),
-            "problems": (Problem.model_construct(code="cut", message="m", field=FORGED),),
+            "diagnostics": (Diagnostic.model_construct(code="cut", message="m", field=FORGED),),
         }
     )
     ask(write(path, 0), request)
@@ -392,9 +392,9 @@ def test_what_a_server_wrote_can_forge_no_line_and_no_event(path: Path) -> None:
     assert data.count(b"\n") == 1
     [event] = events(path)
     assert (event["event"], event["server"]) == ("question", "mail")
-    cleaned = printable(FORGED, limit=128, multiline=False)
+    cleaned = sanitize_text(FORGED, limit=128, multiline=False)
     for told in (event["claimed_name"], event["tool"], event["request_id"], event["findings"][0]["field"]):
-        assert told == cleaned == printable(told, multiline=False)
+        assert told == cleaned == sanitize_text(told, multiline=False)
     assert cleaned.startswith(event["fields"][0]["name"])
 
 
@@ -497,36 +497,36 @@ def edited(lines: Sequence[bytes], at: int, old: bytes = b"decline", new: bytes 
 
 
 TAMPERING: dict[str, tuple[Callable[[list[bytes]], list[bytes]], list[tuple[str, int]]]] = {
-    "edit the first": (lambda lines: edited(lines, 0), [("edited", 1)]),
-    "edit one in the middle": (lambda lines: edited(lines, 2), [("edited", 3)]),
-    "edit the last": (lambda lines: edited(lines, 5), [("edited", 6), ("cut", 0)]),
-    "edit two": (lambda lines: edited(edited(lines, 1), 3), [("edited", 2), ("edited", 4)]),
-    "edit a seal": (lambda lines: edited(lines, 2, b'"mac":"', b'"mac":"0'), [("unreadable", 3), ("missing", 4)]),
+    "edit the first": (lambda lines: edited(lines, 0), [("modified", 1)]),
+    "edit one in the middle": (lambda lines: edited(lines, 2), [("modified", 3)]),
+    "edit the last": (lambda lines: edited(lines, 5), [("modified", 6), ("truncated", 0)]),
+    "edit two": (lambda lines: edited(edited(lines, 1), 3), [("modified", 2), ("modified", 4)]),
+    "edit a seal": (lambda lines: edited(lines, 2, b'"mac":"', b'"mac":"0'), [("malformed", 3), ("missing", 4)]),
     "edit a number": (lambda lines: edited(lines, 2, b'"seq":3', b'"seq":9'), [("missing", 3)]),
-    "spaces": (lambda lines: edited(lines, 2, b":", b": "), [("unreadable", 3), ("missing", 4)]),
-    "one space": (lambda lines: edited(lines, 2, b'"by":', b'"by": '), [("edited", 3)]),
-    "delete the first": (lambda lines: lines[1:], [("start", 1)]),
+    "spaces": (lambda lines: edited(lines, 2, b":", b": "), [("malformed", 3), ("missing", 4)]),
+    "one space": (lambda lines: edited(lines, 2, b'"by":', b'"by": '), [("modified", 3)]),
+    "delete the first": (lambda lines: lines[1:], [("missing_start", 1)]),
     "delete one in the middle": (lambda lines: lines[:2] + lines[3:], [("missing", 3)]),
     "delete three in the middle": (lambda lines: lines[:1] + lines[4:], [("missing", 2)]),
-    "delete the last": (lambda lines: lines[:-1], [("cut", 0)]),
-    "delete all": (lambda lines: [], [("cut", 0)]),
+    "delete the last": (lambda lines: lines[:-1], [("truncated", 0)]),
+    "delete all": (lambda lines: [], [("truncated", 0)]),
     "swap": (lambda lines: [*lines[:2], lines[3], lines[2], *lines[4:]], [("missing", 3), ("missing", 5)]),
-    "repeat": (lambda lines: [*lines[:4], lines[1], *lines[4:]], [("moved", 5)]),
-    "repeat the first": (lambda lines: [*lines, lines[0]], [("moved", 7)]),
-    "insert": (lambda lines: [*lines[:3], *rewritten(lines)[3:4], *lines[3:]], [("edited", 4)]),
-    "append": (lambda lines: [*lines, rewritten(lines)[0].replace(b'"seq":1,', b'"seq":7,')], [("edited", 7)]),
-    "insert what is no line": (lambda lines: [*lines[:3], b"hello\n", *lines[3:]], [("unreadable", 4)]),
-    "insert an empty line": (lambda lines: [*lines[:3], b"\n", *lines[3:]], [("unreadable", 4)]),
-    "line ends of Windows": (lambda lines: edited(lines, 2, b"\n", b"\r\n"), [("unreadable", 3), ("missing", 4)]),
-    "cut in the middle of a line": (lambda lines: [*lines[:-1], lines[-1][:99]], [("torn", 6), ("cut", 0)]),
-    "rewrite": (rewritten, [("edited", at) for at in range(1, 7)] + [("cut", 0)]),
+    "repeat": (lambda lines: [*lines[:4], lines[1], *lines[4:]], [("out_of_order", 5)]),
+    "repeat the first": (lambda lines: [*lines, lines[0]], [("out_of_order", 7)]),
+    "insert": (lambda lines: [*lines[:3], *rewritten(lines)[3:4], *lines[3:]], [("modified", 4)]),
+    "append": (lambda lines: [*lines, rewritten(lines)[0].replace(b'"seq":1,', b'"seq":7,')], [("modified", 7)]),
+    "insert what is no line": (lambda lines: [*lines[:3], b"hello\n", *lines[3:]], [("malformed", 4)]),
+    "insert an empty line": (lambda lines: [*lines[:3], b"\n", *lines[3:]], [("malformed", 4)]),
+    "line ends of Windows": (lambda lines: edited(lines, 2, b"\n", b"\r\n"), [("malformed", 3), ("missing", 4)]),
+    "cut in the middle of a line": (lambda lines: [*lines[:-1], lines[-1][:99]], [("torn_write", 6), ("truncated", 0)]),
+    "rewrite": (rewritten, [("modified", at) for at in range(1, 7)] + [("truncated", 0)]),
 }
 
 
 @pytest.mark.parametrize("name", TAMPERING)
 def test_whoever_changes_the_log_without_the_key_is_found_out(path: Path, name: str) -> None:
     write(path, 6).close()
-    assert verify(path, KEY) == Verification(True, 6, 1, Anchor(6, events(path)[-1]["mac"]))
+    assert verify(path, KEY) == Verification(True, 6, 1, Checkpoint(6, events(path)[-1]["mac"]))
     tamper, damages = TAMPERING[name]
 
     path.write_bytes(b"".join(tamper(path.read_bytes().splitlines(keepends=True))))
@@ -534,7 +534,7 @@ def test_whoever_changes_the_log_without_the_key_is_found_out(path: Path, name: 
     found = verify(path, KEY)
     assert not found
     assert codes(found) == damages
-    assert {damage.file for damage in found.damages if damage.line} <= {path.name}
+    assert {damage.file for damage in found.violations if damage.line} <= {path.name}
 
 
 @pytest.mark.parametrize("name", TAMPERING)
@@ -548,10 +548,10 @@ def test_whoever_changed_the_log_is_found_out_also_after_it_went_on(path: Path, 
     found = verify(path, KEY)
     assert not found
     assert found.last.sequence == 9
-    assert set(codes(found)) >= {damage for damage in damages if damage[0] not in ("cut", "torn", "edited")}
+    assert set(codes(found)) >= {damage for damage in damages if damage[0] not in ("truncated", "torn", "edited")}
 
 
-@pytest.mark.parametrize(("length", "damages"), [(0, [("missing", 6)]), (99, [("unreadable", 6), ("missing", 7)])])
+@pytest.mark.parametrize(("length", "damages"), [(0, [("missing", 6)]), (99, [("malformed", 6), ("missing", 7)])])
 def test_lines_that_are_cut_off_are_missed_by_those_that_come_next(
     path: Path, length: int, damages: list[tuple[str, int]]
 ) -> None:
@@ -564,7 +564,7 @@ def test_lines_that_are_cut_off_are_missed_by_those_that_come_next(
     found = verify(path, KEY)
     assert codes(found) == damages
     assert found.events == 8
-    assert "lines 6 to 7 before it, gone" in found.damages[-1].message
+    assert "lines 6 to 7 before it, gone" in found.violations[-1].message
 
 
 def test_no_byte_can_be_changed(path: Path) -> None:
@@ -579,7 +579,7 @@ def test_no_byte_can_be_changed(path: Path) -> None:
 
 def test_no_byte_can_be_cut_off(path: Path) -> None:
     log = write(path, 2)
-    anchor = log.anchor()
+    anchor = log.checkpoint()
     data = path.read_bytes()
 
     for length in range(len(data) - 1):
@@ -601,7 +601,7 @@ def head_of(path: Path) -> Path:
 
 
 def test_whoever_has_the_key_can_rewrite_the_log_but_not_an_anchor_kept_elsewhere(path: Path) -> None:
-    anchor = write(path, 6).anchor()
+    anchor = write(path, 6).checkpoint()
     for each in (path, head_of(path)):
         each.unlink()
 
@@ -609,38 +609,38 @@ def test_whoever_has_the_key_can_rewrite_the_log_but_not_an_anchor_kept_elsewher
 
     assert verify(path, KEY)
     found = verify(path, KEY, anchor)
-    assert codes(found) == [("anchor", 0)]
-    assert "written anew" in found.damages[0].message
+    assert codes(found) == [("checkpoint_mismatch", 0)]
+    assert "written anew" in found.violations[0].message
 
 
 def test_whoever_puts_back_an_old_copy_of_everything_is_found_out_by_an_anchor_alone(path: Path) -> None:
     log = write(path, 3)
     old = {each: each.read_bytes() for each in (path, head_of(path))}
     ask(log)
-    anchor = log.anchor()
+    anchor = log.checkpoint()
     for each, data in old.items():
         each.write_bytes(data)
 
     assert verify(path, KEY)
-    assert codes(verify(path, KEY, anchor)) == [("cut", 0)]
+    assert codes(verify(path, KEY, anchor)) == [("truncated", 0)]
 
 
 def test_without_head_and_anchor_nobody_can_tell_whether_the_end_was_cut_off(path: Path) -> None:
-    anchor = write(path, 4).anchor()
+    anchor = write(path, 4).checkpoint()
     head_of(path).unlink()
 
-    assert codes(verify(path, KEY)) == [("head", 0)]
+    assert codes(verify(path, KEY)) == [("invalid_head", 0)]
     assert verify(path, KEY, anchor)
-    assert codes(verify(path, KEY, (5, "0" * 64))) == [("cut", 0)]
+    assert codes(verify(path, KEY, (5, "0" * 64))) == [("truncated", 0)]
 
 
 @pytest.mark.parametrize("data", [b"0" * 172, b"x", bytes(400)])
 def test_a_head_of_somebody_else_is_found_out(path: Path, data: bytes) -> None:
-    anchor = write(path, 4).anchor()
+    anchor = write(path, 4).checkpoint()
     head_of(path).write_bytes(data)
 
-    assert codes(verify(path, KEY)) == [("head", 0)]
-    assert codes(verify(path, KEY, anchor)) == [("head", 0)]
+    assert codes(verify(path, KEY)) == [("invalid_head", 0)]
+    assert codes(verify(path, KEY, anchor)) == [("invalid_head", 0)]
 
 
 def test_two_chains_that_went_on_from_one_line_cannot_be_mixed(path: Path) -> None:
@@ -656,26 +656,26 @@ def test_two_chains_that_went_on_from_one_line_cannot_be_mixed(path: Path) -> No
 
     found = verify(path, KEY)
 
-    assert codes(found) == [("moved", 4)]
-    assert "another line than the one above" in found.damages[0].message
+    assert codes(found) == [("out_of_order", 4)]
+    assert "another line than the one above" in found.violations[0].message
 
 
 def test_an_anchor_holds_while_the_log_grows(path: Path) -> None:
     log = write(path, 0)
-    anchors = [log.anchor()]
+    anchors = [log.checkpoint()]
     for _ in range(5):
         ask(log)
-        anchors.append(log.anchor())
+        anchors.append(log.checkpoint())
 
     assert [anchor.sequence for anchor in anchors] == list(range(6))
     assert all(verify(path, KEY, anchor) for anchor in anchors)
-    assert all(Anchor.parse(str(anchor)) == anchor for anchor in anchors)
+    assert all(Checkpoint.parse(str(anchor)) == anchor for anchor in anchors)
 
 
 @pytest.mark.parametrize("text", ["", "1", "1:", "x:" + "0" * 64, "1:" + "g" * 64, "1:" + "0" * 63])
 def test_what_is_no_anchor_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="SEQUENCE:MAC"):
-        Anchor.parse(text)
+        Checkpoint.parse(text)
 
 
 def test_of_many_damages_a_hundred_are_told_and_the_others_counted(path: Path) -> None:
@@ -684,7 +684,7 @@ def test_of_many_damages_a_hundred_are_told_and_the_others_counted(path: Path) -
 
     found = verify(path, KEY)
 
-    assert (len(found.damages), found.more, found.events) == (100, 31, 0)
+    assert (len(found.violations), found.more, found.events) == (100, 31, 0)
 
 
 @pytest.mark.parametrize(
@@ -713,13 +713,13 @@ def test_another_key_verifies_nothing(path: Path) -> None:
 
     found = verify(path, KEY[::-1])
 
-    assert (found.events, codes(found)) == (0, [("edited", 1), ("edited", 2), ("edited", 3), ("head", 0)])
+    assert (found.events, codes(found)) == (0, [("modified", 1), ("modified", 2), ("modified", 3), ("invalid_head", 0)])
 
 
 def test_every_code_of_a_damage_is_documented_and_no_other() -> None:
     part = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8").split("| code | meaning |")[1].split("\n\n")[0]
 
-    assert sorted(re.findall(r"^\| `([a-z]+)` \|", part, re.MULTILINE)) == sorted(get_args(DamageCode))
+    assert sorted(re.findall(r"^\| `([a-z]+)` \|", part, re.MULTILINE)) == sorted(get_args(ViolationCode))
 
 
 # Files
@@ -836,7 +836,7 @@ def test_a_full_file_is_put_aside_and_the_chain_goes_on(path: Path) -> None:
     sizes = [each.stat().st_size for each in path.parent.glob("audit.jsonl.*[0-9]")]
     assert len(sizes) > 5
     assert max(sizes) <= 3_000
-    assert verify(path, KEY, log.anchor()).events == 40
+    assert verify(path, KEY, log.checkpoint()).events == 40
     assert events(path)[0]["prev"] == events(path.with_name("audit.jsonl.1"))[-1]["mac"]
 
 
@@ -854,13 +854,13 @@ def test_only_so_many_old_files_are_kept(path: Path, keep: int) -> None:
 
 def test_an_anchor_whose_file_was_deleted_confirms_nothing(path: Path) -> None:
     log = write(path, 1, max_bytes=1, keep=2)
-    anchors = [log.anchor()]
+    anchors = [log.checkpoint()]
     for _ in range(4):
         ask(log)
-        anchors.append(log.anchor())
+        anchors.append(log.checkpoint())
 
     assert [bool(verify(path, KEY, anchor)) for anchor in anchors] == [False, True, True, True, True]
-    assert "take a later one" in verify(path, KEY, anchors[0]).damages[0].message
+    assert "take a later one" in verify(path, KEY, anchors[0]).violations[0].message
 
 
 def test_a_file_from_the_middle_is_missed(path: Path) -> None:
@@ -870,8 +870,8 @@ def test_a_file_from_the_middle_is_missed(path: Path) -> None:
     found = verify(path, KEY)
 
     assert codes(found) == [("missing", 1)]
-    assert found.damages[0].file == "audit.jsonl.2"
-    assert "line 3 " in found.damages[0].message
+    assert found.violations[0].file == "audit.jsonl.2"
+    assert "line 3 " in found.violations[0].message
 
 
 def test_others_may_put_the_file_aside(path: Path) -> None:
@@ -892,7 +892,7 @@ def test_a_log_that_was_deleted_is_missed(path: Path, max_bytes: int, is_running
     ask(log)
 
     found = verify(path, KEY)
-    assert ("lost", 1) in codes(found)
+    assert ("log_missing", 1) in codes(found)
     assert found.last.sequence == 4
 
 
@@ -1016,12 +1016,12 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
     assert finish(python(code, path)) == [-signal.SIGKILL]
     found = verify(path, KEY)
-    assert (bool(found), found.events, codes(found)) == (True, 3, [("torn", 4)])
+    assert (bool(found), found.events, codes(found)) == (True, 3, [("torn_write", 4)])
 
     write(path, 2).close()
 
     found = verify(path, KEY)
-    assert (bool(found), found.events, codes(found)) == (True, 5, [("torn", 4)])
+    assert (bool(found), found.events, codes(found)) == (True, 5, [("torn_write", 4)])
     assert events_of(path)[3]["found"] == {"torn": 200}
 
 
@@ -1031,7 +1031,7 @@ def events_of(path: Path) -> list[dict[str, Any]]:
 
 
 def test_processes_that_are_killed_while_they_write_harm_nothing_that_was_written(path: Path) -> None:
-    code = "log = AuditLog(sys.argv[1], key=KEY)\nwhile True: ask(log); print(log.anchor().sequence, flush=True)"
+    code = "log = AuditLog(sys.argv[1], key=KEY)\nwhile True: ask(log); print(log.checkpoint().sequence, flush=True)"
     sequence = 0
     for _ in range(5):
         process = python(code, path)
@@ -1063,7 +1063,7 @@ def test_wherever_a_line_was_torn_the_log_goes_on(path: Path, missing: int, has_
     found = verify(path, KEY)
     survives = missing == 1
     assert found.events == 5 + survives
-    assert codes(found) == [("torn", 4)] * (not survives) + [("head", 5)] * (not has_head)
+    assert codes(found) == [("torn_write", 4)] * (not survives) + [("invalid_head", 5)] * (not has_head)
     assert bool(found) is has_head
 
 
@@ -1074,7 +1074,7 @@ def test_what_is_put_beside_a_torn_line_is_no_torn_line(path: Path) -> None:
     write(path, 1).close()
     path.write_bytes(path.read_bytes().replace(b"torn\n", b"torn\nhello\n"))
 
-    assert codes(verify(path, KEY)) == [("unreadable", 3), ("unreadable", 4)]
+    assert codes(verify(path, KEY)) == [("malformed", 3), ("malformed", 4)]
 
 
 def test_a_torn_line_that_is_put_aside_is_told_in_the_next_file(path: Path) -> None:
@@ -1084,7 +1084,7 @@ def test_a_torn_line_that_is_put_aside_is_told_in_the_next_file(path: Path) -> N
 
     write(path, 1, max_bytes=1).close()
 
-    assert (codes(verify(path, KEY)), verify(path, KEY).events) == ([("torn", 3)], 3)
+    assert (codes(verify(path, KEY)), verify(path, KEY).events) == ([("torn_write", 3)], 3)
     assert events(path)[0]["found"] == {"torn": 20}
 
 
@@ -1096,7 +1096,7 @@ def test_a_process_that_is_killed_before_it_wrote_the_head_harms_nothing(path: P
     head_of(path).write_bytes(head)
 
     assert verify(path, KEY).events == 4
-    assert log.anchor().sequence == 4
+    assert log.checkpoint().sequence == 4
     write(path, 2).close()
     assert (bool(verify(path, KEY)), verify(path, KEY).events) == (True, 6)
 
@@ -1112,7 +1112,7 @@ def test_a_head_that_is_gone_is_told_and_made_anew(path: Path, is_running: bool,
     ask(log)
 
     found = verify(path, KEY)
-    assert (codes(found), found.events) == ([("head", 4)], 5)
+    assert (codes(found), found.events) == ([("invalid_head", 4)], 5)
     assert events(path)[3]["found"] == {"head": what}
 
 
@@ -1122,7 +1122,7 @@ def test_a_log_of_which_only_old_files_are_left_is_continued_and_told(path: Path
     head_of(path).unlink()
     write(path, 1).close()
 
-    assert (codes(verify(path, KEY)), verify(path, KEY).events) == ([("head", 1)], 2)
+    assert (codes(verify(path, KEY)), verify(path, KEY).events) == ([("invalid_head", 1)], 2)
 
 
 # Failure
@@ -1209,7 +1209,7 @@ def test_a_log_that_cannot_be_opened_at_first_is_tried_again(
     assert "cannot be written: No such file" in caplog.text
     assert (ask(log, reply=YES) == YES) is (on_failure == "continue")
     with pytest.raises(AuditError, match="cannot be read"):
-        log.anchor()
+        log.checkpoint()
 
     path.parent.mkdir()
 
@@ -1241,7 +1241,7 @@ ask(log)
 
 def test_a_process_that_keeps_the_log_locked_stops_nobody(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log = write(path, 1)
-    log._journal.patience = 0.01
+    log._journal.lock_timeout = 0.01
     code = """
 import fcntl
 fcntl.flock(os.open(sys.argv[1] + ".head", os.O_RDWR), fcntl.LOCK_EX)
@@ -1254,17 +1254,17 @@ signal.pause()
 
     assert ask(log, reply=YES) == YES
     assert "another process keeps the audit log locked" in caplog.text
-    assert log._journal.patience == 0
+    assert log._journal.lock_timeout == 0
     process.kill()
     finish(process)
     ask(log)
-    assert log._journal.patience == PATIENCE
+    assert log._journal.lock_timeout == LOCK_TIMEOUT
     assert [event.get("lost") for event in events(path)] == [None, 1, None]
 
 
 def test_a_log_that_failed_keeps_nobody_out(path: Path) -> None:
     log, other = write(path, 1), write(path, 1)
-    other._journal.patience = 0
+    other._journal.lock_timeout = 0
     data = path.read_bytes()
     path.unlink()
     path.mkdir()
@@ -1361,7 +1361,7 @@ def test_telemetry_gets_a_span_and_counts_without_a_word_of_the_server(path: Pat
     log = write(path, 0, telemetry=telemetry(recorder))
 
     ask(log, reply=YES)
-    ask(log, URL, Answer.cancel(by="policy", policy="quiet"))
+    ask(log, URL, Answer.cancel(by="policy", policy="cooldown"))
     with pytest.raises(KeyError):
         ask(log, reply=KeyError("hunter2"))
 
@@ -1371,13 +1371,13 @@ def test_telemetry_gets_a_span_and_counts_without_a_word_of_the_server(path: Pat
         "mcp.method.name": "elicitation/create",
         "mcp_elicit.server": "mail",
         "mcp_elicit.mode": "form",
-        "mcp_elicit.findings": ["left_out"],
+        "mcp_elicit.findings": ["unsupported_field"],
         "mcp_elicit.fields": 4,
         "mcp_elicit.outcome": "answered",
         "mcp_elicit.action": "accept",
         "mcp_elicit.by": "user",
     }
-    assert (url["mcp_elicit.policy"], url["mcp_elicit.mode"]) == ("quiet", "url")
+    assert (url["mcp_elicit.policy"], url["mcp_elicit.mode"]) == ("cooldown", "url")
     assert (failed["mcp_elicit.outcome"], failed["error.type"], failed["status"]) == ("raised", "KeyError", "ERROR")
     assert not re.search(r"hunter2|Ada|Who|Mail|book|s3cret|e1", f"{recorder.spans} {recorder.measured}")
     assert [(name, value) for name, value, _ in recorder.measured if name == "mcp_elicit.questions"] == [
@@ -1446,15 +1446,15 @@ def key_file(tmp_path: Path) -> Path:
 
 
 def test_the_command_verifies_a_log_with_the_key_beside_it(path: Path, run: Any) -> None:
-    anchor = write(path, 3, key=None).anchor()
+    anchor = write(path, 3, key=None).checkpoint()
 
     assert run("verify", path) == (0, f"The log is as it was written: 3 lines, 1 to 3.\nAnchor: {anchor}\n", "")
-    assert run("verify", path, "--anchor", anchor)[0] == 0
-    assert run("verify", path, "--anchor", f"4:{'0' * 64}")[:2] == (
+    assert run("verify", path, "--checkpoint", anchor)[0] == 0
+    assert run("verify", path, "--checkpoint", f"4:{'0' * 64}")[:2] == (
         1,
         f"""cut: the anchor knows line 4, gone from the end
 The log is NOT as it was written; 3 lines, 1 to 3, are in order.
-Anchor: {anchor}
+Checkpoint: {anchor}
 """,
     )
 
@@ -1489,7 +1489,7 @@ def test_the_command_says_what_it_cannot_do(path: Path, run: Any, key_file: Path
     for words, message in [
         (["verify", path], f"cannot read {path}.key: No such file"),
         (["verify", path.parent / "nothing", "--key", key_file], "nothing: No such file"),
-        (["verify", path, "--key", key_file, "--anchor", "x"], "an anchor is SEQUENCE:MAC"),
+        (["verify", path, "--key", key_file, "--checkpoint", "x"], "an anchor is SEQUENCE:MAC"),
         (["verify", path, "--key", key_file.with_name("bad")], "others may read the key"),
         (["tail", path.parent / "nothing"], "cannot read"),
         (["stats", path.parent], "cannot read"),
@@ -1506,7 +1506,7 @@ def test_the_command_says_what_it_cannot_do(path: Path, run: Any, key_file: Path
 def test_the_command_prints_the_last_events_in_words(path: Path, run: Any) -> None:
     log = write(path, 3, max_bytes=1_500)
     listed = Answer.accept({"name": "Ada"}, by="policy", reason="listed", sources={"name": "policy"})
-    ask(log, reply=listed.model_copy(update={"policy": "automatic"}))
+    ask(log, reply=listed.model_copy(update={"policy": "automatic_answers"}))
     ask(log, URL)
 
     status, out, _ = run("tail", path, "-n", 2)
@@ -1544,7 +1544,7 @@ def test_the_command_shows_nothing_raw_of_what_somebody_wrote_into_the_log(path:
         status, out, _ = run(*words, path)
 
         assert status == 0
-        assert all(printable(line, limit=None) == line or "--json" in words for line in out.splitlines())
+        assert all(sanitize_text(line, limit=None) == line or "--json" in words for line in out.splitlines())
         assert out.isascii()
         assert "\nforged" not in out
 
@@ -1554,7 +1554,7 @@ def test_the_command_counts(path: Path, run: Any) -> None:
     ask(log, URL, YES)
     log._journal._close()
     log._lost, log._is_failing = 4, True
-    ask(log, FORM.model_copy(update={"server": Server(name="bank")}), Answer.cancel(by="policy", policy="quiet"))
+    ask(log, FORM.model_copy(update={"server": Server(name="bank")}), Answer.cancel(by="policy", policy="cooldown"))
     with path.open("ab") as file:
         file.write(b"x\n")
 
@@ -1571,7 +1571,7 @@ def test_the_command_counts(path: Path, run: Any) -> None:
         "outcome": {"answered": 4},
         "action": {"decline": 2, "accept": 1, "cancel": 1},
         "by": {"user": 3, "policy": 1},
-        "policy": {"quiet": 1},
+        "policy": {"cooldown": 1},
     }
     _, out, _ = run("stats", path)
     assert re.match(r"questions: 4; median latency: 0\.\d{3} s\nlost events: 4; unreadable lines: 1\nserver:\n", out)

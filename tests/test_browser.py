@@ -363,13 +363,13 @@ async def test_five_questions_at_once_have_four_pages_and_the_fifth_its_turn() -
 
 
 async def test_never_again_is_offered_where_it_may_be() -> None:
-    request = parse_request(NAME, server="mail").model_copy(update={"can_silence": True})
+    request = parse_request(NAME, server="mail").model_copy(update={"can_block": True})
     async with sitting() as desk, asking(desk, request) as question:
         page = await desk.page()
         await page.click("text=never ask")
         answer = await question.over()
 
-    assert (answer.action, answer.never_again) == ("decline", True)
+    assert (answer.action, answer.block_server) == ("decline", True)
 
 
 async def test_what_looks_like_a_secret_is_sent_only_after_a_warning() -> None:
@@ -391,13 +391,13 @@ async def test_axe_finds_nothing_on_any_page_light_or_dark() -> None:
         {
             "properties": {
                 "name": {"type": "string", "title": "Name", "minLength": 2, "description": "As on the card"},
-                "when": {"type": "string", "format": "date-time"},
+                "updated_at": {"type": "string", "format": "date-time"},
                 "tags": {"type": "array", "items": {"enum": ["x", "y"]}, "minItems": 1},
                 "must": {"type": "boolean"},
                 "place": {"type": "string", "enum": [f"Place {number}" for number in range(20)]},
                 "many": {"type": "array", "items": {"enum": [f"Thing {number}" for number in range(20)]}},
             },
-            "required": ["name", "when", "tags", "must", "place"],
+            "required": ["name", "updated_at", "tags", "must", "place"],
         }
     )
     for scheme in ("light", "dark"):

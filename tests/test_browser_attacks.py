@@ -25,7 +25,7 @@ import pytest
 
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.handlers.browser import BrowserHandler
-from mcp_elicit_client.handlers.browser.page import Page
+from mcp_elicit_client.handlers.browser.page import BrowserTab
 from mcp_elicit_client.handlers.browser.serving import PROCESS
 from mcp_elicit_client.handlers.opener import open_file
 from tests.chromium import chromium
@@ -43,7 +43,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def page_of(path: Path) -> Page:
+def page_of(path: Path) -> BrowserTab:
     """The page that a file leads to, with its secrets: what an attacker does not know, and here even does."""
     assert PROCESS._serving is not None
     token = re.search(r'/([\w-]{43})"', path.read_text())
@@ -316,14 +316,14 @@ async def test_the_token_is_in_no_list_of_processes_while_a_browser_opens_it(
     monkeypatch.setenv("BROWSER", str(program))
     question = Question()
     looked = 0
-    pages: list[Page] = []
+    pages: list[BrowserTab] = []
 
     async def note_and_open(path: Path) -> bool:
         pages.append(page_of(path))
         return await open_file(path)
 
     async with anyio.create_task_group() as group:
-        group.start_soon(question.ask, BrowserHandler(open_file=note_and_open, tell=None), NAME)
+        group.start_soon(question.ask, BrowserHandler(open_file=note_and_open, show_url=None), NAME)
         with anyio.fail_after(60):
             while not pages:
                 await anyio.lowlevel.checkpoint()
@@ -486,17 +486,17 @@ async def test_it_listens_on_no_other_address() -> None:
 
 
 @asynccontextmanager
-async def waiting() -> AsyncIterator[tuple[Page, str]]:
+async def waiting() -> AsyncIterator[tuple[BrowserTab, str]]:
     """A question that waits, its page, and the path of that; it must be waiting still in the end."""
     question = Question()
-    pages: list[Page] = []
+    pages: list[BrowserTab] = []
 
     async def open_nothing(path: Path) -> bool:
         pages.append(page_of(path))
         return True
 
     async with anyio.create_task_group() as group:
-        group.start_soon(question.ask, BrowserHandler(open_file=open_nothing, tell=None), NAME)
+        group.start_soon(question.ask, BrowserHandler(open_file=open_nothing, show_url=None), NAME)
         with anyio.fail_after(10):
             while not pages:
                 await anyio.lowlevel.checkpoint()
@@ -505,7 +505,7 @@ async def waiting() -> AsyncIterator[tuple[Page, str]]:
         entries = (await PROCESS._serving.inbox.list(page.owner)).entries
         path = f"/{page.key}/{entries[0].id}"
         yield page, path
-        assert (await PROCESS._serving.inbox.get(page.owner, entries[0].id)).state == "waiting"
+        assert (await PROCESS._serving.inbox.get(page.owner, entries[0].id)).state == "pending"
         host = urlsplit(page.origin).netloc
         own = [("Host", host), ("Origin", page.origin), ("Content-Type", "application/x-www-form-urlencoded")]
         assert b" 200 " in await request(page, "POST", path, own, "action=decline")

@@ -27,7 +27,7 @@ from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.cli.main import main
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.browser import BrowserHandler, handler, page, protocol
-from mcp_elicit_client.handlers.browser.line import Line
+from mcp_elicit_client.handlers.browser.line import FairSemaphore
 from mcp_elicit_client.handlers.browser.serving import PROCESS
 from tests.support import ROOT, form_params
 
@@ -182,12 +182,12 @@ async def test_where_nothing_opens_it_and_nobody_is_told_it_is_a_cancel(fails: b
             raise RuntimeError("no desktop")
         return False
 
-    answer = await BrowserHandler(open_file=open_file, tell=None)(REQUEST)
-    assert (answer.action, answer.by) == ("cancel", "nobody")
+    answer = await BrowserHandler(open_file=open_file, show_url=None)(REQUEST)
+    assert (answer.action, answer.by) == ("cancel", "unattended")
 
 
 async def test_a_folder_that_is_not_there_is_a_cancel(tmp_path: Path) -> None:
-    answer = await BrowserHandler(open_file=Visitor().open_file, folder=tmp_path / "nothing")(REQUEST)
+    answer = await BrowserHandler(open_file=Visitor().open_file, directory=tmp_path / "nothing")(REQUEST)
     assert (answer.action, answer.by) == ("cancel", "error")
 
 
@@ -218,7 +218,7 @@ async def test_a_server_that_fails_is_a_cancel_and_the_next_question_has_another
 
 async def test_the_file_is_put_where_the_host_says(tmp_path: Path) -> None:
     visitor = Visitor(opens=False)
-    await BrowserHandler(open_file=visitor.open_file, folder=tmp_path, tell=None)(REQUEST)
+    await BrowserHandler(open_file=visitor.open_file, directory=tmp_path, show_url=None)(REQUEST)
     assert visitor.files[0].is_relative_to(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -275,19 +275,19 @@ async def test_the_page_of_one_question_shows_no_other() -> None:
 
 
 async def test_who_waits_in_line_is_let_in_in_turn_or_leaves_it() -> None:
-    line = Line(1, 2)
+    line = FairSemaphore(1, 2)
     came: list[int] = []
     leave = [anyio.Event() for _ in range(3)]
 
     async def come(number: int) -> None:
-        assert await line.enter()
+        assert await line.acquire()
         came.append(number)
         await leave[number].wait()
-        line.leave()
+        line.release()
 
     async def give_up() -> None:
         with anyio.move_on_after(0.05):
-            await line.enter()
+            await line.acquire()
 
     async with anyio.create_task_group() as group:
         group.start_soon(come, 0)
@@ -296,23 +296,23 @@ async def test_who_waits_in_line_is_let_in_in_turn_or_leaves_it() -> None:
         for number in (1, 2):
             group.start_soon(come, number)
             await anyio.wait_all_tasks_blocked()
-        assert not await line.enter()
+        assert not await line.acquire()
         for number in range(3):
             assert came == [*range(number + 1)]
             leave[number].set()
             await anyio.wait_all_tasks_blocked()
-    assert await line.enter()
+    assert await line.acquire()
 
 
 async def test_a_question_whose_turn_comes_too_late_is_a_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PROCESS, "line", Line(0, 1))
+    monkeypatch.setattr(PROCESS, "line", FairSemaphore(0, 1))
     visitor = Visitor()
     answers: list[Answer] = []
     async with anyio.create_task_group() as group:
         group.start_soon(lambda: ask(visitor, answers, lifetime=0.3))
         await anyio.wait_all_tasks_blocked()
         await ask(visitor, answers)
-    assert [(answer.action, answer.by) for answer in answers] == [("cancel", "nobody"), ("cancel", "timeout")]
+    assert [(answer.action, answer.by) for answer in answers] == [("cancel", "unattended"), ("cancel", "timeout")]
     assert visitor.files == []
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import anyio
 import pytest
 
-from mcp_elicit_client import Answer, Target, parse_request
+from mcp_elicit_client import Answer, TargetUrl, parse_request
 from mcp_elicit_client.core.answers import check_answer
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from tests.console import CTRL_C, ScriptedConsole
@@ -40,13 +40,13 @@ Ask: TypeAlias = Callable[..., Awaitable[tuple[Answer, str]]]
 async def by_line(
     params: Mapping[str, Any], *, lines: Sequence[str] = (), keys: Sequence[str] = (), opened: list[str] | None = None
 ) -> tuple[Answer, str]:
-    async def open_url(target: Target) -> bool:
+    async def open_url(target: TargetUrl) -> bool:
         assert opened is not None
         opened.append(target.url)
         return True
 
     console = ScriptedConsole(lines)
-    request = parse_request(params, server="mail", protocol="2025-11-25")
+    request = parse_request(params, server="mail", protocol_version="2025-11-25")
     answer = await TerminalHandler(console=console, open_url=open_url)(request)
     return check_answer(request, answer), console.shown
 
@@ -54,7 +54,7 @@ async def by_line(
 async def by_form(
     params: Mapping[str, Any], *, lines: Sequence[str] = (), keys: Sequence[str] = (), opened: list[str] | None = None
 ) -> tuple[Answer, str]:
-    request = parse_request(params, server="mail", protocol="2025-11-25")
+    request = parse_request(params, server="mail", protocol_version="2025-11-25")
     async with asking(request, opened=opened) as person:
         shown = [person.shown]
         for key in keys:

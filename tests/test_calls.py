@@ -14,13 +14,13 @@ import mcp.types
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, UrlRequest
-from mcp_elicit_client.calls import Caller, Parking, liveness
-from mcp_elicit_client.calls.call import Memory
-from mcp_elicit_client.calls.connect import Command, Connection, Era, connect
-from mcp_elicit_client.calls.parked import Memo
-from mcp_elicit_client.calls.verbs import Called
-from mcp_elicit_client.exceptions import CallError, ParkedError, VisitRequiredError
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.calls import Caller, SuspendOptions, liveness
+from mcp_elicit_client.calls.call import CallHistory
+from mcp_elicit_client.calls.connect import Command, Connection, ConnectMode, connect
+from mcp_elicit_client.calls.parked import CallSnapshot
+from mcp_elicit_client.calls.verbs import CallSpec
+from mcp_elicit_client.exceptions import CallError, ResumeError, UrlElicitationIncompleteError
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.typing import Request
 from tests.plain import plain
@@ -28,8 +28,8 @@ from tests.support import ASKER, ROOT, VISITOR, http_server
 
 pytestmark = pytest.mark.anyio
 
-ROUNDS: Era = "auto"
-ERAS: list[Era] = ["legacy", ROUNDS] if speaks_rounds() else ["legacy"]
+ROUNDS: ConnectMode = "auto"
+ERAS: list[ConnectMode] = ["legacy", ROUNDS] if supports_multi_round_trip() else ["legacy"]
 OTHER = "https://pay.example.com/deposit"
 URL = "https://login.example.com/start"
 
@@ -37,7 +37,7 @@ only_rounds = pytest.mark.rounds
 
 
 @pytest.fixture(params=ERAS)
-def era(request: pytest.FixtureRequest) -> Era:
+def era(request: pytest.FixtureRequest) -> ConnectMode:
     return ROUNDS if request.param == ROUNDS else "legacy"
 
 
@@ -87,11 +87,11 @@ class User:
 
     def __init__(self, *replies: Answer | Reply) -> None:
         self.replies = list(replies)
-        self.asked: list[Request] = []
+        self.requests: list[Request] = []
         self.withdrawn = 0
 
     async def __call__(self, request: Request, /) -> Answer:
-        self.asked.append(request)
+        self.requests.append(request)
         reply = self.replies[0] if len(self.replies) == 1 else self.replies.pop(0)
         try:
             return reply if isinstance(reply, Answer) else await reply(request)
@@ -101,7 +101,7 @@ class User:
 
     @property
     def urls(self) -> list[tuple[str, int]]:
-        return [(each.target.url, each.visits) for each in self.asked if isinstance(each, UrlRequest)]
+        return [(each.target.url, each.previous_visits) for each in self.requests if isinstance(each, UrlRequest)]
 
 
 def code_of(error: Any) -> int:
@@ -122,7 +122,7 @@ async def think_for_ever(_request: Request) -> Answer:
 @asynccontextmanager
 async def visitor(
     handler: Any,
-    era: Era,
+    era: ConnectMode,
     seen: Seen,
     transport: str = "stdio",
     *,
@@ -137,16 +137,16 @@ async def visitor(
 
 @asynccontextmanager
 async def serving(
-    caller: Caller, era: Era, seen: Seen, transport: str = "stdio", *, how: Any = connect, **options: Any
+    caller: Caller, era: ConnectMode, seen: Seen, transport: str = "stdio", *, how: Any = connect, **options: Any
 ) -> AsyncIterator[Any]:
     environment = {"PYTHONPATH": str(ROOT), "ELICIT_SEEN": str(seen.path)}
     if transport == "http":
         with http_server(VISITOR, environment) as url:
-            async with how(url, caller, era=era, **options) as connection:
+            async with how(url, caller, mode=era, **options) as connection:
                 yield connection
     else:
         with tempfile.TemporaryFile("w+") as errlog:
-            async with how(Command(VISITOR, errlog, environment), caller, era=era, **options) as connection:
+            async with how(Command(VISITOR, errlog, environment), caller, mode=era, **options) as connection:
                 yield connection
 
 
@@ -160,19 +160,19 @@ async def call(connection: Connection, tool: str, arguments: dict[str, Any] | No
 # --- URLs
 
 
-async def test_a_url_is_asked_about_and_the_server_sees_the_answer(era: Era, transport: str, seen: Seen) -> None:
+async def test_a_url_is_asked_about_and_the_server_sees_the_answer(era: ConnectMode, transport: str, seen: Seen) -> None:
     user = User(YES)
     async with visitor(user, era, seen, transport) as connection:
         got = await call(connection, "url", {"url": OTHER})
 
     assert got == {"got": {"action": "accept"}}
     assert user.urls == [(OTHER, 0)]
-    assert [request.tool for request in user.asked] == ["url"]
+    assert [request.tool for request in user.requests] == ["url"]
     assert seen.lines[-1] == "url done"
 
 
 async def test_a_url_that_is_wanted_first_is_visited_and_the_call_tried_again(
-    era: Era, transport: str, seen: Seen
+    era: ConnectMode, transport: str, seen: Seen
 ) -> None:
     user = User(YES)
     async with visitor(user, era, seen, transport) as connection:
@@ -180,9 +180,9 @@ async def test_a_url_that_is_wanted_first_is_visited_and_the_call_tried_again(
 
     assert got == {"calls": 2}
     assert user.urls == [(URL, 0), (OTHER, 0)]
-    assert [(each.turn.number, each.turn.of) for each in user.asked if each.turn] == [(1, 2), (2, 2)]
-    assert {each.answer_when for each in user.asked if isinstance(each, UrlRequest)} == {"finished"}
-    assert {each.tool for each in user.asked} == {"required"}
+    assert [(each.batch_position.number, each.batch_position.total) for each in user.requests if each.batch_position] == [(1, 2), (2, 2)]
+    assert {each.respond_after for each in user.requests if isinstance(each, UrlRequest)} == {"completion"}
+    assert {each.tool for each in user.requests} == {"required"}
     assert seen.lines == ["required", "required ended by RefusalError", "required", "required done"]
 
 
@@ -257,12 +257,12 @@ async def test_a_user_who_does_not_go_ends_the_call_and_nothing_is_tried_again(
 ) -> None:
     user = User(reply)
     async with visitor(user, "legacy", seen, transport) as connection:
-        with pytest.raises(VisitRequiredError, match=how) as caught:
+        with pytest.raises(UrlElicitationIncompleteError, match=how) as caught:
             await call(connection, "required", {"urls": [URL, OTHER]})
 
     assert [answer.action for answer in caught.value.answers] == [reply.action]
     assert code_of(caught.value.__cause__) == -32042
-    assert len(user.asked) == 1
+    assert len(user.requests) == 1
     assert seen.lines == ["required", "required ended by RefusalError"]
 
 
@@ -316,7 +316,7 @@ async def test_malformed_error_data_is_reported_and_nobody_asked(seen: Seen) -> 
                 await call(connection, "malformed", {"data": data})
             assert code_of(caught.value.__cause__) == -32042
 
-    assert user.asked == []
+    assert user.requests == []
 
 
 async def test_a_url_that_is_listed_twice_is_asked_about_once(seen: Seen) -> None:
@@ -327,7 +327,7 @@ async def test_a_url_that_is_listed_twice_is_asked_about_once(seen: Seen) -> Non
     assert user.urls == [(URL, 0), (OTHER, 0)]
 
 
-async def test_an_error_of_another_kind_is_the_sdks_own(era: Era, seen: Seen) -> None:
+async def test_an_error_of_another_kind_is_the_sdks_own(era: ConnectMode, seen: Seen) -> None:
     async with visitor(User(YES), era, seen) as connection:
         with pytest.raises(Exception) as caught:
             await call(connection, "missing")
@@ -356,8 +356,8 @@ async def test_questions_that_come_together_are_asked_one_at_a_time(seen: Seen) 
         got = await call(connection, "two")
 
     assert [each["content"]["name"] for each in got["got"]] == ["First?", "Second?"]
-    assert [(each.turn.number, each.turn.of) for each in user.asked if each.turn] == [(1, 2), (2, 2)]
-    assert [each.request_id for each in user.asked] == ["a", "b"]
+    assert [(each.batch_position.number, each.batch_position.total) for each in user.requests if each.batch_position] == [(1, 2), (2, 2)]
+    assert [each.request_id for each in user.requests] == ["a", "b"]
 
 
 @only_rounds
@@ -383,7 +383,7 @@ async def test_a_crowd_of_questions_is_refused(seen: Seen) -> None:
         with pytest.raises(CallError, match="asks 17 questions at once; at most 16"):
             await call(connection, "crowd", {"count": 17})
 
-    assert user.asked == []
+    assert user.requests == []
 
 
 @only_rounds
@@ -409,7 +409,7 @@ async def test_a_server_that_asks_again_for_what_was_declined_is_stopped(seen: S
         with pytest.raises(CallError, match="keeps asking for what was declined"):
             await call(connection, "nag")
 
-    assert len(user.asked) == 1
+    assert len(user.requests) == 1
     assert seen.lines.count('nag {"q": {"action": "decline"}}') == 2
 
 
@@ -420,7 +420,7 @@ async def test_a_server_that_asks_for_ever_is_stopped_after_ten_rounds(seen: See
         with pytest.raises(CallError, match="came back with questions more than 10 times"):
             await call(connection, "nag", {"reword": True})
 
-    assert len(user.asked) == 10
+    assert len(user.requests) == 10
 
 
 async def test_a_server_that_pushes_for_ever_hears_the_same_no_and_then_nothing(seen: Seen) -> None:
@@ -430,7 +430,7 @@ async def test_a_server_that_pushes_for_ever_hears_the_same_no_and_then_nothing(
     async with visitor(rewording, "legacy", seen) as connection:
         assert await call(connection, "nag", {"reword": True}) == {"got": ["accept"] * 25 + ["cancel"] * 15}
 
-    assert (len(stubborn.asked), len(rewording.asked)) == (1, 25)
+    assert (len(stubborn.requests), len(rewording.requests)) == (1, 25)
 
 
 # --- parking, where there is nothing to park
@@ -438,29 +438,29 @@ async def test_a_server_that_pushes_for_ever_hears_the_same_no_and_then_nothing(
 
 async def test_where_servers_push_their_questions_nothing_is_parked_and_none_can_be_resumed(seen: Seen) -> None:
     """What is parked and resumed is in test_parking.py; it needs rounds."""
-    parking = Parking(Inbox(MemoryStore()), "ann")
-    memo = Memo(
-        server="mail", called=Called("tool", "form"), state="s", memory=Memory(), questions={}, answers={}, others={}
+    parking = SuspendOptions(Inbox(MemoryStore()), "ann")
+    memo = CallSnapshot(
+        server="mail", call_spec=CallSpec("tool", "form"), state="s", history=CallHistory(), requests={}, answers={}, others={}
     )
-    call_of_another_process = await parking.inbox.calls.park("ann", memo.write(), [], 60)
+    call_of_another_process = await parking.inbox.calls.suspend("ann", memo.write(), [], 60)
     user = User(NAMED)
     async with visitor(user, "legacy", seen) as connection:
-        got = await call(connection, "form", park=parking)
-        with pytest.raises(ParkedError) as caught:
+        got = await call(connection, "form", suspend=parking)
+        with pytest.raises(ResumeError) as caught:
             await connection.caller.resume(call_of_another_process.id, connection.client, parking)
 
     assert got == {"got": {"action": "accept", "content": {"name": "Ann"}}}
-    assert len(user.asked) == 1
+    assert len(user.requests) == 1
     assert caught.value.code == "protocol"
     found = await parking.inbox.calls.find("ann", call_of_another_process.id)
     assert found is not None
-    assert found.call.state == "parked"
+    assert found.call.state == "suspended"
 
 
 # --- prompts and resources
 
 
-async def test_prompts_and_resources_ask_too(era: Era, seen: Seen) -> None:
+async def test_prompts_and_resources_ask_too(era: ConnectMode, seen: Seen) -> None:
     user = User(NAMED)
     async with visitor(user, era, seen) as connection:
         caller, client = connection.caller, connection.client
@@ -470,7 +470,7 @@ async def test_prompts_and_resources_ask_too(era: Era, seen: Seen) -> None:
     got = {"got": {"action": "accept", "content": {"name": "Ann"}}}
     assert json.loads(prompt.messages[0].content.text) == got
     assert json.loads(resource.contents[0].text) == got
-    assert [request.tool for request in user.asked] == [None, None]
+    assert [request.tool for request in user.requests] == [None, None]
 
 
 # --- endings
@@ -484,7 +484,7 @@ async def wait_and_mark(mark: Path, request: Request) -> Answer:
 @every_way
 @pytest.mark.parametrize("required", [False, True])
 async def test_a_server_that_dies_while_the_user_thinks_takes_its_question_with_it(
-    required: bool, era: Era, transport: str, seen: Seen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    required: bool, era: ConnectMode, transport: str, seen: Seen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(liveness, "_HEARTBEAT", 0.2)
     mark = tmp_path / "mark"
@@ -499,13 +499,13 @@ async def test_a_server_that_dies_while_the_user_thinks_takes_its_question_with_
             await connection.call_tool("die", {"mark": str(mark), "required": required})
 
     assert not isinstance(caught.value, TimeoutError)
-    assert user.withdrawn == len(user.asked) == 1
+    assert user.withdrawn == len(user.requests) == 1
     assert [line for line in seen.lines if "accept" in line] == []
 
 
 @every_way
 async def test_a_call_that_is_cancelled_withdraws_its_question_and_the_server_sees_it(
-    era: Era, transport: str, seen: Seen
+    era: ConnectMode, transport: str, seen: Seen
 ) -> None:
     open_question = anyio.Event()
 
@@ -551,7 +551,7 @@ async def test_a_question_that_the_server_takes_back_disappears(seen: Seen, tmp_
 
 
 @both_loops
-async def test_other_calls_go_on_while_a_question_is_open(era: Era, seen: Seen) -> None:
+async def test_other_calls_go_on_while_a_question_is_open(era: ConnectMode, seen: Seen) -> None:
     async def call_meanwhile(_request: Request) -> Answer:
         got = await call(connections[0], "echo", {"still": "here"})
         assert got == {"still": "here"}
@@ -587,7 +587,7 @@ async def test_a_question_during_one_of_several_calls_stops_the_clocks_of_all(se
     [((), None), (("form",), {"form": {}}), (("url",), {"url": {}}), (("form", "url"), {"form": {}, "url": {}})],
 )
 async def test_just_the_modes_are_declared_that_somebody_answers(
-    modes: tuple[Any, ...], declared: Any, era: Era, seen: Seen
+    modes: tuple[Any, ...], declared: Any, era: ConnectMode, seen: Seen
 ) -> None:
     registry = ElicitationRegistry()
     for mode in modes:
@@ -597,7 +597,7 @@ async def test_just_the_modes_are_declared_that_somebody_answers(
 
 
 @pytest.mark.parametrize("is_narrowed", [False, True])
-async def test_a_request_in_a_mode_that_is_not_declared_is_an_error(era: Era, is_narrowed: bool) -> None:
+async def test_a_request_in_a_mode_that_is_not_declared_is_an_error(era: ConnectMode, is_narrowed: bool) -> None:
     registry = ElicitationRegistry()
     user = User(YES)
     registry.on_elicitation(mode="form")(user)
@@ -605,20 +605,20 @@ async def test_a_request_in_a_mode_that_is_not_declared_is_an_error(era: Era, is
     params = {"mode": "url", "message": "m", "url": URL, "elicitationId": "e"}
     with tempfile.TemporaryFile("w+") as errlog:
         command = Command(ASKER, errlog, {"PYTHONPATH": str(ROOT)})
-        async with connect(command, caller, era=era) as connection:
+        async with connect(command, caller, mode=era) as connection:
             got = await call(connection, "ask", {"params": params})
 
     if era == "legacy":
         assert got == {"error": -32602, "message": "this client takes no requests in url mode"}
     else:  # where an answer has no place for an error
         assert got["action"] == "cancel"
-    assert user.asked == []
+    assert user.requests == []
 
 
 # --- sessions that the host makes
 
 
-async def test_the_same_over_a_session_that_the_host_makes(era: Era, seen: Seen) -> None:
+async def test_the_same_over_a_session_that_the_host_makes(era: ConnectMode, seen: Seen) -> None:
     user = User(YES)
     caller = Caller(user, "mail")
 
@@ -634,7 +634,7 @@ async def test_the_same_over_a_session_that_the_host_makes(era: Era, seen: Seen)
 
     assert json.loads(result.content[0].text) == {"calls": 2}
     assert json.loads(asked.content[0].text) == {"got": {"action": "accept"}}
-    assert len(user.asked) == 2
+    assert len(user.requests) == 2
 
 
 async def test_the_hosts_message_handler_sees_every_message_too(seen: Seen) -> None:
@@ -651,7 +651,7 @@ async def test_the_hosts_message_handler_sees_every_message_too(seen: Seen) -> N
     assert messages == ["notifications/elicitation/complete"]
 
 
-async def test_progress_is_reported_and_meta_sent(era: Era, seen: Seen) -> None:
+async def test_progress_is_reported_and_meta_sent(era: ConnectMode, seen: Seen) -> None:
     async def progress(_progress: float, _total: float | None, _message: str | None) -> None: ...
 
     async with visitor(User(YES), era, seen) as connection:

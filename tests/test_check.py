@@ -17,7 +17,7 @@ import pytest
 
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.testing import SCENARIOS
-from mcp_elicit_client.testing.grading import Grading
+from mcp_elicit_client.testing.grading import ScenarioRunner
 from mcp_elicit_client.testing.loading import LoadError, find
 from mcp_elicit_client.testing.scenarios import GROUPS
 from tests.support import ROOT, skip_or_fail
@@ -68,13 +68,13 @@ def test_nobody_at_all_has_no_fault() -> None:
     found = verdicts("tests.subjects:headless", status=0)
 
     assert found[CONFIRMATION]["outcome"] == found["nobody-is-not-a-decline"]["outcome"] == "pass"
-    assert found["form-accept-is-accept"]["outcome"] == "not reached"
+    assert found["form-accept-is-accept"]["outcome"] == "inconclusive"
 
 
 EXPECTED = {
     "form-accept-is-accept": "pass",
     "form-decline-is-decline": "pass",
-    "form-cancel-is-cancel": "not reached",
+    "form-cancel-is-cancel": "inconclusive",
     "server-is-named": "fail",
     "url-shown-whole": "fail",
     "nobody-raises-nothing": "fail",
@@ -95,7 +95,7 @@ def test_a_callback_that_asks_at_standard_input_is_typed_to() -> None:
     ("name", "scenario", "outcome", "reason"),
     [
         ("hangs", "nobody-holds-up-nothing", "fail", "was stopped"),
-        ("hangs", "no-content-with-url", "not reached", "was stopped"),
+        ("hangs", "no-content-with-url", "inconclusive", "was stopped"),
         ("crashes", CONFIRMATION, "fail", "the process died"),
         ("leaves", CONFIRMATION, "fail", "SystemExit"),
     ],
@@ -104,11 +104,11 @@ def test_what_hangs_or_crashes_is_stopped_and_told(
     name: str, scenario: str, outcome: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    grading = Grading(
-        callback=f"tests.checked:{name}", scenarios=[scenario, "url-mode-gets-an-answer"], patience=1, limit=3
+    grading = ScenarioRunner(
+        callback=f"tests.checked:{name}", scenarios=[scenario, "url-mode-gets-an-answer"], answer_timeout=1, scenario_timeout=3
     )
 
-    found = list(grading.verdicts())
+    found = list(grading.results())
 
     assert [each.scenario for each in found] == [scenario, "url-mode-gets-an-answer"]
     assert found[0].outcome == outcome
@@ -122,8 +122,8 @@ def test_the_text_lists_what_is_wrong_and_why() -> None:
     assert "FAIL nobody-confirms-nothing" in run.stdout
     assert "Here: nobody was there, and the server got" in run.stdout
     assert "See: NousResearch/hermes-agent#58778" in run.stdout
-    assert "not reached: it takes a user: say how to play yours (--user): too-long" in run.stdout
-    assert "2 scenarios: 1 fail, 1 not reached" in run.stdout
+    assert "inconclusive: it takes a user: say how to play yours (--user): too-long" in run.stdout
+    assert "2 scenarios: 1 fail, 1 inconclusive" in run.stdout
     assert "\x1b" not in run.stdout
 
 
@@ -187,7 +187,7 @@ def test_what_cannot_be_done_is_told_with_status_2(
 
 def test_a_library_that_is_missing_is_named() -> None:
     with pytest.raises(LoadError, match="langchain_mcp_adapters"):
-        list(Grading(callback="tests.checked:asks", shape="langchain", scenarios=[CONFIRMATION]).verdicts())
+        list(ScenarioRunner(callback="tests.checked:asks", shape="langchain", scenarios=[CONFIRMATION]).results())
 
 
 def test_a_handler_of_fastmcp_is_graded_as_fastmcp_calls_it() -> None:
@@ -207,7 +207,7 @@ def test_every_shape_can_be_chosen() -> None:
 
 
 def test_a_callable_may_have_dots() -> None:
-    assert find("tests.checked:Wish.saw") is not None
+    assert find("tests.checked:UserAction.saw") is not None
 
 
 def test_the_list_of_scenarios_in_the_documentation_is_up_to_date() -> None:

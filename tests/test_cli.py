@@ -12,10 +12,10 @@ import anyio
 import pytest
 
 from mcp_elicit_client.cli.main import _PrintableFormatter, main
-from mcp_elicit_client.core.revisions import REVISIONS, lint
+from mcp_elicit_client.core.revisions import PROTOCOL_VERSIONS, lint
 from mcp_elicit_client.demo.questions import QUESTIONS
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 from tests.support import cases, corpus, form_params, http_server
 
 GOOD = form_params({"type": "object", "properties": {"name": {"type": "string"}}})
@@ -164,17 +164,17 @@ def test_lint_says_what_is_survived(run: Any) -> None:
 FIELDS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"type": "string"}, ()),
     ({"type": "string", "default": 1}, ("2025-11-25", "2026-07-28")),
-    ({"type": "string", "format": "uuid"}, REVISIONS),
-    ({"type": "string", "minLength": "1"}, REVISIONS),
-    ({"type": "string", "title": 5}, REVISIONS),
-    ({"type": "integer", "minimum": True}, REVISIONS),
-    ({"type": "boolean", "default": "no"}, REVISIONS),
+    ({"type": "string", "format": "uuid"}, PROTOCOL_VERSIONS),
+    ({"type": "string", "minLength": "1"}, PROTOCOL_VERSIONS),
+    ({"type": "string", "title": 5}, PROTOCOL_VERSIONS),
+    ({"type": "integer", "minimum": True}, PROTOCOL_VERSIONS),
+    ({"type": "boolean", "default": "no"}, PROTOCOL_VERSIONS),
     ({"type": "array", "items": {"type": "string", "enum": ["a"]}}, ("2025-06-18",)),
     ({"type": "array", "items": {"anyOf": [{"const": "a", "title": "A"}]}}, ("2025-06-18",)),
-    ({"type": "array", "items": {"enum": ["a"]}}, REVISIONS),
-    ({"type": "array", "items": {"type": "string", "enum": ["a"]}, "default": "a"}, REVISIONS),
-    ({"type": ["string", "null"]}, REVISIONS),
-    ({}, REVISIONS),
+    ({"type": "array", "items": {"enum": ["a"]}}, PROTOCOL_VERSIONS),
+    ({"type": "array", "items": {"type": "string", "enum": ["a"]}, "default": "a"}, PROTOCOL_VERSIONS),
+    ({"type": ["string", "null"]}, PROTOCOL_VERSIONS),
+    ({}, PROTOCOL_VERSIONS),
 ]
 
 
@@ -182,7 +182,7 @@ FIELDS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
 def test_a_field_is_allowed_or_not_by_each_revision(field: dict[str, Any], refusing: tuple[str, ...]) -> None:
     findings = lint(form_params({"type": "object", "properties": {"f": field}}))
 
-    assert tuple(dict.fromkeys(each.revision for each in findings if each.severity == "error")) == refusing
+    assert tuple(dict.fromkeys(each.protocol_version for each in findings if each.severity == "error")) == refusing
 
 
 @pytest.mark.parametrize(
@@ -199,12 +199,12 @@ def test_a_field_is_allowed_or_not_by_each_revision(field: dict[str, Any], refus
     ],
 )
 def test_a_malformed_request_is_allowed_by_no_revision(params: dict[str, Any]) -> None:
-    assert {each.revision for each in lint(params) if each.severity == "error"} == set(REVISIONS)
+    assert {each.protocol_version for each in lint(params) if each.severity == "error"} == set(PROTOCOL_VERSIONS)
 
 
 @pytest.mark.parametrize("case", cases("lint"))
 def test_lint_finds_exactly_what_the_table_says(case: Any) -> None:
-    findings = [[each.revision, each.severity, each.path, each.message] for each in lint(case["params"])]
+    findings = [[each.protocol_version, each.severity, each.path, each.message] for each in lint(case["params"])]
 
     assert case["findings"] == findings
 
@@ -219,8 +219,8 @@ def test_lint_agrees_with_the_schemas_of_the_revisions_on_the_corpus() -> None:
     for row in corpus("requests.jsonl"):
         if not isinstance(row["params"], dict):
             continue
-        refusing = {each.revision for each in lint(row["params"]) if each.severity == "error"}
-        for revision in REVISIONS:
+        refusing = {each.protocol_version for each in lint(row["params"]) if each.severity == "error"}
+        for revision in PROTOCOL_VERSIONS:
             compared += 1
             assert row[f"schema_{revision.replace('-', '_')}"] == (revision not in refusing), row["id"]
 
@@ -231,9 +231,9 @@ def test_the_demo_asks_everything_in_every_era(run: Any) -> None:
     status, out, _ = run("demo", "--auto")
 
     assert status == 0
-    assert out.count("Calling its tool") == (6 if speaks_rounds() else 3)
-    assert out.count('"guests": 2') == (2 if speaks_rounds() else 1)
-    assert ("speaks 2026-07-28" in out) is speaks_rounds()
+    assert out.count("Calling its tool") == (6 if supports_multi_round_trip() else 3)
+    assert out.count('"guests": 2') == (2 if supports_multi_round_trip() else 1)
+    assert ("speaks 2026-07-28" in out) is supports_multi_round_trip()
 
 
 def test_call_lists_the_tools(run: Any) -> None:

@@ -14,20 +14,20 @@ from mcp_elicit_client import (
     FormRequest,
     Limits,
     RequestError,
-    UnsafeURLError,
+    UnsafeUrlError,
     UrlRequest,
     UrlRules,
     accept,
     inspect_url,
     normalize_enum,
     parse_request,
-    printable,
+    sanitize_text,
     validate,
 )
 from mcp_elicit_client.core.answers import check_answer
-from mcp_elicit_client.core.consent import ask_consent, ask_when_done
+from mcp_elicit_client.core.consent import consent_prompt, completion_prompt
 from mcp_elicit_client.core.entry import parse_text
-from mcp_elicit_client.core.matching import check_value, settle_defaults
+from mcp_elicit_client.core.matching import validate_value, drop_invalid_defaults
 from tests.support import cases, form_params
 
 EVERYTHING = {
@@ -88,8 +88,8 @@ def test_a_schema_on_the_edge_becomes_just_this_form_and_these_notes(case: Any) 
     assert case["fields"] == [
         {key: value for key, value in field.items() if (key, value) != ("name", "a")} for field in fields
     ]
-    assert case["closed"] == request.form.closed
-    assert case["notes"] == [[problem.code, problem.field, problem.message] for problem in request.problems]
+    assert case["closed"] == request.form.rejects_unknown_fields
+    assert case["notes"] == [[problem.code, problem.field, problem.message] for problem in request.diagnostics]
 
 
 @pytest.mark.parametrize(
@@ -103,17 +103,17 @@ def test_a_schema_on_the_edge_becomes_just_this_form_and_these_notes(case: Any) 
 def test_a_request_may_be_as_large_as_the_limit_and_not_larger(params: dict[str, Any], size: int) -> None:
     wire = {**params}
 
-    parse_request(wire, limits=Limits(request=size))
+    parse_request(wire, limits=Limits(max_request=size))
     with pytest.raises(RequestError, match=f"larger than {size - 1} characters"):
-        parse_request(wire, limits=Limits(request=size - 1))
+        parse_request(wire, limits=Limits(max_request=size - 1))
 
 
 def test_a_request_may_be_as_deep_as_the_limit_and_not_deeper() -> None:
     wire = {"message": "m", "_meta": {"a": {"b": {}}}}
 
-    parse_request(wire, limits=Limits(nesting=4))
+    parse_request(wire, limits=Limits(max_nesting=4))
     with pytest.raises(RequestError, match="nested more than 3 deep"):
-        parse_request(wire, limits=Limits(nesting=3))
+        parse_request(wire, limits=Limits(max_nesting=3))
 
 
 def test_names_that_are_no_texts_are_refused_in_words() -> None:
@@ -124,11 +124,11 @@ def test_names_that_are_no_texts_are_refused_in_words() -> None:
 
 
 def test_a_message_may_be_as_long_as_the_limit() -> None:
-    exact, longer = (parse_request({"message": "m" * size}, limits=Limits(message=5)) for size in (5, 6))
+    exact, longer = (parse_request({"message": "m" * size}, limits=Limits(max_message=5)) for size in (5, 6))
 
-    assert (exact.message, [problem.code for problem in exact.problems]) == ("mmmmm", ["schema_missing"])
-    assert (longer.message, [problem.code for problem in longer.problems]) == ("mmmmm…", ["cut", "schema_missing"])
-    assert longer.problems[0].message == "the message was longer than 5 characters"
+    assert (exact.message, [problem.code for problem in exact.diagnostics]) == ("mmmmm", ["schema_missing"])
+    assert (longer.message, [problem.code for problem in longer.diagnostics]) == ("mmmmm…", ["truncated", "schema_missing"])
+    assert longer.diagnostics[0].message == "the message was longer than 5 characters"
 
 
 def test_an_elicitation_id_may_be_as_long_as_the_limit() -> None:
@@ -157,13 +157,13 @@ def test_models_within_the_params_of_an_sdk_are_read_as_on_the_wire() -> None:
 def test_the_field_at_fault_is_named_raw_and_shown_safe() -> None:
     name = "a\n" + "b" * 200
     with pytest.raises(RequestError) as caught:
-        form({"properties": {name: {"type": "object"}}, "required": [name]}, limits=Limits(name=300))
+        form({"properties": {name: {"type": "object"}}, "required": [name]}, limits=Limits(max_name=300))
 
     assert caught.value.field == name
     assert "a b" in str(caught.value)
 
     with pytest.raises(RequestError) as caught:
-        form({"properties": {name: {"type": "object"}}, "required": [name]}, limits=Limits(name=10))
+        form({"properties": {name: {"type": "object"}}, "required": [name]}, limits=Limits(max_name=10))
 
     assert "bbbbbbbbbbb" not in str(caught.value)
     assert str(caught.value).endswith("has a name of more than 10 characters")
@@ -172,7 +172,7 @@ def test_the_field_at_fault_is_named_raw_and_shown_safe() -> None:
 def test_a_name_that_is_not_unicode_is_left_out_and_noted_safely() -> None:
     request = form({"properties": {"\ud800": {"type": "string"}}})
 
-    (problem,) = request.problems
+    (problem,) = request.diagnostics
     assert (problem.field, problem.message) == ("\\u{d800}", "it has a name that is not valid Unicode")
 
 
@@ -181,7 +181,7 @@ def test_the_schema_that_is_checked_is_rebuilt_from_the_form() -> None:
 
 
 def test_options_may_be_as_large_as_the_limits() -> None:
-    limits = Limits(option_value=3, option_title=3, integer=9)
+    limits = Limits(max_option_value=3, max_option_title=3, max_integer=9)
 
     assert [choice.value for choice in normalize_enum({"enum": ["abc", "abcd", 9, 10, -9, 2.5]}, limits)] == [
         "abc",
@@ -214,7 +214,7 @@ def test_an_option_whose_title_repeats_shows_its_value_cut_and_in_one_line() -> 
 
 
 def test_a_host_may_allow_less_in_answers() -> None:
-    limits = Limits(answer=20, integer=9)
+    limits = Limits(max_answer=20, max_integer=9)
     request = form({"properties": {"a": {"type": "integer"}, "t": {"type": "string"}}})
 
     def outcome(content: dict[str, Any]) -> tuple[str, str]:
@@ -226,7 +226,7 @@ def test_a_host_may_allow_less_in_answers() -> None:
     assert outcome({"t": "x" * 11}) == ("accept", "")
     assert outcome({"t": "x" * 12}) == ("cancel", "the answer did not fit the form: too_large")
     assert outcome({"a": "x", "t": 5}) == ("cancel", "the answer did not fit the form: type")
-    assert [error.code for error in check_value(request.form.fields[0], 10, limits)] == ["unsafe_integer"]
+    assert [error.code for error in validate_value(request.form.fields[0], 10, limits)] == ["unsafe_integer"]
     with pytest.raises(AnswerError):
         parse_text(request.form.fields[0], "10", limits)
 
@@ -237,7 +237,7 @@ def test_what_was_left_out_of_an_answer_is_noted_even_where_it_is_cancelled() ->
     answer = check_answer(request, Answer.accept({"a": "x", "b": 1}, by="user"))
 
     assert answer.action == "cancel"
-    assert [(note.code, note.field, note.message) for note in answer.notes] == [
+    assert [(note.code, note.field, note.message) for note in answer.diagnostics] == [
         ("not_asked_for", "b", "it was not asked for, and is not sent")
     ]
 
@@ -283,9 +283,9 @@ def test_errors_come_in_the_order_of_the_fields_with_patterns_among_them() -> No
 
 
 def test_a_default_that_its_pattern_refuses_is_dropped_from_its_field_only() -> None:
-    request = settle_defaults(form({"properties": {"a": {"type": "string", "pattern": "^x$", "default": "y"}}}))
+    request = drop_invalid_defaults(form({"properties": {"a": {"type": "string", "pattern": "^x$", "default": "y"}}}))
 
-    assert [(problem.code, problem.field) for problem in request.problems] == [("default_dropped", "a")]
+    assert [(problem.code, problem.field) for problem in request.diagnostics] == [("default_dropped", "a")]
 
 
 def test_a_number_among_texts_is_said_to_be_no_list_of_texts() -> None:
@@ -298,7 +298,7 @@ def test_a_number_among_texts_is_said_to_be_no_list_of_texts() -> None:
 
 @pytest.mark.parametrize("case", [each for each in cases("urls") if each.values[0]["expect"] == "refuse"])
 def test_every_refused_url_carries_its_code_and_its_text(case: Any) -> None:
-    with pytest.raises(UnsafeURLError) as caught:
+    with pytest.raises(UnsafeUrlError) as caught:
         inspect_url(case["url"])
 
     assert caught.value.url == case["url"]
@@ -308,7 +308,7 @@ def test_every_refused_url_carries_its_code_and_its_text(case: Any) -> None:
 SENTENCES = {
     "insecure": {"the URL is not https"},
     "loopback": {"the URL leads to the user's own machine"},
-    "not_plain": {
+    "ambiguous_host": {
         "the URL does not start with https://",
         "the URL does not name its host plainly",
         "the URL's address is not written in its usual form",
@@ -332,7 +332,7 @@ def test_an_email_may_be_254_characters_long() -> None:
 
     def fits(size: int) -> bool:
         local = "l" * (size - len(domain) - 1)
-        return not check_value(field, f"{local}@{domain}")
+        return not validate_value(field, f"{local}@{domain}")
 
     assert [fits(size) for size in (253, 254, 255)] == [True, True, False]
 
@@ -340,7 +340,7 @@ def test_an_email_may_be_254_characters_long() -> None:
 def test_a_uri_may_name_a_future_kind_of_address() -> None:
     field = form({"properties": {"a": {"type": "string", "format": "uri"}}}).form.fields[0]
 
-    assert [not check_value(field, f"https://[{ip}]/") for ip in ("v1.x", "V1.x", "::1", "x1.x")] == [
+    assert [not validate_value(field, f"https://[{ip}]/") for ip in ("v1.x", "V1.x", "::1", "x1.x")] == [
         True,
         True,
         True,
@@ -384,13 +384,13 @@ def test_what_only_a_text_has_makes_a_text_whatever_the_default_is(keyword: dict
 
 
 def test_a_text_that_just_fits_is_not_cut() -> None:
-    assert printable("abc", limit=3) == "abc"
-    assert printable("a\x1bc", limit=3) == "a\\u{1b}c"
-    assert printable("a\nc", limit=3) == "a\nc"
-    assert printable("a\nc\x1b", limit=4, multiline=False) == "a c\\u{1b}"
-    assert printable("\udfff") == "\\u{dfff}"
-    assert printable("e" + "\u0301" * 4) == "e" + "\u0301" * 4
-    assert "\\u{301}" in printable("e" + "\u0301" * 5)
+    assert sanitize_text("abc", limit=3) == "abc"
+    assert sanitize_text("a\x1bc", limit=3) == "a\\u{1b}c"
+    assert sanitize_text("a\nc", limit=3) == "a\nc"
+    assert sanitize_text("a\nc\x1b", limit=4, multiline=False) == "a c\\u{1b}"
+    assert sanitize_text("\udfff") == "\\u{dfff}"
+    assert sanitize_text("e" + "\u0301" * 4) == "e" + "\u0301" * 4
+    assert "\\u{301}" in sanitize_text("e" + "\u0301" * 5)
 
 
 def test_an_answer_that_is_too_large_says_how_large_it_may_be() -> None:
@@ -410,10 +410,10 @@ def test_the_largest_integer_is_sent_also_if_it_is_written_with_a_fraction() -> 
 
 
 def test_a_host_that_allows_smaller_integers_asks_for_them() -> None:
-    limits = Limits(integer=9)
+    limits = Limits(max_integer=9)
 
-    assert form({"properties": {"n": {"type": "integer", "minimum": 10}}}, limits=limits).form.left_out == ("n",)
-    assert form({"properties": {"n": {"type": "integer", "minimum": 9}}}, limits=limits).form.left_out == ()
+    assert form({"properties": {"n": {"type": "integer", "minimum": 10}}}, limits=limits).form.unsupported_fields == ("n",)
+    assert form({"properties": {"n": {"type": "integer", "minimum": 9}}}, limits=limits).form.unsupported_fields == ()
     (field,) = form({"properties": {"n": {"type": "integer", "default": 10}}}, limits=limits).form.fields
     assert field.default is None
 
@@ -435,19 +435,19 @@ def test_null_stays_where_it_would_hide_a_missing_required_answer() -> None:
 def test_a_url_request_notes_what_was_wrong_with_its_message() -> None:
     params = {"mode": "url", "message": "m" * 9, "url": "https://a.example/"}
 
-    assert [problem.code for problem in parse_request(params, limits=Limits(message=8)).problems] == ["cut"]
+    assert [problem.code for problem in parse_request(params, limits=Limits(max_message=8)).diagnostics] == ["truncated"]
 
 
 def test_a_host_name_may_be_253_characters_long() -> None:
     name = ".".join(["a" * 49] * 5)
 
     assert len(inspect_url(f"https://{name}.com/").host) == 253
-    with pytest.raises(UnsafeURLError, match="longer than a name can be"):
+    with pytest.raises(UnsafeUrlError, match="longer than a name can be"):
         inspect_url(f"https://{name}.{'a' * 4}/")
 
 
 def test_the_unspecified_address_is_nobodys() -> None:
-    with pytest.raises(UnsafeURLError, match="not one that people visit"):
+    with pytest.raises(UnsafeUrlError, match="not one that people visit"):
         inspect_url("https://[::]/", UrlRules(allow_private=True))
 
 
@@ -483,10 +483,10 @@ def test_the_question_about_a_url_offers_what_can_be_done() -> None:
     assert isinstance(request, UrlRequest)
     assert isinstance(warned, UrlRequest)
 
-    assert ask_consent(request).choices == ("open", "show", "decline", "cancel")
-    assert ask_consent(request).step == "consent"
-    assert ask_consent(request, can_open=False, can_copy=True).choices == ("copy", "show", "decline", "cancel")
-    assert (ask_consent(request).default, ask_consent(warned).default) == (None, "decline")
-    assert ask_when_done(request).choices == ("continue", "again", "decline", "cancel")
-    assert ask_when_done(request, can_open=False).choices == ("continue", "decline", "cancel")
-    assert (ask_when_done(warned).step, ask_when_done(warned).default) == ("waiting", None)
+    assert consent_prompt(request).choices == ("open", "show", "decline", "cancel")
+    assert consent_prompt(request).step == "consent"
+    assert consent_prompt(request, can_open=False, can_copy=True).choices == ("copy", "show", "decline", "cancel")
+    assert (consent_prompt(request).default, consent_prompt(warned).default) == (None, "decline")
+    assert completion_prompt(request).choices == ("done", "reopen", "decline", "cancel")
+    assert completion_prompt(request, can_open=False).choices == ("done", "decline", "cancel")
+    assert (completion_prompt(warned).step, completion_prompt(warned).default) == ("pending", None)

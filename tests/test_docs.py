@@ -14,7 +14,7 @@ import mcp_elicit_client
 from mcp_elicit_client import Limits
 from mcp_elicit_client.core.domains import UrlWarningCode
 from mcp_elicit_client.core.errors import MESSAGES, ErrorCode
-from mcp_elicit_client.core.problems import ProblemCode
+from mcp_elicit_client.core.problems import DiagnosticCode
 from mcp_elicit_client.exceptions import UrlRefusal
 from tests.support import ROOT
 
@@ -24,7 +24,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 TABLES: list[tuple[str, Any]] = [
     ("## What an answer can have wrong", ErrorCode),
-    ("## What a request can have wrong", ProblemCode),
+    ("## What a request can have wrong", DiagnosticCode),
     ("## Why a URL is refused", UrlRefusal),
     ("And what is warned about", UrlWarningCode),
 ]

@@ -120,7 +120,7 @@ def test_a_url_that_a_real_server_wants_visited_first_is_asked_about_and_the_cal
     with terminal("call", "--legacy", *everything(), environment=environment) as child:
         say(child, "(Enter to leave): ", f"trigger-url-elicitation {arguments}")
         first = say(child, "cancel: ", "open")
-        say(child, "continue / again / decline / cancel: ", "continue")
+        say(child, "done / reopen / decline / cancel: ", "done")
         second = say(child, "cancel: ", "open")
         shown = say(child, "(Enter to leave): ", 'echo {"message": "still here"}')
         child.expect_exact("Echo: still here")

@@ -19,7 +19,7 @@ import pytest
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller, liveness
 from mcp_elicit_client.calls.connect import Command, Connection, connect
-from mcp_elicit_client.exceptions import VisitRequiredError
+from mcp_elicit_client.exceptions import UrlElicitationIncompleteError
 from mcp_elicit_client.typing import Request
 from tests.support import npm_environment, npm_tool
 from tests.test_calls import LEFT, NO, YES, User, think_for_ever
@@ -65,12 +65,12 @@ async def everything(handler: Any, transport: str) -> AsyncIterator[Connection]:
     if transport == "http":
         with everything_over_http() as (url, process):
             KILL.append(process)
-            async with connect(url, caller, era="legacy") as connection:
+            async with connect(url, caller, mode="legacy") as connection:
                 yield connection
     else:
         with tempfile.TemporaryFile("w+") as errlog:
             command = Command([npm_tool("mcp-server-everything"), "stdio"], errlog, npm_environment())
-            async with connect(command, caller, era="legacy") as connection:
+            async with connect(command, caller, mode="legacy") as connection:
                 yield connection
 
 
@@ -115,7 +115,7 @@ async def test_a_url_that_is_wanted_first_is_visited_and_the_call_goes_on(transp
 async def test_a_user_who_leaves_while_waiting_ends_the_call(transport: str) -> None:
     user = User(LEFT)
     async with everything(user, transport) as connection:
-        with pytest.raises(VisitRequiredError, match="the user left the question"):
+        with pytest.raises(UrlElicitationIncompleteError, match="the user left the question"):
             await call(connection, errorPath=True)
         # The server still waits for the visit: the same call again asks nothing first.
         user.replies = [YES]
@@ -143,4 +143,4 @@ async def test_a_server_that_dies_while_the_user_thinks_takes_its_question_with_
             await connection.call_tool(TOOL, {"message": "m", "url": URL, "errorPath": error_path})
 
     assert not isinstance(caught.value, TimeoutError)
-    assert user.withdrawn == len(user.asked) == 1
+    assert user.withdrawn == len(user.requests) == 1

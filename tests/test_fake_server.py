@@ -11,12 +11,12 @@ from mcp.types import ElicitResult, ErrorData
 
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.testing import (
-    BOMBS,
-    BROKEN,
-    ERAS,
-    ESCAPES,
+    PAYLOADS,
+    FAILURE_TEXT,
+    DELIVERIES,
+    ESCAPE_SEQUENCES,
     SPOOFED_URLS,
-    Era,
+    Delivery,
     FakeServer,
     HostileServer,
     ScriptedUser,
@@ -39,8 +39,8 @@ UNSENDABLE = ("NaN", "surrogates", "5 000 deep")
 """What no JSON parser lets through to a client."""
 
 
-@pytest.fixture(params=ERAS)
-def era(request: pytest.FixtureRequest) -> Era:
+@pytest.fixture(params=DELIVERIES)
+def delivery(request: pytest.FixtureRequest) -> Delivery:
     return request.param  # type: ignore[no-any-return]
 
 
@@ -50,16 +50,16 @@ def callback_of(user: ScriptedUser) -> Any:
     return registry.callback("mail")
 
 
-async def asked(user: ScriptedUser, *questions: dict[str, Any], era: Era = "push") -> list[Any]:
-    async with FakeServer(era).connected(callback_of(user)) as server:
+async def asked(user: ScriptedUser, *questions: dict[str, Any], delivery: Delivery = "server-initiated") -> list[Any]:
+    async with FakeServer(delivery).connected(callback_of(user)) as server:
         return [(await server.ask(question)).result for question in questions]
 
 
-async def test_a_server_keeps_what_it_got_as_it_is_on_the_wire(era: Era) -> None:
+async def test_a_server_keeps_what_it_got_as_it_is_on_the_wire(delivery: Delivery) -> None:
     async def callback(_context: Any, _params: Any) -> ElicitResult:
         return ElicitResult(action="accept", content={"guests": 2, "name": None})
 
-    async with FakeServer(era).connected(callback) as server:
+    async with FakeServer(delivery).connected(callback) as server:
         reply = await server.ask(FORM)
 
     assert reply.result == {"action": "accept", "content": {"guests": 2, "name": None}}
@@ -67,7 +67,7 @@ async def test_a_server_keeps_what_it_got_as_it_is_on_the_wire(era: Era) -> None
     assert any("initialize" in json.dumps(each) or "inputResponses" in json.dumps(each) for each in server.received)
 
 
-async def test_a_server_asks_what_the_sdk_would_not_send(era: Era) -> None:
+async def test_a_server_asks_what_the_sdk_would_not_send(delivery: Delivery) -> None:
     seen: list[Any] = []
 
     async def callback(_context: Any, params: Any) -> ElicitResult:
@@ -75,32 +75,32 @@ async def test_a_server_asks_what_the_sdk_would_not_send(era: Era) -> None:
         return ElicitResult(action="decline")
 
     schema = {"type": "object", "properties": {"a": {"allOf": [{"$ref": "#/x"}], "default": {"deep": [1]}}}}
-    async with FakeServer(era).connected(callback) as server:
+    async with FakeServer(delivery).connected(callback) as server:
         assert (await server.ask({"message": "m", "requestedSchema": schema})).action == "decline"
 
     assert seen[0]["requestedSchema"]["properties"] == schema["properties"]
 
 
-async def test_an_error_and_an_exception_are_told_apart_from_answers(era: Era) -> None:
+async def test_an_error_and_an_exception_are_told_apart_from_answers(delivery: Delivery) -> None:
     async def refuses(_context: Any, _params: Any) -> ErrorData:
         return ErrorData(code=-32602, message="no such mode")
 
     async def raises(_context: Any, _params: Any) -> ElicitResult:
         raise RuntimeError("broken")
 
-    async with FakeServer(era).connected(refuses) as server:
+    async with FakeServer(delivery).connected(refuses) as server:
         reply = await server.ask(FORM)
     assert (reply.action, reply.refused, reply.accepted) == (None, True, False)
 
-    async with FakeServer(era).connected(raises) as server:
+    async with FakeServer(delivery).connected(raises) as server:
         reply = await server.ask(FORM)
     assert (reply.action, reply.accepted) == (None, False)
 
 
-async def test_questions_at_once_have_an_answer_each(era: Era) -> None:
+async def test_questions_at_once_have_an_answer_each(delivery: Delivery) -> None:
     user = ScriptedUser().answers({"guests": 1}).answers({"guests": 1})
 
-    async with FakeServer(era).connected(callback_of(user)) as server:
+    async with FakeServer(delivery).connected(callback_of(user)) as server:
         replies = await server.ask_all([FORM, URL])
 
     assert [reply.result for reply in replies] == [{"action": "accept", "content": {"guests": 1}}, {"action": "accept"}]
@@ -114,8 +114,8 @@ async def test_an_era_that_the_sdk_does_not_speak_is_refused() -> None:
 # --- the user
 
 
-async def test_a_user_leaves_what_is_not_in_the_script_untouched(era: Era) -> None:
-    got = await asked(ScriptedUser().answers().answers({"guests": 0, "name": ""}), FORM, FORM, era=era)
+async def test_a_user_leaves_what_is_not_in_the_script_untouched(delivery: Delivery) -> None:
+    got = await asked(ScriptedUser().answers().answers({"guests": 0, "name": ""}), FORM, FORM, delivery=delivery)
 
     assert got == [
         {"action": "accept", "content": {"guests": 4}},
@@ -123,23 +123,23 @@ async def test_a_user_leaves_what_is_not_in_the_script_untouched(era: Era) -> No
     ]
 
 
-async def test_a_user_consents_declines_cancels_and_walks_away(era: Era) -> None:
+async def test_a_user_consents_declines_cancels_and_walks_away(delivery: Delivery) -> None:
     user = ScriptedUser().answers().declines().cancels().walks_away()
 
-    got = await asked(user, URL, FORM, URL, FORM, era=era)
+    got = await asked(user, URL, FORM, URL, FORM, delivery=delivery)
 
     assert [each["action"] for each in got] == ["accept", "decline", "cancel", "cancel"]
-    assert [request.message for request in user.asked] == [q["message"] for q in (URL, FORM, URL, FORM)]
-    assert (user.done, user.unexpected) == (True, [])
+    assert [request.message for request in user.requests] == [q["message"] for q in (URL, FORM, URL, FORM)]
+    assert (user.finished, user.unexpected) == (True, [])
 
 
-async def test_a_user_types_and_is_told_what_does_not_fit(era: Era) -> None:
+async def test_a_user_types_and_is_told_what_does_not_fit(delivery: Delivery) -> None:
     user = ScriptedUser().types({"guests": "7", "name": "Ada"}).types({"guests": "many"})
 
-    got = await asked(user, FORM, FORM, era=era)
+    got = await asked(user, FORM, FORM, delivery=delivery)
 
     assert got == [{"action": "accept", "content": {"guests": 7, "name": "Ada"}}, {"action": "cancel"}]
-    assert user.told == [("guests", "Must be a whole number.")]
+    assert user.errors_shown == [("guests", "Must be a whole number.")]
 
 
 async def test_a_user_is_asked_beyond_the_script() -> None:
@@ -151,30 +151,30 @@ async def test_a_user_is_asked_beyond_the_script() -> None:
     assert [request.mode for request in user.unexpected] == ["url"]
 
 
-async def test_a_user_thinks_until_told_to_go_on(era: Era) -> None:
+async def test_a_user_thinks_until_told_to_go_on(delivery: Delivery) -> None:
     go_on = anyio.Event()
-    user = ScriptedUser().thinks(go_on).thinks(0.01).answers()
+    user = ScriptedUser().waits(go_on).waits(0.01).answers()
     got: list[Any] = []
 
     async def ask() -> None:
-        got.extend(await asked(user, FORM, era=era))
+        got.extend(await asked(user, FORM, delivery=delivery))
 
     async with anyio.create_task_group() as group:
         group.start_soon(ask)
-        while not user.asked:
+        while not user.requests:
             await anyio.sleep(0.01)
-        assert (got, user.done) == ([], False)
+        assert (got, user.finished) == ([], False)
         go_on.set()
 
     assert got[0]["action"] == "accept"
 
 
-async def test_an_interface_that_breaks_tells_the_server_nothing(era: Era) -> None:
-    async with FakeServer(era).connected(callback_of(ScriptedUser().breaks())) as server:
+async def test_an_interface_that_breaks_tells_the_server_nothing(delivery: Delivery) -> None:
+    async with FakeServer(delivery).connected(callback_of(ScriptedUser().fails())) as server:
         reply = await server.ask(FORM)
 
     assert (reply.action, reply.content) == ("cancel", None)
-    assert BROKEN not in json.dumps(server.received)
+    assert FAILURE_TEXT not in json.dumps(server.received)
 
 
 # --- servers that mean harm
@@ -182,8 +182,8 @@ async def test_an_interface_that_breaks_tells_the_server_nothing(era: Era) -> No
 
 async def test_a_question_that_is_taken_back_or_whose_server_dies_gets_no_answer() -> None:
     for harm in ("die", "withdraw"):
-        user = ScriptedUser().thinks()
-        async with HostileServer("push").connected(callback_of(user)) as server:
+        user = ScriptedUser().waits()
+        async with HostileServer("server-initiated").connected(callback_of(user)) as server:
             async with anyio.create_task_group() as group:
                 group.start_soon(server.ask, FORM)
                 await server.asked()
@@ -193,16 +193,16 @@ async def test_a_question_that_is_taken_back_or_whose_server_dies_gets_no_answer
 
 
 async def test_a_server_that_dies_half_way_gets_no_answer() -> None:
-    async with HostileServer("push").connected(callback_of(ScriptedUser().thinks(0.05).declines())) as server:
+    async with HostileServer("server-initiated").connected(callback_of(ScriptedUser().waits(0.05).declines())) as server:
         reply = await server.die_half_way()
 
     assert reply.result is None
 
 
-async def test_a_server_that_nags_stops_when_it_has_its_will(era: Era) -> None:
+async def test_a_server_that_nags_stops_when_it_has_its_will(delivery: Delivery) -> None:
     user = ScriptedUser().declines().declines().answers({"name": "Ada"})
 
-    async with HostileServer(era).connected(callback_of(user)) as server:
+    async with HostileServer(delivery).connected(callback_of(user)) as server:
         replies = await server.nag()
 
     assert [reply.action for reply in replies] == ["decline", "decline", "accept"]
@@ -211,35 +211,35 @@ async def test_a_server_that_nags_stops_when_it_has_its_will(era: Era) -> None:
 async def test_a_flood_reaches_the_user_as_questions() -> None:
     user = ScriptedUser()
 
-    async with HostileServer("push").connected(callback_of(user)) as server:
+    async with HostileServer("server-initiated").connected(callback_of(user)) as server:
         replies = await server.flood(20)
 
-    assert (len(user.asked), {reply.action for reply in replies}) == (20, {"cancel"})
+    assert (len(user.requests), {reply.action for reply in replies}) == (20, {"cancel"})
 
 
 @pytest.mark.parametrize("name", SPOOFED_URLS)
-async def test_a_spoofed_url_reaches_no_user(name: str, era: Era) -> None:
+async def test_a_spoofed_url_reaches_no_user(name: str, delivery: Delivery) -> None:
     user = ScriptedUser()
 
-    async with HostileServer(era).connected(callback_of(user)) as server:
+    async with HostileServer(delivery).connected(callback_of(user)) as server:
         reply = await server.spoof(name)
 
-    assert (user.asked, reply.accepted) == ([], False)
+    assert (user.requests, reply.accepted) == ([], False)
 
 
-@pytest.mark.parametrize("name", ESCAPES)
-async def test_escapes_reach_the_user_as_text(name: str, era: Era) -> None:
+@pytest.mark.parametrize("name", ESCAPE_SEQUENCES)
+async def test_escapes_reach_the_user_as_text(name: str, delivery: Delivery) -> None:
     user = ScriptedUser().declines()
 
-    async with HostileServer(era).connected(callback_of(user)) as server:
+    async with HostileServer(delivery).connected(callback_of(user)) as server:
         assert (await server.escape(name)).action == "decline"
 
-    assert not set(user.asked[0].message) & set("\x1b\x07\x9b\r\b\u202e")
+    assert not set(user.requests[0].message) & set("\x1b\x07\x9b\r\b\u202e")
 
 
-@pytest.mark.parametrize("name", [name for name in BOMBS if not any(each in name for each in UNSENDABLE)])
+@pytest.mark.parametrize("name", [name for name in PAYLOADS if not any(each in name for each in UNSENDABLE)])
 async def test_a_bomb_gets_an_answer(name: str) -> None:
-    async with HostileServer("push").connected(callback_of(ScriptedUser().declines())) as server:
+    async with HostileServer("server-initiated").connected(callback_of(ScriptedUser().declines())) as server:
         with anyio.fail_after(20):
             reply = await server.bomb(name)
 

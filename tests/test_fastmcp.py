@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry
-from mcp_elicit_client.calls import Caller, Parked, Parking
-from mcp_elicit_client.exceptions import VisitRequiredError
-from mcp_elicit_client.hosts.fastmcp import client, clients, elicitation_handler
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
+from mcp_elicit_client.exceptions import UrlElicitationIncompleteError
+from mcp_elicit_client.hosts.fastmcp import client, clients_from_config, elicitation_handler
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from tests.support import ROOT, skip_or_fail
 from tests.test_calls import NAMED, NO, OTHER, URL, YES, User
 
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore")]
 
-MODES = ["legacy", "auto"] if speaks_rounds() else [None]
+MODES = ["legacy", "auto"] if supports_multi_round_trip() else [None]
 
 
 @pytest.fixture
@@ -110,12 +110,12 @@ async def test_urls_that_are_wanted_first_are_visited_and_completions_seen(
 
 @pytest.mark.rounds
 async def test_a_call_over_its_client_is_parked_and_resumed(tmp_path: Path) -> None:
-    parking = Parking(Inbox(MemoryStore()), "ann")
+    parking = SuspendOptions(Inbox(MemoryStore()), "ann")
     caller = Caller(InboxHandler(parking.inbox, lambda _: "ann"), "mail")
     async with fastmcp_client(caller, tmp_path / "seen", mode="auto") as client:
-        parked = await caller.call_tool(client, "form", park=parking)
-        assert isinstance(parked, Parked)
-        await parking.inbox.answer("ann", parked.waiting[0], "accept", {"name": "Ann"})
+        parked = await caller.call_tool(client, "form", suspend=parking)
+        assert isinstance(parked, SuspendedCall)
+        await parking.inbox.answer("ann", parked.pending_ids[0], "accept", {"name": "Ann"})
         result = await caller.resume(parked.id, client, parking)
 
     assert json.loads(result.content[0].text) == {"got": {"action": "accept", "content": {"name": "Ann"}}}
@@ -124,7 +124,7 @@ async def test_a_call_over_its_client_is_parked_and_resumed(tmp_path: Path) -> N
 async def test_a_url_that_nobody_visits_ends_the_call(mode: dict[str, Any], tmp_path: Path) -> None:
     caller = Caller(User(NO), "mail")
     async with fastmcp_client(caller, tmp_path / "seen", **mode) as client:
-        with pytest.raises(VisitRequiredError):
+        with pytest.raises(UrlElicitationIncompleteError):
             await call(caller, client, "required", {"urls": [URL]})
 
 
@@ -133,7 +133,7 @@ async def test_what_is_no_configuration_makes_no_clients(config: dict[str, Any])
     if importlib.util.find_spec("fastmcp") is None:
         skip_or_fail("fastmcp is not installed; see noxfile.py")
     with pytest.raises(ValueError, match=r"mcpServers|validation error"):
-        clients(User(YES), config)
+        clients_from_config(User(YES), config)
 
 
 async def test_a_client_of_ours_can_be_copied_and_tells_the_host_its_messages(
@@ -159,7 +159,7 @@ async def test_a_client_of_ours_can_be_copied_and_tells_the_host_its_messages(
         got = json.loads((await copy.call_tool(tool, arguments, timeout=20)).content[0].text)["got"]
 
     assert got["action"] == "accept"
-    assert [request.server.name for request in user.asked] == ["mail"]
+    assert [request.server.name for request in user.requests] == ["mail"]
     assert bool(heard) == (tool == "url")
 
 
@@ -174,4 +174,4 @@ async def test_the_handler_learns_who_asks_and_nobody_is_asked_what_is_unsafe(tm
     bad = {"mode": "url", "message": "m", "url": "javascript:alert(1)", "elicitationId": "e"}
     assert (await handle("m", None, bad, None)).action == "cancel"
     assert (await handle("m", None, {**bad, "url": URL}, None)).action == "accept"
-    assert [request.server.name for request in user.asked] == ["mail"]
+    assert [request.server.name for request in user.requests] == ["mail"]

@@ -20,12 +20,12 @@ URL = {"mode": "url", "message": "m", "url": "https://example.com/"}
     ("params", "server", "action", "by"),
     [
         (form_params(SUGGESTS), "ci", "accept", "default"),
-        (form_params(SUGGESTS), "other", "cancel", "nobody"),
-        (form_params(LACKS), "ci", "cancel", "nobody"),
-        (form_params(WRONG), "ci", "cancel", "nobody"),
-        (form_params({"properties": {}}), "ci", "cancel", "nobody"),
-        (form_params({"properties": {"b": {"type": "string"}}}), "ci", "cancel", "nobody"),
-        (URL, "ci", "cancel", "nobody"),
+        (form_params(SUGGESTS), "other", "cancel", "unattended"),
+        (form_params(LACKS), "ci", "cancel", "unattended"),
+        (form_params(WRONG), "ci", "cancel", "unattended"),
+        (form_params({"properties": {}}), "ci", "cancel", "unattended"),
+        (form_params({"properties": {"b": {"type": "string"}}}), "ci", "cancel", "unattended"),
+        (URL, "ci", "cancel", "unattended"),
     ],
 )
 async def test_only_what_a_named_server_suggests_in_full_is_accepted(

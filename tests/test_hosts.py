@@ -27,14 +27,14 @@ from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Limits
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls.connect import Command
 from mcp_elicit_client.exceptions import CallTimeoutError
-from mcp_elicit_client.hosts.boundary import Door, door_for
+from mcp_elicit_client.hosts.boundary import RequestOptions, options_for
 from mcp_elicit_client.hosts.langchain import on_elicitation
 from mcp_elicit_client.hosts.langchain_mcp import answer_interrupt, is_elicitation
 from mcp_elicit_client.hosts.mcp_agent import elicitation_callback as of_mcp_agent
-from mcp_elicit_client.hosts.own_session import through
+from mcp_elicit_client.hosts.own_session import wrap_session
 from mcp_elicit_client.hosts.sdk import elicitation_callback
 from mcp_elicit_client.hosts.strands import elicitation_callback as of_strands
-from mcp_elicit_client.hosts.threads import in_loop
+from mcp_elicit_client.hosts.threads import run_in_loop
 from mcp_elicit_client.typing import Handler, Request
 from tests.compatibility import matrix, measuring, table
 from tests.compatibility.judging import EXPECTED, cells
@@ -231,12 +231,12 @@ class Asked:
 
 
 def test_a_registry_is_asked_in_its_own_way_unless_another_is_given() -> None:
-    registry = ElicitationRegistry(limits=Limits(message=10))
+    registry = ElicitationRegistry(limits=Limits(max_message=10))
 
-    assert door_for(registry, None) is registry.door
-    assert door_for(Caller(registry, "mail").handler, None) is registry.door
-    assert door_for(registry, other := Door()) is other
-    assert door_for(Asked(), None) == Door()
+    assert options_for(registry, None) is registry.request_options
+    assert options_for(Caller(registry, "mail").handler, None) is registry.request_options
+    assert options_for(registry, other := RequestOptions()) is other
+    assert options_for(Asked(), None) == RequestOptions()
 
 
 @pytest.mark.anyio
@@ -296,10 +296,10 @@ async def test_the_questions_of_an_interrupt_are_asked_one_by_one() -> None:
     }
     assert resume == {"responses": answers}
     assert [request.mode for request in asked.requests] == ["form", "url"]
-    assert {(request.server.name, request.tool, request.protocol) for request in asked.requests} == {
+    assert {(request.server.name, request.tool, request.protocol_version) for request in asked.requests} == {
         ("mail", "book", "2026-07-28")
     }
-    assert [request.turn and (request.turn.number, request.turn.of) for request in asked.requests] == [(1, 3), (2, 3)]
+    assert [request.batch_position and (request.batch_position.number, request.batch_position.total) for request in asked.requests] == [(1, 3), (2, 3)]
 
 
 @pytest.mark.anyio
@@ -375,7 +375,7 @@ async def test_a_question_that_is_withdrawn_there_is_withdrawn_here() -> None:
             ended.set()
         raise AssertionError
 
-    ask = in_loop(thinks, loop := asyncio.get_running_loop())
+    ask = run_in_loop(thinks, loop := asyncio.get_running_loop())
 
     async def withdraw() -> bool:
         asking = asyncio.ensure_future(ask(form_request()))
@@ -408,15 +408,15 @@ def test_a_loop_that_has_ended_or_is_blocked_is_a_cancel_and_no_hang() -> None:
     idle = asyncio.new_event_loop()
 
     answers = [
-        asyncio.run(in_loop(asked, closed)(form_request())),
-        asyncio.run(in_loop(asked, idle, taken_within=0.05)(form_request())),
+        asyncio.run(run_in_loop(asked, closed)(form_request())),
+        asyncio.run(run_in_loop(asked, idle, start_timeout=0.05)(form_request())),
     ]
     idle.run_until_complete(asyncio.sleep(0))  # what was withdrawn in the meantime is not asked then
     idle.run_until_complete(asyncio.sleep(0))
     idle.close()
 
     assert [(answer.action, answer.by) for answer in answers if isinstance(answer, Answer)] == [
-        ("cancel", "nobody")
+        ("cancel", "unattended")
     ] * 2
     assert asked.requests == []
 
@@ -430,7 +430,7 @@ def test_a_loop_that_ends_while_it_asks_is_a_cancel() -> None:
         raise AssertionError
 
     async def host() -> Any:
-        ask = in_loop(thinks, asyncio.get_running_loop())
+        ask = run_in_loop(thinks, asyncio.get_running_loop())
         answering = threading.Thread(target=lambda: answers.append(asyncio.run(ask(form_request()))))
         answering.start()
         await asyncio.to_thread(began.wait, 5)
@@ -447,7 +447,7 @@ async def test_a_session_for_another_library_makes_calls_that_survive_being_aske
     asked = Asked()
     caller = Caller(asked, "mail")
     async with own_session(caller, VISITOR) as client:
-        session = through(caller, client)
+        session = wrap_session(caller, client)
         got = await session.call_tool("required", {"urls": ["https://login.example.com/start"]})
         prompt = await session.get_prompt("form")
         resource = await session.read_resource("visitor://form")
@@ -472,7 +472,7 @@ async def test_the_librarys_time_limit_does_not_count_the_users_time(tmp_path: P
 
     caller = Caller(thinks, "mail")
     async with own_session(caller, VISITOR) as client:
-        session = through(caller, client)
+        session = wrap_session(caller, client)
         for limit in (0.4, timedelta(seconds=0.4)):
             assert "Ann" in text_of(await session.call_tool("form", read_timeout_seconds=limit))
         with pytest.raises(CallTimeoutError, match="did not answer in time"):

@@ -144,12 +144,12 @@ async def test_a_question_waits_is_answered_and_becomes_history(inbox: Inbox) ->
     async with asked(inbox) as question:
         (entry,) = await waiting(inbox)
         assert entry.read() == request()
-        assert (entry.owner, entry.state, entry.who, entry.action) == ("ann", "waiting", "", None)
+        assert (entry.owner, entry.state, entry.answered_by, entry.action) == ("ann", "pending", "", None)
         assert len(entry.id) == 32
-        assert entry.expires - entry.created == timedelta(seconds=240)
+        assert entry.expires_at - entry.created_at == timedelta(seconds=240)
         assert await inbox.get("ann", entry.id) == entry
 
-        validation = await inbox.answer("ann", entry.id, "accept", {"a": "red", "n": 3.0}, who="ann@phone")
+        validation = await inbox.answer("ann", entry.id, "accept", {"a": "red", "n": 3.0}, answered_by="ann@phone")
         answer = await question.over()
 
     assert validation.valid
@@ -158,9 +158,9 @@ async def test_a_question_waits_is_answered_and_becomes_history(inbox: Inbox) ->
     assert "ann@phone" in answer.reason
     assert not (await inbox.list("ann")).entries
     (past,) = (await inbox.history("ann")).entries
-    assert (past.id, past.state, past.who, past.action) == (entry.id, "answered", "ann@phone", "accept")
-    assert past.when >= past.created
-    assert json.loads(past.model_dump_json())["when"].endswith("Z")
+    assert (past.id, past.state, past.answered_by, past.action) == (entry.id, "answered", "ann@phone", "accept")
+    assert past.updated_at >= past.created_at
+    assert json.loads(past.model_dump_json())["updated_at"].endswith("Z")
     assert past.read() == request()
 
 
@@ -177,7 +177,7 @@ async def test_a_no_has_no_content(inbox: Inbox, action: Any) -> None:
 async def test_a_url_is_accepted_without_content(inbox: Inbox) -> None:
     async with asked(inbox, request(URL)) as question:
         (entry,) = await waiting(inbox)
-        assert entry.read().target.domain == "a.example"  # type: ignore[union-attr]
+        assert entry.read().target.registrable_domain == "a.example"  # type: ignore[union-attr]
         await inbox.answer("ann", entry.id, "accept", {"a": "ignored"})
         answer = await question.over()
 
@@ -185,13 +185,13 @@ async def test_a_url_is_accepted_without_content(inbox: Inbox) -> None:
 
 
 async def test_what_else_a_person_says_is_passed_on_where_it_may_be_said(inbox: Inbox) -> None:
-    silenceable = request().model_copy(update={"can_silence": True})
+    silenceable = request().model_copy(update={"can_block": True})
     for asks, never_again in ((request(), False), (silenceable, True)):
         async with asked(inbox, asks) as question:
             (entry,) = await waiting(inbox)
-            await inbox.answer("ann", entry.id, "decline", never_again=True, confirmed=True)
+            await inbox.answer("ann", entry.id, "decline", block_server=True, confirmed=True)
             answer = await question.over()
-        assert (answer.never_again, answer.confirmed) == (never_again, True)
+        assert (answer.block_server, answer.confirmed) == (never_again, True)
 
 
 async def test_fifty_answer_at_once_and_one_counts(inbox: Inbox, stores: Stores) -> None:
@@ -201,7 +201,7 @@ async def test_fifty_answer_at_once_and_one_counts(inbox: Inbox, stores: Stores)
 
     async def answer(number: int) -> None:
         try:
-            await others[number % 4].answer("ann", entry.id, "accept", {"a": str(number)}, who=str(number))
+            await others[number % 4].answer("ann", entry.id, "accept", {"a": str(number)}, answered_by=str(number))
         except EntryClosedError as error:
             late.append(error.state)
         else:
@@ -217,7 +217,7 @@ async def test_fifty_answer_at_once_and_one_counts(inbox: Inbox, stores: Stores)
     assert len(won) == 1
     assert late == ["answered"] * 49
     assert got.content == {"a": str(won[0])}
-    assert (await inbox.get("ann", entry.id)).who == str(won[0])
+    assert (await inbox.get("ann", entry.id)).answered_by == str(won[0])
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ async def test_a_wrong_owner_finds_what_a_wrong_id_finds(inbox: Inbox, owner: st
         guess = entry.id if entry_id is None else entry_id
         attempts: list[Callable[[], Awaitable[Any]]] = [
             lambda: inbox.get(owner, guess),
-            lambda: inbox.check(owner, guess, {}),
+            lambda: inbox.validate(owner, guess, {}),
             lambda: inbox.answer(owner, guess, "accept", {"a": "stolen"}),
             lambda: inbox.answer(owner, guess, "decline"),
             lambda: inbox.withdraw(owner, guess),
@@ -244,18 +244,18 @@ async def test_a_wrong_owner_finds_what_a_wrong_id_finds(inbox: Inbox, owner: st
         assert texts == {"there is no such question"}
         assert not (await inbox.list("bob")).entries
         assert not question.is_over.is_set()
-        assert (await inbox.get("ann", entry.id)).state == "waiting"
+        assert (await inbox.get("ann", entry.id)).state == "pending"
 
 
 async def test_an_answer_that_does_not_fit_is_not_consumed(inbox: Inbox) -> None:
     async with asked(inbox) as question:
         (entry,) = await waiting(inbox)
-        for answer in (inbox.check, lambda *about: inbox.answer(about[0], about[1], "accept", about[2])):
+        for answer in (inbox.validate, lambda *about: inbox.answer(about[0], about[1], "accept", about[2])):
             wrong = await answer("ann", entry.id, {"n": "three"})
             assert {(error.field, error.code) for error in wrong.errors} == {("a", "required"), ("n", "type")}
         with pytest.raises(ValueError, match="accept, decline or cancel"):
             await inbox.answer("ann", entry.id, "yes")  # type: ignore[arg-type]
-        assert await inbox.check("ann", entry.id, {"a": "red"})
+        assert await inbox.validate("ann", entry.id, {"a": "red"})
         assert not question.is_over.is_set()
 
         assert await inbox.answer("ann", entry.id, "accept", {"a": "red"})
@@ -282,11 +282,11 @@ async def test_after_its_time_a_question_is_expired(inbox: Inbox, clock: Clock) 
 
     assert (answer.action, answer.by) == ("cancel", "timeout")
     (past,) = (await inbox.history("ann")).entries
-    assert (past.state, past.who, past.when) == ("expired", "clock", past.expires)
+    assert (past.state, past.answered_by, past.updated_at) == ("expired", "clock", past.expires_at)
 
 
 async def test_nobody_answers_in_time(stores: Stores) -> None:
-    inbox = Inbox(stores(), lifetime=0.2)
+    inbox = Inbox(stores(), answer_timeout=0.2)
     answer: Any = await InboxHandler(inbox, lambda _: "ann")(request())
 
     assert (answer.action, answer.by) == ("cancel", "timeout")
@@ -298,13 +298,13 @@ async def test_the_deadline_of_a_request_counts(inbox: Inbox) -> None:
     async with asked(inbox, request().model_copy(update={"deadline": deadline})):
         (entry,) = await waiting(inbox)
 
-    assert abs(entry.expires - deadline) < timedelta(milliseconds=1)
+    assert abs(entry.expires_at - deadline) < timedelta(milliseconds=1)
 
 
 async def test_a_question_can_be_withdrawn(inbox: Inbox) -> None:
     async with asked(inbox) as question:
         (entry,) = await waiting(inbox)
-        await inbox.withdraw("ann", entry.id, who="the agent")
+        await inbox.withdraw("ann", entry.id, withdrawn_by="the agent")
         answer = await question.over()
         for again in (inbox.withdraw("ann", entry.id), inbox.answer("ann", entry.id, "decline")):
             with pytest.raises(EntryClosedError) as caught:
@@ -312,7 +312,7 @@ async def test_a_question_can_be_withdrawn(inbox: Inbox) -> None:
             assert caught.value.state == "withdrawn"
 
     assert (answer.action, answer.by) == ("cancel", "host")
-    assert (await inbox.get("ann", entry.id)).who == "the agent"
+    assert (await inbox.get("ann", entry.id)).answered_by == "the agent"
 
 
 async def test_cancellation_withdraws(inbox: Inbox) -> None:
@@ -325,14 +325,14 @@ async def test_cancellation_withdraws(inbox: Inbox) -> None:
             await inbox.answer("ann", entry.id, "decline")
 
     past = await inbox.get("ann", entry.id)
-    assert (past.state, past.who) == ("withdrawn", "client")
+    assert (past.state, past.answered_by) == ("withdrawn", "client")
 
 
 @pytest.mark.parametrize("owner", [None, "", 7])
 async def test_without_an_owner_nobody_is_asked(inbox: Inbox, owner: Any) -> None:
     answer: Any = await InboxHandler(inbox, lambda _: owner)(request())
 
-    assert (answer.action, answer.by) == ("cancel", "nobody")
+    assert (answer.action, answer.by) == ("cancel", "unattended")
 
 
 @pytest.mark.parametrize("key", [None, KEY])
@@ -385,28 +385,28 @@ async def test_pages_begin_where_the_last_one_ended(inbox: Inbox) -> None:
             group.start_soon(InboxHandler(inbox, lambda _: "ann"), asks)
             await waiting(inbox, count=number + 1)
         first = await inbox.list("ann", limit=3)
-        second = await inbox.list("ann", limit=3, after=first.after)
-        third = await inbox.list("ann", limit=3, after=second.after)
+        second = await inbox.list("ann", limit=3, cursor=first.next_cursor)
+        third = await inbox.list("ann", limit=3, cursor=second.next_cursor)
         for entry in first.entries:
             await inbox.answer("ann", entry.id, "decline")
-        assert len((await inbox.list("ann", after=first.after)).entries) == 4
+        assert len((await inbox.list("ann", cursor=first.next_cursor)).entries) == 4
         assert len((await inbox.list("bob")).entries) == 0
         group.cancel_scope.cancel()
 
     pages = [[entry.request["message"] for entry in page.entries] for page in (first, second, third)]
     assert pages == [["0", "1", "2"], ["3", "4", "5"], ["6"]]
-    assert third.after is None
+    assert third.next_cursor is None
     past = await inbox.history("ann", limit=5)
-    rest = await inbox.history("ann", limit=5, after=past.after)
+    rest = await inbox.history("ann", limit=5, cursor=past.next_cursor)
     states = [entry.state for entry in (*past.entries, *rest.entries)]
     assert states == ["withdrawn"] * 4 + ["answered"] * 3
     for nowhere in ("x", "-1", "9" * 30):
         with pytest.raises(ValueError, match="no place"):
-            await inbox.list("ann", after=nowhere)
+            await inbox.list("ann", cursor=nowhere)
 
 
 async def test_history_is_bounded_in_number(stores: Stores) -> None:
-    inbox = Inbox(stores(history=3))
+    inbox = Inbox(stores(max_history=3))
     entries = []
     for _ in range(6):
         async with asked(inbox) as question:
@@ -422,7 +422,7 @@ async def test_history_is_bounded_in_number(stores: Stores) -> None:
 
 
 async def test_history_is_bounded_in_age(stores: Stores, clock: Clock) -> None:
-    inbox = Inbox(stores(keep=0.3))
+    inbox = Inbox(stores(history_ttl=0.3))
     async with asked(inbox) as question:
         (entry,) = await waiting(inbox)
         await inbox.answer("ann", entry.id, "decline")
@@ -453,14 +453,14 @@ async def test_a_watcher_sees_what_waits_what_comes_and_what_becomes_of_it(inbox
         (one,) = await waiting(inbox)
         async with anyio.create_task_group() as group:
             group.start_soon(watch)
-            await saw((one.id, "waiting"))
+            await saw((one.id, "pending"))
             async with asked(inbox), asked(inbox, owner="bob"):
                 two = (await waiting(inbox, count=2))[1]
-                await saw((one.id, "waiting"), (two.id, "waiting"))
+                await saw((one.id, "pending"), (two.id, "pending"))
                 await inbox.answer("ann", one.id, "accept", {"a": "x"})
                 await first.over()
-                await saw((one.id, "waiting"), (two.id, "waiting"), (one.id, "answered"))
-            await saw((one.id, "waiting"), (two.id, "waiting"), (one.id, "answered"), (two.id, "withdrawn"))
+                await saw((one.id, "pending"), (two.id, "pending"), (one.id, "answered"))
+            await saw((one.id, "pending"), (two.id, "pending"), (one.id, "answered"), (two.id, "withdrawn"))
             group.cancel_scope.cancel()
 
 
@@ -471,7 +471,7 @@ async def test_the_schema_of_requests_is_there_for_front_ends() -> None:
 
 
 async def test_requests_keep_their_fields_and_lose_the_servers_meta(inbox: Inbox) -> None:
-    asks = request({**FORM, "_meta": {"x": {"y": 1}}}, protocol="2025-11-25", tool="paint", request_id=7)
+    asks = request({**FORM, "_meta": {"x": {"y": 1}}}, protocol_version="2025-11-25", tool="paint", request_id=7)
     async with asked(inbox, asks):
         (entry,) = await waiting(inbox)
 
@@ -487,7 +487,7 @@ BODY = "everything that is needed"
 async def parked(inbox: Inbox, *asks: Any, lifetime: float = 500, call_id: str | None = None) -> Any:
     deadline = datetime.fromtimestamp(inbox.calls.store.clock() + 0.9 * lifetime, timezone.utc)
     closing = [each.model_copy(update={"deadline": deadline}) for each in asks or (request(),)]
-    return await inbox.calls.park("ann", BODY, closing, lifetime, call_id)
+    return await inbox.calls.suspend("ann", BODY, closing, lifetime, call_id)
 
 
 async def test_the_questions_of_a_parked_call_wait_though_no_process_does(stores: Stores) -> None:
@@ -497,14 +497,14 @@ async def test_the_questions_of_a_parked_call_wait_though_no_process_does(stores
     later.ahead = stores.clock.ahead = 440
 
     first, second = (await other.list("ann")).entries
-    assert (first.id, second.id) == call.questions
-    assert (first.call, first.state) == (call.id, "waiting")
-    assert abs(first.expires - first.created - timedelta(seconds=450)) < timedelta(seconds=1)
+    assert (first.id, second.id) == call.request_ids
+    assert (first.call, first.state) == (call.id, "pending")
+    assert abs(first.expires_at - first.created_at - timedelta(seconds=450)) < timedelta(seconds=1)
     found = await other.calls.find("ann", call.id)
     assert found is not None
-    assert (found.body, found.answers, found.call.state) == (BODY, (None, None), "parked")
+    assert (found.body, found.answers, found.call.state) == (BODY, (None, None), "suspended")
 
-    await other.answer("ann", first.id, "accept", {"a": SECRET}, who="ann@phone")
+    await other.answer("ann", first.id, "accept", {"a": SECRET}, answered_by="ann@phone")
     await other.withdraw("ann", second.id)
     found = await other.calls.find("ann", call.id)
     assert found is not None
@@ -516,9 +516,9 @@ async def test_the_questions_of_a_parked_call_wait_though_no_process_does(stores
 
 @pytest.mark.parametrize("key", [None, KEY])
 async def test_what_was_answered_stays_until_the_call_is_over_and_no_longer(stores: Stores, key: Any) -> None:
-    inbox = Inbox(stores(history=2, keep=0.05), key)
+    inbox = Inbox(stores(max_history=2, history_ttl=0.05), key)
     call = await parked(inbox)
-    await inbox.answer("ann", call.questions[0], "accept", {"a": SECRET})
+    await inbox.answer("ann", call.request_ids[0], "accept", {"a": SECRET})
     for _ in range(4):  # what history holds is not what a call needs
         async with asked(inbox) as question:
             (entry,) = await waiting(inbox)
@@ -528,7 +528,7 @@ async def test_what_was_answered_stays_until_the_call_is_over_and_no_longer(stor
 
     content = await stores.content()
     assert (BODY in content, SECRET in content) == (key is None, key is None)
-    assert await inbox.calls.claim("ann", call.id, "t") == "parked"
+    assert await inbox.calls.claim("ann", call.id, "t") == "suspended"
     found = await inbox.calls.find("ann", call.id)
     assert found is not None
     assert found.answers[0] is not None
@@ -543,7 +543,7 @@ async def test_what_was_answered_stays_until_the_call_is_over_and_no_longer(stor
     await until(is_wiped)
     found = await inbox.calls.find("ann", call.id)
     assert found is not None
-    assert (found.call.state, found.body, found.answers) == ("over", "", ())
+    assert (found.call.state, found.body, found.answers) == ("finished", "", ())
 
 
 async def test_of_forty_who_resume_a_call_at_once_one_does(stores: Stores) -> None:
@@ -558,19 +558,19 @@ async def test_of_forty_who_resume_a_call_at_once_one_does(stores: Stores) -> No
         for number in range(40):
             group.start_soon(claim, number)
 
-    assert sorted(states) == ["parked", *["resuming"] * 39]
+    assert sorted(states) == [*["resuming"] * 39, "suspended"]
 
 
 async def test_a_claim_is_given_up_only_by_who_has_it(inbox: Inbox) -> None:
     call = await parked(inbox)
-    assert await inbox.calls.claim("ann", call.id, "mine") == "parked"
+    assert await inbox.calls.claim("ann", call.id, "mine") == "suspended"
     await inbox.calls.release(call.id, "theirs")
     assert await inbox.calls.claim("ann", call.id, "theirs") == "resuming"
     await inbox.calls.release(call.id, "mine")
-    assert await inbox.calls.claim("ann", call.id, "theirs") == "parked"
+    assert await inbox.calls.claim("ann", call.id, "theirs") == "suspended"
     await inbox.calls.finish(call.id)
     await inbox.calls.release(call.id, "theirs")
-    assert await inbox.calls.claim("ann", call.id, "mine") == "over"
+    assert await inbox.calls.claim("ann", call.id, "mine") == "finished"
 
 
 @pytest.mark.parametrize("owner_and_id", [("bob", None), ("ann", "forged"), ("", None), ("ann", "\ud800")])
@@ -580,22 +580,22 @@ async def test_a_wrong_owner_finds_no_parked_call(inbox: Inbox, owner_and_id: tu
     assert await inbox.calls.find(owner, guess) is None
     if guess.isascii():
         assert await inbox.calls.claim(owner, guess, "t") is None
-    assert await inbox.calls.claim("ann", call.id, "t") == "parked"
+    assert await inbox.calls.claim("ann", call.id, "t") == "suspended"
 
 
 async def test_a_call_that_asks_again_keeps_its_name_and_forgets_what_was_answered(
     inbox: Inbox, stores: Stores
 ) -> None:
     call = await parked(inbox)
-    await inbox.answer("ann", call.questions[0], "accept", {"a": SECRET})
+    await inbox.answer("ann", call.request_ids[0], "accept", {"a": SECRET})
     await inbox.calls.claim("ann", call.id, "t")
     again = await parked(inbox, request(URL), call_id=call.id)
 
     assert again.id == call.id
     found = await Inbox(stores()).calls.find("ann", call.id)
     assert found is not None
-    assert (found.call.state, found.answers, found.call.questions) == ("parked", (None,), again.questions)
-    assert [entry.id for entry in (await inbox.list("ann")).entries] == list(again.questions)
+    assert (found.call.state, found.answers, found.call.request_ids) == ("suspended", (None,), again.request_ids)
+    assert [entry.id for entry in (await inbox.list("ann")).entries] == list(again.request_ids)
 
     async def is_wiped() -> bool:
         return SECRET not in await stores.content()
@@ -607,12 +607,12 @@ async def test_a_call_that_nobody_resumes_expires_and_leaves_nothing(stores: Sto
     inbox = Inbox(stores())
     answered, open_ = await parked(inbox), await parked(inbox)
     claimed = await parked(inbox)
-    await inbox.answer("ann", answered.questions[0], "accept", {"a": SECRET})
+    await inbox.answer("ann", answered.request_ids[0], "accept", {"a": SECRET})
     await inbox.calls.claim("ann", claimed.id, "t")
     clock.ahead = 451
     (past, *others) = (await inbox.history("ann")).entries
     assert {past.state, *(each.state for each in others)} == {"expired", "answered"}
-    assert await inbox.calls.claim("ann", open_.id, "t") == "parked"  # it still can be resumed
+    assert await inbox.calls.claim("ann", open_.id, "t") == "suspended"  # it still can be resumed
     await inbox.calls.release(open_.id, "t")
 
     clock.ahead = 501
@@ -656,11 +656,11 @@ async def test_a_watcher_sees_the_questions_of_a_parked_call(inbox: Inbox, store
         group.start_soon(watch)
         first = await parked(inbox)
         await saw(1)
-        await inbox.answer("ann", first.questions[0], "decline")
+        await inbox.answer("ann", first.request_ids[0], "decline")
         await saw(2)
         group.cancel_scope.cancel()
 
-    assert seen == [(first.id, "waiting"), (first.id, "answered")]
+    assert seen == [(first.id, "pending"), (first.id, "answered")]
 
 
 # --- processes that share a store
@@ -673,7 +673,7 @@ async def test_a_question_whose_process_gives_no_sign_of_life_is_orphaned(stores
     async with asked(inbox) as question:
         (entry,) = await waiting(inbox)
         later.ahead = 29
-        assert (await other.get("ann", entry.id)).state == "waiting"
+        assert (await other.get("ann", entry.id)).state == "pending"
         later.ahead = 31
         assert (await other.get("ann", entry.id)).state == "orphaned"
         assert not (await other.list("ann")).entries
@@ -682,7 +682,7 @@ async def test_a_question_whose_process_gives_no_sign_of_life_is_orphaned(stores
         answer = await question.over()
 
     assert (answer.action, answer.by) == ("cancel", "error")
-    assert (await inbox.get("ann", entry.id)).who == "heartbeat"
+    assert (await inbox.get("ann", entry.id)).answered_by == "heartbeat"
 
 
 ASKER = """
@@ -737,7 +737,7 @@ async def test_the_questions_of_a_killed_process_are_orphaned_and_those_of_a_liv
             (gone,) = await until(orphaned)
             (left,) = (await inbox.list("ann")).entries
             assert {gone.id, left.id} == {entry.id for entry in entries}
-            assert (gone.state, gone.who) == ("orphaned", "heartbeat")
+            assert (gone.state, gone.answered_by) == ("orphaned", "heartbeat")
             with pytest.raises(EntryClosedError):
                 await inbox.answer("ann", gone.id, "decline")
             await inbox.answer("ann", left.id, "decline")
@@ -754,7 +754,7 @@ import sys, anyio, json
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore, SqliteStore
 kind, where, count = sys.argv[1:4]
-store = SqliteStore(where, patience=20) if kind == "sqlite" else RedisStore(where.split()[0], prefix=where.split()[1])
+store = SqliteStore(where, lock_timeout=20) if kind == "sqlite" else RedisStore(where.split()[0], prefix=where.split()[1])
 params = {"message": "m", "requestedSchema": {"properties": {"a": {"type": "string"}}}}
 answers = []
 async def ask(handler, number):
@@ -777,7 +777,7 @@ anyio.run(main)
 async def test_of_a_thousand_asked_in_one_process_none_is_lost_and_none_answered_twice(
     stores: Stores, count: int
 ) -> None:
-    inbox = Inbox(stores(patience=20) if stores.kind == "sqlite" else stores())
+    inbox = Inbox(stores(lock_timeout=20) if stores.kind == "sqlite" else stores())
     where = str(stores.path) if stores.kind == "sqlite" else f"{stores.redis().url} {{{stores.path}}}"
     command = [sys.executable, "-c", CROWD, stores.kind, where, str(count)]
     answered = 0
@@ -845,7 +845,7 @@ PRAGMA user_version = 1;
 async def test_a_file_of_the_version_before_is_used_as_it_is(sqlite: Stores) -> None:
     now = sqlite.clock()
     written = request().model_dump_json(exclude={"meta"})
-    values = ("x" * 32, "ann", "w", written, now, now + 200, 7, 7, "waiting", "", now, "", None, "", 1)
+    values = ("x" * 32, "ann", "w", written, now, now + 200, 7, 7, "pending", "", now, "", None, "", 1)
     with sqlite3.connect(sqlite.path) as connection:
         connection.executescript(VERSION_1)
         connection.execute(f"INSERT INTO entries VALUES ({', '.join('?' * 15)})", values)
@@ -875,7 +875,7 @@ async def test_a_folder_that_is_not_there_is_a_cancel_by_error(sqlite: Stores) -
 
 @ON_SQLITE
 async def test_a_locked_file_is_a_cancel_by_error_and_used_again_when_it_is_free(sqlite: Stores) -> None:
-    store = sqlite(patience=0.05)
+    store = sqlite(lock_timeout=0.05)
     inbox = Inbox(store)
     await inbox.list("ann")
     other = sqlite3.connect(sqlite.path, isolation_level=None)
@@ -960,7 +960,7 @@ async def test_questions_survive_a_redis_that_restarts_and_has_lost_everything(
 @ON_REDIS
 async def test_a_question_ends_in_time_though_redis_is_gone(tmp_path: Path) -> None:
     server = RedisServer(tmp_path)
-    inbox = Inbox(RedisStore(server.url), lifetime=0.5)
+    inbox = Inbox(RedisStore(server.url), answer_timeout=0.5)
     try:
         async with asked(inbox) as question:
             await waiting(inbox)
@@ -987,15 +987,15 @@ async def test_an_answer_that_was_not_heard_is_read(stores: Stores) -> None:
 
 @ON_REDIS
 async def test_the_same_attempt_again_is_the_same_answer(stores: Stores) -> None:
-    from mcp_elicit_client.inbox.stores.base import Settlement
+    from mcp_elicit_client.inbox.stores.base import Resolution
 
     store = stores()
     inbox = Inbox(store)
     async with asked(inbox) as question:
         (entry,) = await waiting(inbox)
-        about = ("ann", entry.id, Settlement("withdrawn", "x", stores.clock()), "token")
-        assert [await store.settle(*about), await store.settle(*about)] == ["waiting", "waiting"]
-        assert await store.settle(*about[:3], "another") == "withdrawn"
+        about = ("ann", entry.id, Resolution("withdrawn", "x", stores.clock()), "token")
+        assert [await store.resolve(*about), await store.resolve(*about)] == ["pending", "pending"]
+        assert await store.resolve(*about[:3], "another") == "withdrawn"
         await question.over()
 
 
@@ -1003,9 +1003,9 @@ async def test_the_same_attempt_again_is_the_same_answer(stores: Stores) -> None
 async def test_the_same_attempt_to_park_or_resume_again_is_the_same(stores: Stores) -> None:
     store = stores()
     call = await parked(Inbox(store))
-    await store.park(call, [], "again")
-    assert [await store.claim("ann", call.id, "mine") for _ in range(2)] == ["parked", "parked"]
-    await store.park(call, [], "again")  # the same attempt: it was parked by it already
+    await store.suspend(call, [], "again")
+    assert [await store.claim("ann", call.id, "mine") for _ in range(2)] == ["suspended", "suspended"]
+    await store.suspend(call, [], "again")  # the same attempt: it was parked by it already
     assert await store.claim("ann", call.id, "theirs") == "resuming"
 
 

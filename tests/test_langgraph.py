@@ -21,9 +21,9 @@ from langgraph.types import Command, Send
 
 from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import Era
+from mcp_elicit_client.calls.connect import ConnectMode
 from mcp_elicit_client.exceptions import CallError, MissingExtraError
-from mcp_elicit_client.handlers.langgraph import NO_ANSWER, InterruptHandler, answer_to, once
+from mcp_elicit_client.handlers.langgraph import NO_ANSWER, InterruptHandler, resume_value, durable
 from tests.inprocess import in_process
 from tests.support import ROOT
 
@@ -82,25 +82,25 @@ def build(node: Any, checkpointer: Any = None) -> Any:
 
 @asynccontextmanager
 async def graph(
-    era: Era, seen: Callable[[str], None] = lambda _: None, *, remember: bool = False
+    era: ConnectMode, seen: Callable[[str], None] = lambda _: None, *, remember: bool = False
 ) -> AsyncIterator[Graph]:
     ask = InterruptHandler()
     registry = ElicitationRegistry()
     registry.on_elicitation(ask)
     caller = Caller(registry, "visitor")
     async with in_process(caller, era, seen) as client:
-        yield Graph(once(client) if remember else client, caller, ask)
+        yield Graph(durable(client) if remember else client, caller, ask)
 
 
 # --- a question, and its answer
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_question_interrupts_the_graph_and_its_answer_resumes_it(era: Era) -> None:
+async def test_a_question_interrupts_the_graph_and_its_answer_resumes_it(era: ConnectMode) -> None:
     seen: list[str] = []
     async with graph(era, seen.append) as each:
         question = await each.start("form")
-        told = await each.resume(answer_to(question, "accept", NAME))
+        told = await each.resume(resume_value(question, "accept", NAME))
 
     assert question["type"] == "elicitation.asked"
     assert question["request"]["message"] == "Who are you?"
@@ -116,8 +116,8 @@ async def test_until_2025_11_25_what_comes_before_a_question_is_done_once_more_f
     seen: list[str] = []
     async with graph("legacy", seen.append) as each:
         first = await each.start("twice")
-        second = await each.resume(answer_to(first, "accept", NAME))
-        told = await each.resume(answer_to(second, "decline"))
+        second = await each.resume(resume_value(first, "accept", NAME))
+        told = await each.resume(resume_value(second, "decline"))
 
     assert [first["request"]["message"], second["request"]["message"]] == ["First?", "Second?"]
     assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "decline"}]}
@@ -130,8 +130,8 @@ async def test_from_2026_07_28_on_the_rounds_before_a_question_are_done_once_mor
     seen: list[str] = []
     async with graph("auto", seen.append) as each:
         first = await each.start("twice")
-        second = await each.resume(answer_to(first, "accept", NAME))
-        told = await each.resume(answer_to(second, "decline"))
+        second = await each.resume(resume_value(first, "accept", NAME))
+        told = await each.resume(resume_value(second, "decline"))
 
     assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "decline"}]}
     assert seen.count("twice") == 3
@@ -143,8 +143,8 @@ async def test_from_2026_07_28_on_a_call_that_is_remembered_is_made_once(tmp_pat
     seen: list[str] = []
     async with graph("auto", seen.append, remember=True) as each:
         first = await each.start("twice")
-        second = await each.resume(answer_to(first, "accept", NAME))
-        told = await each.resume(answer_to(second, "decline"))
+        second = await each.resume(resume_value(first, "accept", NAME))
+        told = await each.resume(resume_value(second, "decline"))
 
     assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "decline"}]}
     assert each.runs == 3
@@ -156,7 +156,7 @@ async def test_until_2025_11_25_remembering_changes_nothing() -> None:
     seen: list[str] = []
     async with graph("legacy", seen.append, remember=True) as each:
         question = await each.start("form")
-        told = await each.resume(answer_to(question, "accept", NAME))
+        told = await each.resume(resume_value(question, "accept", NAME))
 
     assert told == {"got": {"action": "accept", "content": NAME}}
     assert (seen.count("form"), seen.count("form done")) == (2, 1)
@@ -170,13 +170,13 @@ async def test_what_is_remembered_is_not_taken_for_another_call() -> None:
     async with in_process(caller, "auto") as client:
 
         async def call(_state: State) -> State:
-            await caller.call_tool(once(client), next(tools), {})
+            await caller.call_tool(durable(client), next(tools), {})
             return {}
 
         each = build(ask.node(call))
         question = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
         with pytest.raises(CallError, match="something else"):
-            await each.ainvoke(Command(resume=answer_to(question, "accept", NAME)), CONFIG)
+            await each.ainvoke(Command(resume=resume_value(question, "accept", NAME)), CONFIG)
 
 
 @pytest.mark.rounds
@@ -190,8 +190,8 @@ async def test_what_the_server_refuses_is_raised_as_it_is() -> None:
 async def test_questions_of_one_round_are_asked_one_after_the_other() -> None:
     async with graph("auto") as each:
         first = await each.start("two")
-        second = await each.resume(answer_to(first, "accept", NAME))
-        told = await each.resume(answer_to(second, "cancel"))
+        second = await each.resume(resume_value(first, "accept", NAME))
+        told = await each.resume(resume_value(second, "cancel"))
 
     assert [each["request"]["turn"] for each in (first, second)] == [{"number": 1, "of": 2}, {"number": 2, "of": 2}]
     assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "cancel"}]}
@@ -199,10 +199,10 @@ async def test_questions_of_one_round_are_asked_one_after_the_other() -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
-async def test_a_url_is_answered_without_content(era: Era, action: Any) -> None:
+async def test_a_url_is_answered_without_content(era: ConnectMode, action: Any) -> None:
     async with graph(era) as each:
         question = await each.start("url")
-        told = await each.resume(answer_to(question, action, {"x": "y"}))
+        told = await each.resume(resume_value(question, action, {"x": "y"}))
 
     assert question["answer_schema"] is None
     assert question["request"]["target"]["host"] == "login.example.com"
@@ -221,7 +221,7 @@ async def test_the_server_learns_that_the_call_is_given_up() -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_server_that_was_left_serves_the_next_call(era: Era) -> None:
+async def test_a_server_that_was_left_serves_the_next_call(era: ConnectMode) -> None:
     async with graph(era) as each:
         await each.start("form")
         assert (await each.start("form"))["problem"] == ""
@@ -246,11 +246,11 @@ LIES: dict[str, Callable[[str], Any]] = {
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-async def test_what_is_no_answer_is_asked_again(era: Era, lie: Callable[[str], Any]) -> None:
+async def test_what_is_no_answer_is_asked_again(era: ConnectMode, lie: Callable[[str], Any]) -> None:
     async with graph(era) as each:
         first = await each.start("form")
         again = await each.resume(lie(first["question"]))
-        told = await each.resume(answer_to(again, "accept", NAME))
+        told = await each.resume(resume_value(again, "accept", NAME))
 
     assert again["problem"] in (
         NO_ANSWER,
@@ -262,7 +262,7 @@ async def test_what_is_no_answer_is_asked_again(era: Era, lie: Callable[[str], A
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_server_that_asks_something_else_after_the_interrupt_does_not_get_the_answer(era: Era) -> None:
+async def test_a_server_that_asks_something_else_after_the_interrupt_does_not_get_the_answer(era: ConnectMode) -> None:
     ask = InterruptHandler()
     registry = ElicitationRegistry()
     registry.on_elicitation(ask)
@@ -271,30 +271,30 @@ async def test_a_server_that_asks_something_else_after_the_interrupt_does_not_ge
     answers: list[Answer] = []
 
     async def call(_state: State) -> State:
-        request = parse_request({"message": next(questions)}, server="files", protocol=protocol)
+        request = parse_request({"message": next(questions)}, server="files", protocol_version=protocol)
         answers.append(await registry(request))
         return {"told": answers[-1].action}
 
     each = build(ask.node(call))
     asked = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
-    again = (await each.ainvoke(Command(resume=answer_to(asked, "accept")), CONFIG))["__interrupt__"][0].value
-    told = await each.ainvoke(Command(resume=answer_to(again, "decline")), CONFIG)
+    again = (await each.ainvoke(Command(resume=resume_value(asked, "accept")), CONFIG))["__interrupt__"][0].value
+    told = await each.ainvoke(Command(resume=resume_value(again, "decline")), CONFIG)
 
     assert (again["request"]["message"], again["problem"]) == ("Delete the file?", NO_ANSWER)
     assert told["told"] == "decline"
 
 
-@pytest.mark.parametrize("can_silence", [True, False])
+@pytest.mark.parametrize("can_block", [True, False])
 async def test_never_again_counts_where_it_was_offered(can_silence: bool) -> None:
     ask = InterruptHandler()
-    request = parse_request({"message": "Go on?"}, server="mail").model_copy(update={"can_silence": can_silence})
+    request = parse_request({"message": "Go on?"}, server="mail").model_copy(update={"can_block": can_silence})
 
     async def call(_state: State) -> State:
-        return {"told": (await ask(request)).never_again}
+        return {"told": (await ask(request)).block_server}
 
     each = build(ask.node(call))
     question = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
-    told = await each.ainvoke(Command(resume=answer_to(question, "decline", never_again=True)), CONFIG)
+    told = await each.ainvoke(Command(resume=resume_value(question, "decline", block_server=True)), CONFIG)
 
     assert told["told"] is can_silence
 
@@ -305,7 +305,7 @@ async def test_never_again_counts_where_it_was_offered(can_silence: bool) -> Non
 async def test_a_question_of_no_node_is_cancelled() -> None:
     answer = await InterruptHandler()(parse_request({"message": "m"}, server="mail"))
 
-    assert (answer.action, answer.by) == ("cancel", "nobody")
+    assert (answer.action, answer.by) == ("cancel", "unattended")
 
 
 async def test_outside_of_a_graph_nothing_is_run() -> None:
@@ -351,7 +351,7 @@ async def test_of_several_nodes_at_once_each_gets_its_own_question_or_nobody_any
     async def call(state: Many) -> Many:
         number = state["number"]
         await before.wait()
-        answers[number] = await ask(parse_request({"message": f"{number}?"}, server="mail", protocol=protocol))
+        answers[number] = await ask(parse_request({"message": f"{number}?"}, server="mail", protocol_version=protocol))
         await after.wait()
         return {}
 
@@ -362,7 +362,7 @@ async def test_of_several_nodes_at_once_each_gets_its_own_question_or_nobody_any
     state = await each.ainvoke({}, CONFIG)
     questions = (state or {}).get("__interrupt__", ())
     resume = {
-        question.id: answer_to(question.value, "accept" if "1?" in question.value["request"]["message"] else "decline")
+        question.id: resume_value(question.value, "accept" if "1?" in question.value["request"]["message"] else "decline")
         for question in questions
     }
     if resume:
@@ -370,7 +370,7 @@ async def test_of_several_nodes_at_once_each_gets_its_own_question_or_nobody_any
 
     if protocol == "2025-11-25":
         assert not resume
-        assert {answer.by for answer in answers.values()} == {"nobody"}
+        assert {answer.by for answer in answers.values()} == {"unattended"}
     else:
         assert len(resume) == 2
         assert {number: answer.action for number, answer in answers.items()} == {1: "accept", 2: "decline"}
@@ -414,7 +414,7 @@ from langgraph.types import Command
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls.connect import Command as Server, connect
-from mcp_elicit_client.handlers.langgraph import InterruptHandler, answer_to, once
+from mcp_elicit_client.handlers.langgraph import InterruptHandler, resume_value, once
 
 path, era, stage = sys.argv[1:]
 ask = InterruptHandler()
@@ -430,7 +430,7 @@ class State(TypedDict, total=False):
 async def call(state: State) -> State:
     server = Server([sys.executable, "-m", "tests.servers.visitor"], errlog=sys.stderr, env=dict(os.environ))
     caller = Caller(registry, "visitor")
-    async with connect(server, caller, era=era) as connection:
+    async with connect(server, caller, mode=era) as connection:
         result = await caller.call_tool(once(connection.client), "form", {})
         return {"told": result.content[0].text}
 
@@ -447,7 +447,7 @@ async def main():
             print((await graph.ainvoke({}, config))["__interrupt__"][0].value["request"]["message"], flush=True)
             os._exit(9)
         question = (await graph.aget_state(config)).interrupts[0].value
-        resume = Command(resume=answer_to(question, "accept", {"name": "Ann"}))
+        resume = Command(resume=resume_value(question, "accept", {"name": "Ann"}))
         print((await graph.ainvoke(resume, config))["told"])
 
 
@@ -484,7 +484,7 @@ def test_a_graph_that_is_not_async_is_interrupted_and_resumed_too(tmp_path: Path
     with SqliteSaver.from_conn_string(str(tmp_path / "graph.db")) as saver:
         question = build(node, saver).invoke({}, CONFIG)["__interrupt__"][0].value
     with SqliteSaver.from_conn_string(str(tmp_path / "graph.db")) as saver:
-        told = build(node, saver).invoke(Command(resume=answer_to(question, "accept", NAME)), CONFIG)
+        told = build(node, saver).invoke(Command(resume=resume_value(question, "accept", NAME)), CONFIG)
 
     assert json.loads(told["told"]) == {"got": {"action": "accept", "content": NAME}}
 

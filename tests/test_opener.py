@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from mcp_elicit_client import Server, UnsafeURLError, UrlRules, inspect_url
+from mcp_elicit_client import Server, UnsafeUrlError, UrlRules, inspect_url
 from mcp_elicit_client.handlers import opener
 from mcp_elicit_client.handlers.qr import qr_code
 from mcp_elicit_client.handlers.terminal import TerminalHandler
@@ -149,7 +149,7 @@ async def test_a_user_who_always_agrees_opens_each_url_that_was_let_through_once
     for row in table("urls"):
         params = {"mode": "url", "message": "m", "url": row["url"]}
         handler = TerminalHandler(console=ScriptedConsole(["open"]))
-        with contextlib.suppress(UnsafeURLError):
+        with contextlib.suppress(UnsafeUrlError):
             answer = await answer_params(handler, params, server=Server(name="s"))
             assert answer.action == "accept"
         if row["expect"] != "refuse":

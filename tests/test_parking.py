@@ -19,11 +19,11 @@ from hypothesis import strategies as some
 
 from mcp_elicit_client import Answer, ElicitationRegistry, UrlRequest, parse_request
 from mcp_elicit_client.audit import AuditLog
-from mcp_elicit_client.calls import Caller, Parked, Parking
-from mcp_elicit_client.calls.call import Memory
-from mcp_elicit_client.calls.parked import Memo
-from mcp_elicit_client.calls.verbs import Called
-from mcp_elicit_client.exceptions import CallError, ElicitationError, ParkedError, StaleStateError
+from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
+from mcp_elicit_client.calls.call import CallHistory
+from mcp_elicit_client.calls.parked import CallSnapshot
+from mcp_elicit_client.calls.verbs import CallSpec
+from mcp_elicit_client.exceptions import CallError, ElicitationError, ResumeError, RequestStateRejectedError
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, MemoryStore, RedisStore, SqliteStore
 from mcp_elicit_client.policies import (
     AutomaticAnswers,
@@ -32,8 +32,8 @@ from mcp_elicit_client.policies import (
     form_fingerprint,
     hooks,
     one_at_a_time,
-    patience,
-    quiet_after_declines,
+    answer_timeout,
+    cooldown_after_declines,
     rate_limit,
     recommended,
 )
@@ -96,8 +96,8 @@ def inbox(stores: Stores) -> Inbox:
 
 
 @pytest.fixture
-def parking(inbox: Inbox) -> Parking:
-    return Parking(inbox, "ann")
+def parking(inbox: Inbox) -> SuspendOptions:
+    return SuspendOptions(inbox, "ann")
 
 
 @pytest.fixture
@@ -126,13 +126,13 @@ async def visitor(seen: list[str], who: Caller | None = None, **options: Any) ->
 
 
 def told(result: Any) -> Any:
-    assert not isinstance(result, Parked), result
+    assert not isinstance(result, SuspendedCall), result
     return json.loads(result.content[0].text)
 
 
-async def answer(parking: Parking, parked: Any, *replies: Any) -> None:
-    assert isinstance(parked, Parked), parked
-    for entry_id, reply in zip(parked.waiting, replies, strict=True):
+async def answer(parking: SuspendOptions, parked: Any, *replies: Any) -> None:
+    assert isinstance(parked, SuspendedCall), parked
+    for entry_id, reply in zip(parked.pending_ids, replies, strict=True):
         action, content = reply if isinstance(reply, tuple) else ("accept", reply)
         assert await parking.inbox.answer(parking.owner, entry_id, action, content)
 
@@ -141,18 +141,18 @@ async def answer(parking: Parking, parked: Any, *replies: Any) -> None:
 
 
 @both_loops
-async def test_a_call_is_parked_answered_and_resumed(parking: Parking, stores: Stores, seen: list[str]) -> None:
+async def test_a_call_is_parked_answered_and_resumed(parking: SuspendOptions, stores: Stores, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
-        assert isinstance(parked, Parked)
-        assert parked.questions == parked.waiting
-        assert timedelta(seconds=580) < parked.expires - datetime.now(timezone.utc) <= timedelta(seconds=590)
-        assert Parked.model_validate_json(parked.model_dump_json()) == parked
+        parked = await who.call_tool(client, "form", suspend=parking)
+        assert isinstance(parked, SuspendedCall)
+        assert parked.request_ids == parked.pending_ids
+        assert timedelta(seconds=580) < parked.expires_at - datetime.now(timezone.utc) <= timedelta(seconds=590)
+        assert SuspendedCall.model_validate_json(parked.model_dump_json()) == parked
 
-    elsewhere = Parking(Inbox(stores()), "ann")
+    elsewhere = SuspendOptions(Inbox(stores()), "ann")
     (entry,) = (await elsewhere.inbox.list("ann")).entries
-    assert (entry.id, entry.call, entry.read().tool) == (parked.waiting[0], parked.id, "form")
-    assert timedelta(seconds=530) < entry.expires - entry.created < timedelta(seconds=532)
+    assert (entry.id, entry.call, entry.read().tool) == (parked.pending_ids[0], parked.id, "form")
+    assert timedelta(seconds=530) < entry.expires_at - entry.created_at < timedelta(seconds=532)
     await answer(elsewhere, parked, NAMED)
 
     async with visitor(seen) as (who, client):
@@ -165,27 +165,27 @@ async def test_a_call_is_parked_answered_and_resumed(parking: Parking, stores: S
 
 @each_store
 async def test_before_all_is_answered_the_same_call_comes_back_and_nothing_is_sent(
-    parking: Parking, seen: list[str]
+    parking: SuspendOptions, seen: list[str]
 ) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "two", park=parking)
+        parked = await who.call_tool(client, "two", suspend=parking)
         assert await who.resume(parked.id, client, parking) == parked
-        await parking.inbox.answer("ann", parked.questions[1], "accept", {"name": "Second"})
+        await parking.inbox.answer("ann", parked.request_ids[1], "accept", {"name": "Second"})
         half = await who.resume(parked.id, client, parking)
-        assert half == parked.model_copy(update={"waiting": parked.questions[:1]})
+        assert half == parked.model_copy(update={"pending": parked.request_ids[:1]})
         assert seen == ["two"]
         await answer(parking, half, {"name": "First"})
         got = told(await who.resume(parked.id, client, parking))["got"]
 
     assert [each["content"]["name"] for each in got] == ["First", "Second"]
-    turns = [entry.read().turn for entry in (await parking.inbox.history("ann")).entries]
-    assert [(turn.number, turn.of) for turn in turns if turn] == [(1, 2), (2, 2)]
+    turns = [entry.read().batch_position for entry in (await parking.inbox.history("ann")).entries]
+    assert [(turn.number, turn.total) for turn in turns if turn] == [(1, 2), (2, 2)]
 
 
-async def test_prompts_and_resources_are_parked_too(parking: Parking, seen: list[str]) -> None:
+async def test_prompts_and_resources_are_parked_too(parking: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
-        prompt = await who.get_prompt(client, "form", {"a": "b"}, meta={"trace": "x"}, park=parking)
-        resource = await who.read_resource(client, "thing://form", park=parking)
+        prompt = await who.get_prompt(client, "form", {"a": "b"}, meta={"trace": "x"}, suspend=parking)
+        resource = await who.read_resource(client, "thing://form", suspend=parking)
         await answer(parking, prompt, NAMED)
         await answer(parking, resource, ("decline", None))
         prompt = await who.resume(prompt.id, client, parking)
@@ -196,29 +196,29 @@ async def test_prompts_and_resources_are_parked_too(parking: Parking, seen: list
 
 
 async def test_further_questions_park_it_again_under_the_same_name_until_it_asks_too_often(
-    parking: Parking, seen: list[str]
+    parking: SuspendOptions, seen: list[str]
 ) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "nag", {"reword": True}, park=parking)
-        ids, questions = {parked.id}, set(parked.questions)
+        parked = await who.call_tool(client, "nag", {"reword": True}, suspend=parking)
+        ids, questions = {parked.id}, set(parked.request_ids)
         for _ in range(9):
             await answer(parking, parked, NAMED)
             parked = await who.resume(parked.id, client, parking)
             ids.add(parked.id)
-            questions |= set(parked.questions)
+            questions |= set(parked.request_ids)
         await answer(parking, parked, NAMED)
         with pytest.raises(CallError, match="came back with questions more than 10 times"):
             await who.resume(parked.id, client, parking)
-        with pytest.raises(ParkedError) as caught:
+        with pytest.raises(ResumeError) as caught:
             await who.resume(parked.id, client, parking)
 
-    assert (len(ids), len(questions), caught.value.code) == (1, 10, "over")
+    assert (len(ids), len(questions), caught.value.code) == (1, 10, "finished")
     assert not (await parking.inbox.list("ann")).entries
 
 
-async def test_what_was_declined_while_parked_is_not_asked_again(parking: Parking, seen: list[str]) -> None:
+async def test_what_was_declined_while_parked_is_not_asked_again(parking: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "nag", park=parking)
+        parked = await who.call_tool(client, "nag", suspend=parking)
         await answer(parking, parked, ("decline", None))
         with pytest.raises(CallError, match="keeps asking for what was declined"):
             await who.resume(parked.id, client, parking)
@@ -228,16 +228,16 @@ async def test_what_was_declined_while_parked_is_not_asked_again(parking: Parkin
 
 
 async def test_a_url_that_is_not_finished_yet_is_known_again_when_it_is_asked_for(
-    parking: Parking, seen: list[str]
+    parking: SuspendOptions, seen: list[str]
 ) -> None:
     visits: list[int] = []
     async with visitor(seen) as (who, client):
-        result = await who.call_tool(client, "looks", {"times": 3}, park=parking)
-        while isinstance(result, Parked):
-            request = (await parking.inbox.get("ann", result.waiting[0])).read()
+        result = await who.call_tool(client, "looks", {"times": 3}, suspend=parking)
+        while isinstance(result, SuspendedCall):
+            request = (await parking.inbox.get("ann", result.pending_ids[0])).read()
             assert isinstance(request, UrlRequest)
-            assert (request.target.url, request.answer_when) == (URL, "finished")
-            visits.append(request.visits)
+            assert (request.target.url, request.respond_after) == (URL, "finished")
+            visits.append(request.previous_visits)
             await answer(parking, result, None)
             result = await who.resume(result.id, client, parking)
 
@@ -246,10 +246,10 @@ async def test_a_url_that_is_not_finished_yet_is_known_again_when_it_is_asked_fo
 
 
 async def test_no_more_than_so_many_questions_are_asked_however_often_it_is_parked(
-    parking: Parking, seen: list[str]
+    parking: SuspendOptions, seen: list[str]
 ) -> None:
     async with visitor(seen, caller(max_questions=3)) as (who, client):
-        parked = await who.call_tool(client, "nag", {"reword": True}, park=parking)
+        parked = await who.call_tool(client, "nag", {"reword": True}, suspend=parking)
         for _ in range(2):
             await answer(parking, parked, NAMED)
             parked = await who.resume(parked.id, client, parking)
@@ -262,14 +262,14 @@ async def test_no_more_than_so_many_questions_are_asked_however_often_it_is_park
 
 
 async def test_what_nobody_could_answer_is_cancelled_and_what_is_for_the_host_is_asked_when_it_goes_on(
-    parking: Parking, seen: list[str]
+    parking: SuspendOptions, seen: list[str]
 ) -> None:
     async def list_roots(_context: Any) -> Any:
         return mcp.types.ListRootsResult.model_validate({"roots": [{"uri": "file:///home", "name": "home"}]})
 
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "mixed", park=parking)
-        assert len(parked.questions) == 1
+        parked = await who.call_tool(client, "mixed", suspend=parking)
+        assert len(parked.request_ids) == 1
         await answer(parking, parked, NAMED)
         with pytest.raises(Exception, match="List roots not supported"):
             await who.resume(parked.id, client, parking)
@@ -283,38 +283,38 @@ async def test_what_nobody_could_answer_is_cancelled_and_what_is_for_the_host_is
 
 
 @each_store
-async def test_a_state_of_a_megabyte_goes_back_untouched(parking: Parking, seen: list[str]) -> None:
+async def test_a_state_of_a_megabyte_goes_back_untouched(parking: SuspendOptions, seen: list[str]) -> None:
     size = 1_048_576
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "state", {"size": size}, park=parking)
+        parked = await who.call_tool(client, "state", {"size": size}, suspend=parking)
         await answer(parking, parked, NAMED)
         assert told(await who.resume(parked.id, client, parking)) == {"size": size, "same": True}
 
 
 async def test_what_is_too_much_to_write_down_is_not_parked(
-    parking: Parking, seen: list[str], monkeypatch: pytest.MonkeyPatch
+    parking: SuspendOptions, seen: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mcp_elicit_client.calls.parked.MAX_BODY", 10_000)
     async with visitor(seen) as (who, client):
         with pytest.raises(CallError, match="takes more than 10000 characters"):
-            await who.call_tool(client, "state", {"size": 10_000}, park=parking)
+            await who.call_tool(client, "state", {"size": 10_000}, suspend=parking)
 
     assert not (await parking.inbox.list("ann")).entries
 
 
-async def test_what_cannot_be_written_down_is_not_parked(parking: Parking, seen: list[str]) -> None:
+async def test_what_cannot_be_written_down_is_not_parked(parking: SuspendOptions, seen: list[str]) -> None:
     async def garble(request: Any) -> Any:
         return request.model_copy(update={"message": "\ud800"})
 
     async with visitor(seen, caller(hooks(before=garble))) as (who, client):
         with pytest.raises(CallError, match="a question cannot be written as JSON"):
-            await who.call_tool(client, "form", park=parking)
-    memo = Memo(
+            await who.call_tool(client, "form", suspend=parking)
+    memo = CallSnapshot(
         server="mail",
-        called=Called("tool", "t"),
+        call_spec=CallSpec("tool", "t"),
         state="\ud800",
-        memory=Memory(),
-        questions={},
+        history=CallHistory(),
+        requests={},
         answers={},
         others={},
     )
@@ -328,37 +328,37 @@ async def test_what_cannot_be_written_down_is_not_parked(parking: Parking, seen:
 
 
 async def test_a_question_that_nobody_answered_in_time_is_a_cancel_while_the_call_can_be_resumed(
-    parking: Parking, clock: Clock, seen: list[str]
+    parking: SuspendOptions, clock: Clock, seen: list[str]
 ) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
+        parked = await who.call_tool(client, "form", suspend=parking)
         clock.ahead = 532
         assert told(await who.resume(parked.id, client, parking)) == {"got": {"action": "cancel"}}
 
     (past,) = (await parking.inbox.history("ann")).entries
-    assert (past.state, past.who) == ("expired", "clock")
+    assert (past.state, past.answered_by) == ("expired", "clock")
 
 
 @each_store
-async def test_a_call_that_was_not_resumed_in_time_is_not_sent(parking: Parking, clock: Clock, seen: list[str]) -> None:
+async def test_a_call_that_was_not_resumed_in_time_is_not_sent(parking: SuspendOptions, clock: Clock, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
+        parked = await who.call_tool(client, "form", suspend=parking)
         await answer(parking, parked, NAMED)
         clock.ahead = 591
-        with pytest.raises(ParkedError, match="not resumed in time") as caught:
+        with pytest.raises(ResumeError, match="not resumed in time") as caught:
             await who.resume(parked.id, client, parking)
 
     assert caught.value.code == "expired"
     assert seen == ["form"]
 
 
-async def test_a_policy_may_close_a_question_earlier(parking: Parking, seen: list[str]) -> None:
-    async with visitor(seen, caller(patience(60))) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
+async def test_a_policy_may_close_a_question_earlier(parking: SuspendOptions, seen: list[str]) -> None:
+    async with visitor(seen, caller(answer_timeout(60))) as (who, client):
+        parked = await who.call_tool(client, "form", suspend=parking)
 
     (entry,) = (await parking.inbox.list("ann")).entries
-    assert timedelta(seconds=59) < entry.expires - entry.created < timedelta(seconds=61)
-    assert parked.expires - entry.expires > timedelta(seconds=500)
+    assert timedelta(seconds=59) < entry.expires_at - entry.created_at < timedelta(seconds=61)
+    assert parked.expires_at - entry.expires_at > timedelta(seconds=500)
 
 
 @pytest.mark.parametrize(
@@ -366,31 +366,31 @@ async def test_a_policy_may_close_a_question_earlier(parking: Parking, seen: lis
 )
 def test_a_parking_without_an_owner_or_an_end_is_refused(owner: Any, lifetime: float) -> None:
     with pytest.raises(ValueError, match="a parked call needs"):
-        Parking(Inbox(MemoryStore()), owner, lifetime)
+        SuspendOptions(Inbox(MemoryStore()), owner, lifetime)
 
 
 # --- exactly once, here, and by whom
 
 
 @each_store
-async def test_of_many_who_resume_at_once_one_does(parking: Parking, stores: Stores, seen: list[str]) -> None:
+async def test_of_many_who_resume_at_once_one_does(parking: SuspendOptions, stores: Stores, seen: list[str]) -> None:
     results: list[Any] = []
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
+        parked = await who.call_tool(client, "form", suspend=parking)
         await answer(parking, parked, NAMED)
 
-        async def resume(place: Parking) -> None:
+        async def resume(place: SuspendOptions) -> None:
             try:
                 results.append(told(await who.resume(parked.id, client, place)))
-            except ParkedError as error:
+            except ResumeError as error:
                 results.append(error.code)
 
         async with anyio.create_task_group() as group:
             for _ in range(12):
-                group.start_soon(resume, Parking(Inbox(stores()), "ann"))
+                group.start_soon(resume, SuspendOptions(Inbox(stores()), "ann"))
 
     assert len([each for each in results if isinstance(each, dict)]) == 1
-    assert {each for each in results if isinstance(each, str)} <= {"resuming", "over"}
+    assert {each for each in results if isinstance(each, str)} <= {"resuming", "finished"}
     assert len([line for line in seen if line.startswith("form {")]) == 1
 
 
@@ -408,9 +408,9 @@ class Overtaken(MemoryStore):
 
 async def test_who_is_overtaken_by_a_whole_round_does_not_send_the_old_one_again(seen: list[str]) -> None:
     store = Overtaken()
-    parking = Parking(Inbox(store), "ann")
+    parking = SuspendOptions(Inbox(store), "ann")
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "nag", {"reword": True}, park=parking)
+        parked = await who.call_tool(client, "nag", {"reword": True}, suspend=parking)
         await answer(parking, parked, NAMED)
         ahead: list[Any] = []
 
@@ -423,7 +423,7 @@ async def test_who_is_overtaken_by_a_whole_round_does_not_send_the_old_one_again
         assert behind.waiting
         assert len(seen) == 2
         await answer(parking, behind, NAMED)  # and the call is as it was
-        assert isinstance(await who.resume(parked.id, client, parking), Parked)
+        assert isinstance(await who.resume(parked.id, client, parking), SuspendedCall)
 
 
 async def test_who_claims_a_call_at_the_last_moment_finds_it_expired(clock: Clock, seen: list[str]) -> None:
@@ -433,22 +433,22 @@ async def test_who_claims_a_call_at_the_last_moment_finds_it_expired(clock: Cloc
             clock.ahead = 591
             return state
 
-    parking = Parking(Inbox(Late(clock=clock)), "ann")
+    parking = SuspendOptions(Inbox(Late(clock=clock)), "ann")
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
+        parked = await who.call_tool(client, "form", suspend=parking)
         await answer(parking, parked, NAMED)
-        with pytest.raises(ParkedError, match="not resumed in time"):
+        with pytest.raises(ResumeError, match="not resumed in time"):
             await who.resume(parked.id, client, parking)
 
     assert seen == ["form"]
 
 
-async def test_who_dies_over_a_call_takes_it_along(parking: Parking, seen: list[str]) -> None:
+async def test_who_dies_over_a_call_takes_it_along(parking: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
+        parked = await who.call_tool(client, "form", suspend=parking)
         await answer(parking, parked, NAMED)
         await parking.inbox.calls.claim("ann", parked.id, "a process that is gone")
-        with pytest.raises(ParkedError, match="or whoever did has died over it") as caught:
+        with pytest.raises(ResumeError, match="or whoever did has died over it") as caught:
             await who.resume(parked.id, client, parking)
 
     assert caught.value.code == "resuming"
@@ -457,7 +457,7 @@ async def test_who_dies_over_a_call_takes_it_along(parking: Parking, seen: list[
 
 @each_store
 async def test_who_is_cancelled_before_anything_is_sent_leaves_the_call_as_it_was(
-    parking: Parking, seen: list[str]
+    parking: SuspendOptions, seen: list[str]
 ) -> None:
     def slow(handler: Any) -> Any:
         async def ask(request: Request) -> Any:
@@ -470,7 +470,7 @@ async def test_who_is_cancelled_before_anything_is_sent_leaves_the_call_as_it_wa
 
     is_asked = anyio.Event()
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
+        parked = await who.call_tool(client, "form", suspend=parking)
         await answer(parking, parked, NAMED)
         async with anyio.create_task_group() as group:
             group.start_soon(caller(slow).resume, parked.id, client, parking)
@@ -481,9 +481,9 @@ async def test_who_is_cancelled_before_anything_is_sent_leaves_the_call_as_it_wa
         assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
 
 
-async def test_who_is_cancelled_while_the_server_works_has_lost_the_call(parking: Parking, seen: list[str]) -> None:
+async def test_who_is_cancelled_while_the_server_works_has_lost_the_call(parking: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "hang", park=parking)
+        parked = await who.call_tool(client, "hang", suspend=parking)
         await answer(parking, parked, NAMED)
         async with anyio.create_task_group() as group:
             group.start_soon(who.resume, parked.id, client, parking)
@@ -491,23 +491,23 @@ async def test_who_is_cancelled_while_the_server_works_has_lost_the_call(parking
                 while "hanging" not in seen:
                     await anyio.sleep(0.01)
             group.cancel_scope.cancel()
-        with pytest.raises(ParkedError, match="resumed already"):
+        with pytest.raises(ResumeError, match="resumed already"):
             await who.resume(parked.id, client, parking)
 
 
-async def test_a_call_is_resumed_by_its_owner_at_its_server_in_its_revision(parking: Parking, seen: list[str]) -> None:
+async def test_a_call_is_resumed_by_its_owner_at_its_server_in_its_revision(parking: SuspendOptions, seen: list[str]) -> None:
     codes: list[str] = []
     async with visitor(seen) as (who, client), in_process(who, "legacy", seen.append) as old:
-        parked = await who.call_tool(client, "form", park=parking)
+        parked = await who.call_tool(client, "form", suspend=parking)
         await answer(parking, parked, NAMED)
         for other, over, place, name in (
-            (who, client, Parking(parking.inbox, "bob"), parked.id),
+            (who, client, SuspendOptions(parking.inbox, "bob"), parked.id),
             (who, client, parking, "forged"),
             (who, client, parking, "\ud800"),
             (caller(name="post"), client, parking, parked.id),
             (who, old, parking, parked.id),
         ):
-            with pytest.raises(ParkedError) as caught:
+            with pytest.raises(ResumeError) as caught:
                 await other.resume(name, over, place)
             codes.append(caught.value.code)
         assert seen == ["form"]
@@ -519,10 +519,10 @@ async def test_a_call_is_resumed_by_its_owner_at_its_server_in_its_revision(park
 # --- policies
 
 
-async def test_policies_that_answer_by_themselves_have_their_say(parking: Parking, seen: list[str]) -> None:
+async def test_policies_that_answer_by_themselves_have_their_say(parking: SuspendOptions, seen: list[str]) -> None:
     form = parse_request(asked_form()).form  # type: ignore[union-attr]
     permissions = Permissions()
-    permissions.set("never", server="mail")
+    permissions.set("block", server="mail")
     policies: list[tuple[Policy, Any]] = [
         (permissions.policy, {"action": "cancel"}),
         (AutomaticAnswers({("mail", form_fingerprint(form)): NAMED}).policy, {"action": "accept", "content": NAMED}),
@@ -531,7 +531,7 @@ async def test_policies_that_answer_by_themselves_have_their_say(parking: Parkin
     ]
     for policy, got in policies:
         async with visitor(seen, caller(policy)) as (who, client):
-            assert told(await who.call_tool(client, "form", park=parking)) == {"got": got}
+            assert told(await who.call_tool(client, "form", suspend=parking)) == {"got": got}
 
     assert not (await parking.inbox.list("ann")).entries
 
@@ -541,18 +541,18 @@ async def _decline(_request: Request) -> Answer:
 
 
 async def _veto(_request: Request, answer: Answer) -> Answer:
-    assert answer.by == "parked"
+    assert answer.by == "pending"
     return Answer.decline(by="policy")
 
 
 async def test_what_no_handler_is_registered_for_is_not_parked_and_may_be_resumed(
-    parking: Parking, seen: list[str]
+    parking: SuspendOptions, seen: list[str]
 ) -> None:
     registry = ElicitationRegistry()
     registry.on_elicitation(mode="form")(Nobody())
     async with visitor(seen, Caller(registry, "mail")) as (who, client):
-        assert told(await who.call_tool(client, "url", park=parking)) == {"got": {"action": "cancel"}}
-        parked = await who.call_tool(client, "form", park=parking)
+        assert told(await who.call_tool(client, "url", suspend=parking)) == {"got": {"action": "cancel"}}
+        parked = await who.call_tool(client, "form", suspend=parking)
         assert [entry.request["mode"] for entry in (await parking.inbox.list("ann")).entries] == ["form"]
         await answer(parking, parked, NAMED)
         only_resumes = Caller(ElicitationRegistry(), "mail")  # what somebody was asked elsewhere has its answer
@@ -560,7 +560,7 @@ async def test_what_no_handler_is_registered_for_is_not_parked_and_may_be_resume
 
 
 async def test_what_a_policy_decided_when_the_call_was_parked_is_not_decided_anew(
-    parking: Parking, seen: list[str]
+    parking: SuspendOptions, seen: list[str]
 ) -> None:
     asked: list[str] = []
 
@@ -569,7 +569,7 @@ async def test_what_a_policy_decided_when_the_call_was_parked_is_not_decided_ane
         return Answer.accept({"name": "a policy"}, by="policy") if request.message == "Second?" else None
 
     async with visitor(seen, caller(hooks(before=second))) as (who, client):
-        parked = await who.call_tool(client, "two", park=parking)
+        parked = await who.call_tool(client, "two", suspend=parking)
         await answer(parking, parked, {"name": "a person"})
         got = told(await who.resume(parked.id, client, parking))["got"]
 
@@ -577,64 +577,64 @@ async def test_what_a_policy_decided_when_the_call_was_parked_is_not_decided_ane
     assert asked == ["First?", "Second?", "First?"]
 
 
-async def test_what_bounds_asking_does_not_take_away_what_was_answered(parking: Parking, seen: list[str]) -> None:
+async def test_what_bounds_asking_does_not_take_away_what_was_answered(parking: SuspendOptions, seen: list[str]) -> None:
     policy = compose(
-        quiet_after_declines(declines=1), rate_limit(["1/hour"]), one_at_a_time(queue=0), AutomaticAnswers({}).policy
+        cooldown_after_declines(declines=1), rate_limit(["1/hour"]), one_at_a_time(max_queued=0), AutomaticAnswers({}).policy
     )
     async with visitor(seen, caller(policy)) as (who, client):
-        parked = await who.call_tool(client, "two", park=parking)
-        assert len(parked.waiting) == 1  # the other one was too many
+        parked = await who.call_tool(client, "two", suspend=parking)
+        assert len(parked.pending_ids) == 1  # the other one was too many
         await answer(parking, parked, ("decline", None))
         got = told(await who.resume(parked.id, client, parking))["got"]
-        assert told(await who.call_tool(client, "form", park=parking)) == {"got": {"action": "cancel"}}  # it is quiet
+        assert told(await who.call_tool(client, "form", suspend=parking)) == {"got": {"action": "cancel"}}  # it is quiet
 
     assert [each["action"] for each in got] == ["decline", "cancel"]
 
 
-async def test_a_secret_that_was_typed_and_not_confirmed_is_not_sent(parking: Parking, seen: list[str]) -> None:
+async def test_a_secret_that_was_typed_and_not_confirmed_is_not_sent(parking: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen, caller(recommended())) as (who, client):
         for confirmed, action in ((False, "cancel"), (True, "accept")):
-            parked = await who.call_tool(client, "form", park=parking)
+            parked = await who.call_tool(client, "form", suspend=parking)
             card = {"name": "4111 1111 1111 1111"}
-            await parking.inbox.answer("ann", parked.waiting[0], "accept", card, confirmed=confirmed)
+            await parking.inbox.answer("ann", parked.pending_ids[0], "accept", card, confirmed=confirmed)
             assert told(await who.resume(parked.id, client, parking))["got"]["action"] == action
 
 
-async def test_a_server_that_was_blocked_meanwhile_gets_nothing(parking: Parking, seen: list[str]) -> None:
+async def test_a_server_that_was_blocked_meanwhile_gets_nothing(parking: SuspendOptions, seen: list[str]) -> None:
     permissions = Permissions()
     async with visitor(seen, caller(permissions.policy)) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
+        parked = await who.call_tool(client, "form", suspend=parking)
         await answer(parking, parked, NAMED)
-        permissions.set("block", server="mail")
+        permissions.set("block_until_restart", server="mail")
         assert told(await who.resume(parked.id, client, parking)) == {"got": {"action": "cancel"}}
 
 
-async def test_never_again_is_heard(parking: Parking, seen: list[str]) -> None:
+async def test_never_again_is_heard(parking: SuspendOptions, seen: list[str]) -> None:
     permissions = Permissions()
     async with visitor(seen, caller(permissions.policy)) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
-        await parking.inbox.answer("ann", parked.waiting[0], "decline", never_again=True)
+        parked = await who.call_tool(client, "form", suspend=parking)
+        await parking.inbox.answer("ann", parked.pending_ids[0], "decline", block_server=True)
         await who.resume(parked.id, client, parking)
 
-    assert [(rule.server, rule.permission) for rule in permissions] == [("mail", "never")]
+    assert [(rule.server, rule.permission) for rule in permissions] == [("mail", "block")]
 
 
 async def test_the_log_tells_that_it_was_parked_and_what_was_answered(
-    parking: Parking, seen: list[str], tmp_path: Path
+    parking: SuspendOptions, seen: list[str], tmp_path: Path
 ) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")
     async with visitor(seen, caller(log.policy)) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
+        parked = await who.call_tool(client, "form", suspend=parking)
         await answer(parking, parked, NAMED)
         await who.resume(parked.id, client, parking)
     log.close()
 
     events = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
-    assert [(event["action"], event["by"]) for event in events] == [("cancel", "parked"), ("accept", "user")]
+    assert [(event["action"], event["by"]) for event in events] == [("cancel", "pending"), ("accept", "user")]
 
 
 async def test_a_form_that_has_become_another_takes_no_answer_that_does_not_fit_it(
-    parking: Parking, seen: list[str]
+    parking: SuspendOptions, seen: list[str]
 ) -> None:
     """The answer is checked where it is sent, by the form that the server sent, whatever the store says."""
 
@@ -646,19 +646,19 @@ async def test_a_form_that_has_become_another_takes_no_answer_that_does_not_fit_
         return ask
 
     async with visitor(seen, caller(narrower)) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
+        parked = await who.call_tool(client, "form", suspend=parking)
         await answer(parking, parked, NAMED)
         assert told(await who.resume(parked.id, client, parking)) == {"got": {"action": "cancel"}}
 
 
-async def test_an_inbox_handler_parks_and_one_that_answers_at_once_need_not(parking: Parking, seen: list[str]) -> None:
+async def test_an_inbox_handler_parks_and_one_that_answers_at_once_need_not(parking: SuspendOptions, seen: list[str]) -> None:
     async def at_once(_request: Request) -> Answer:
         return Answer.accept(NAMED, by="host")
 
     async with visitor(seen, Caller(InboxHandler(parking.inbox, lambda _: "bob"), "mail")) as (who, client):
-        assert isinstance(await who.call_tool(client, "form", park=parking), Parked)
+        assert isinstance(await who.call_tool(client, "form", suspend=parking), SuspendedCall)
     async with visitor(seen, Caller(at_once, "mail")) as (who, client):
-        assert told(await who.call_tool(client, "form", park=parking))["got"]["content"] == NAMED
+        assert told(await who.call_tool(client, "form", suspend=parking))["got"]["content"] == NAMED
 
     assert len((await parking.inbox.list("ann")).entries) == 1
 
@@ -668,8 +668,8 @@ async def test_an_inbox_handler_parks_and_one_that_answers_at_once_need_not(park
 
 async def test_an_inbox_that_cannot_be_used_is_an_error_and_nothing_is_sent(tmp_path: Path, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
-        place = Parking(Inbox(SqliteStore(tmp_path / "nowhere" / "inbox.db")), "ann")
-        for attempt in (who.call_tool(client, "form", park=place), who.resume("x", client, place)):
+        place = SuspendOptions(Inbox(SqliteStore(tmp_path / "nowhere" / "inbox.db")), "ann")
+        for attempt in (who.call_tool(client, "form", suspend=place), who.resume("x", client, place)):
             with pytest.raises(InboxError):
                 await attempt
 
@@ -680,32 +680,32 @@ async def test_an_inbox_that_cannot_be_used_is_an_error_and_nothing_is_sent(tmp_
 async def test_a_call_of_another_key_or_that_is_no_call_is_an_error_and_nothing_is_sent(
     stores: Stores, seen: list[str]
 ) -> None:
-    parking = Parking(Inbox(stores(), b"k" * 32), "ann")
+    parking = SuspendOptions(Inbox(stores(), b"k" * 32), "ann")
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", park=parking)
+        parked = await who.call_tool(client, "form", suspend=parking)
         await answer(parking, parked, NAMED)
         for key in (None, b"o" * 32):
             with pytest.raises(InboxError):
-                await who.resume(parked.id, client, Parking(Inbox(stores(), key), "ann"))
+                await who.resume(parked.id, client, SuspendOptions(Inbox(stores(), key), "ann"))
         for body in ("", "{", "[]", "null", '{"version": 2}', '{"version": 1}', "[" * 100_000):
             plain = Inbox(stores())
-            call = await plain.calls.park("ann", body or " ", [], 100)
+            call = await plain.calls.suspend("ann", body or " ", [], 100)
             with pytest.raises(InboxError, match="no parked call"):
-                await who.resume(call.id, client, Parking(plain, "ann"))
+                await who.resume(call.id, client, SuspendOptions(plain, "ann"))
         assert seen == ["form"]
         assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
 
 
 CORRUPT = {
     "questions": ("{", "7", "[]", '["x", "y"]', "null"),
-    "state": ("", "parked!", "waiting"),
+    "state": ("", "parked!", "pending"),
     "expires": (1e300, "never"),
 }
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "redis"])
 async def test_a_store_that_was_tampered_with_is_an_error_or_no_call_and_nothing_is_sent(
-    parking: Parking, stores: Stores, seen: list[str]
+    parking: SuspendOptions, stores: Stores, seen: list[str]
 ) -> None:
     async def tamper(column: str, value: Any) -> None:
         if stores.kind == "sqlite":
@@ -717,10 +717,10 @@ async def test_a_store_that_was_tampered_with_is_an_error_or_no_call_and_nothing
     async with visitor(seen) as (who, client):
         for column, values in CORRUPT.items():
             for value in values:
-                parked = await who.call_tool(client, "form", park=parking)
+                parked = await who.call_tool(client, "form", suspend=parking)
                 await answer(parking, parked, NAMED)
                 await tamper(column, value)
-                with pytest.raises((InboxError, ParkedError)):
+                with pytest.raises((InboxError, ResumeError)):
                     await who.resume(parked.id, client, parking)
 
     assert set(seen) == {"form"}
@@ -728,8 +728,8 @@ async def test_a_store_that_was_tampered_with_is_an_error_or_no_call_and_nothing
 
 async def test_an_inbox_alone_is_no_parking(inbox: Inbox, seen: list[str]) -> None:
     who: Any = caller()
-    for attempt in (who.call_tool(None, "form", park=inbox), who.resume("x", None, inbox)):
-        with pytest.raises(TypeError, match=r"Parking\(inbox, owner\), not Inbox"):
+    for attempt in (who.call_tool(None, "form", suspend=inbox), who.resume("x", None, inbox)):
+        with pytest.raises(TypeError, match=r"SuspendOptions\(inbox, owner\), not Inbox"):
             await attempt
 
 
@@ -742,10 +742,10 @@ async def test_a_store_that_goes_away_while_a_call_goes_on_does_not_take_its_res
 
     server = RedisServer(tmp_path)
     inbox = Inbox(RedisStore(server.url))
-    parking = Parking(inbox, "ann")
+    parking = SuspendOptions(inbox, "ann")
     try:
         async with visitor(seen, caller(hooks(after=stop))) as (who, client):
-            parked = await who.call_tool(client, "form", park=parking)
+            parked = await who.call_tool(client, "form", suspend=parking)
             await answer(parking, parked, NAMED)
             assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
     finally:
@@ -760,10 +760,10 @@ async def test_parked_calls_survive_a_redis_that_restarts_and_keeps_what_it_is_t
 ) -> None:
     server = RedisServer(tmp_path, "--appendonly", "yes", "--appendfsync", "always")
     inbox = Inbox(RedisStore(server.url))
-    parking = Parking(inbox, "ann")
+    parking = SuspendOptions(inbox, "ann")
     try:
         async with visitor(seen) as (who, client):
-            parked = await who.call_tool(client, "form", park=parking)
+            parked = await who.call_tool(client, "form", suspend=parking)
             await answer(parking, parked, NAMED)
             server.stop()
             with pytest.raises(InboxError):
@@ -792,19 +792,19 @@ JSON = some.recursive(
 )
 def test_what_is_written_down_of_a_call_is_read_as_it_was(arguments: Any, state: str | None) -> None:
     request = parse_request({"message": "m", "requestedSchema": FORM, "_meta": {"x": arguments}}, server="mail")
-    memo = Memo(
+    memo = CallSnapshot(
         server="mail",
-        called=Called("tool", "t", arguments, None),
+        call_spec=CallSpec("tool", "t", arguments, None),
         state=state,
-        memory=Memory(rounds=1, visits={URL: 2}, declined={"d"}),
-        questions={"q": request},
+        history=CallHistory(rounds=1, visits={URL: 2}, declined={"d"}),
+        requests={"q": request},
         answers={"a": Answer.accept({"n": 3, "b": True, "l": ("x",), "f": 1.0}, by="policy")},
         others={},
     )
 
-    read = Memo.model_validate_json(memo.write())
+    read = CallSnapshot.model_validate_json(memo.write())
     assert read == memo
-    assert json.dumps(read.called.arguments) == json.dumps(arguments)
+    assert json.dumps(read.call_spec.arguments) == json.dumps(arguments)
 
 
 # --- the Python SDK's own server
@@ -821,16 +821,16 @@ def airline() -> Any:
 
 
 async def test_a_state_that_the_server_does_not_take_back_is_an_error_without_its_words(
-    parking: Parking, airline: Any
+    parking: SuspendOptions, airline: Any
 ) -> None:
     who = caller(name="airline")
     async with who.client(airline.build()) as client:
-        parked = await who.call_tool(client, "book", FLY, park=parking)
+        parked = await who.call_tool(client, "book", FLY, suspend=parking)
         await answer(parking, parked, {"city": "Bern"})
     async with who.client(airline.build()) as client:  # restarted: its key is another one
-        with pytest.raises(StaleStateError) as caught:
+        with pytest.raises(RequestStateRejectedError) as caught:
             await who.resume(parked.id, client, parking)
-        with pytest.raises(ParkedError, match="resumed already"):
+        with pytest.raises(ResumeError, match="resumed already"):
             await who.resume(parked.id, client, parking)
 
     assert "requestState" not in str(caught.value)
@@ -838,33 +838,33 @@ async def test_a_state_that_the_server_does_not_take_back_is_an_error_without_it
     assert isinstance(caught.value, ElicitationError)
 
 
-async def test_a_state_that_is_too_old_is_the_same_error(parking: Parking, airline: Any) -> None:
+async def test_a_state_that_is_too_old_is_the_same_error(parking: SuspendOptions, airline: Any) -> None:
     who = caller(name="airline")
     async with who.client(airline.build(ttl=0.001)) as client:
-        parked = await who.call_tool(client, "book", FLY, park=parking)
+        parked = await who.call_tool(client, "book", FLY, suspend=parking)
         await answer(parking, parked, {"city": "Bern"})
-        with pytest.raises(StaleStateError):
+        with pytest.raises(RequestStateRejectedError):
             await who.resume(parked.id, client, parking)
 
 
 PROCESS = """
 import json, os, signal, sys, anyio
 from mcp_elicit_client import ElicitationRegistry
-from mcp_elicit_client.calls import Caller, Parked, Parking
+from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore, SqliteStore
 step, url, kind, where, *about = sys.argv[1:]
 store = SqliteStore(where) if kind == "sqlite" else RedisStore(where.split()[0], prefix=where.split()[1])
 inbox = Inbox(store, b"k" * 32)
 registry = ElicitationRegistry()
 registry.on_elicitation(InboxHandler(inbox, lambda request: "ann"))
-caller, parking = Caller(registry, "airline"), Parking(inbox, "ann")
+caller, parking = Caller(registry, "airline"), SuspendOptions(inbox, "ann")
 async def main():
     if step == "answer":
         await inbox.answer("ann", about[0], "accept", json.loads(about[1]))
     else:
         async with caller.client(url) as client:
             if step == "call":
-                result = await caller.call_tool(client, "book", {"day": "Monday"}, park=parking)
+                result = await caller.call_tool(client, "book", {"day": "Monday"}, suspend=parking)
             else:
                 result = await caller.resume(about[0], client, parking)
         print(result.model_dump_json(by_alias=True), flush=True)
@@ -888,13 +888,13 @@ async def test_one_process_parks_another_answers_a_third_resumes(stores: Stores)
 
     with http_server(AIRLINE) as url:
         parked = process("call")
-        assert len(parked["waiting"]) == 1
+        assert len(parked["pending_ids"]) == 1
         assert process("resume", parked["id"]) == parked
-        process("answer", parked["waiting"][0], '{"city": "Bern"}')
+        process("answer", parked["pending_ids"][0], '{"city": "Bern"}')
         again = process("resume", parked["id"])
         assert again["id"] == parked["id"]
-        assert again["waiting"] != parked["waiting"]
-        process("answer", again["waiting"][0], '{"place": "aisle"}')
+        assert again["pending_ids"] != parked["pending_ids"]
+        process("answer", again["pending_ids"][0], '{"place": "aisle"}')
         result = process("resume", parked["id"])
         with pytest.raises(subprocess.CalledProcessError) as caught:
             process("resume", parked["id"])

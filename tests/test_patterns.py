@@ -12,7 +12,7 @@ import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Limits, get_defaults, parse_request, validate
 from mcp_elicit_client.core import patterns
-from mcp_elicit_client.core.patterns import MAX_TEXT, Outcome, check_pattern
+from mcp_elicit_client.core.patterns import MAX_TEXT, PatternResult, check_pattern
 from mcp_elicit_client.hosts.boundary import answer_params
 from tests.support import cases, form_params
 
@@ -49,25 +49,25 @@ def test_a_pattern_answers_as_in_javascript_or_is_not_checked(case: Any) -> None
     if case["matches"] is None and "why" in case:
         assert all(outcome.checked for outcome in outcomes)
     elif case["matches"] is None:
-        assert set(outcomes) == {Outcome.INVALID}
+        assert set(outcomes) == {PatternResult.INVALID}
     else:
-        assert [Outcome.MATCH if match else Outcome.NO_MATCH for match in case["matches"]] == outcomes
+        assert [PatternResult.MATCH if match else PatternResult.NO_MATCH for match in case["matches"]] == outcomes
 
 
 @pytest.mark.parametrize(("pattern", "text"), HOSTILE.values(), ids=HOSTILE)
 def test_no_pattern_hangs_or_breaks_the_next_check(pattern: str, text: str) -> None:
     check_pattern(pattern, text)
 
-    assert check_pattern("^a", "abc") is Outcome.MATCH
+    assert check_pattern("^a", "abc") is PatternResult.MATCH
 
 
 def test_a_pattern_that_takes_too_long_is_not_checked() -> None:
-    assert check_pattern(ENDLESS, VICTIM) is Outcome.TIMEOUT
+    assert check_pattern(ENDLESS, VICTIM) is PatternResult.TIMEOUT
 
 
 def test_a_text_that_is_too_long_is_not_checked() -> None:
-    assert check_pattern("^a", "a" * MAX_TEXT) is Outcome.MATCH
-    assert check_pattern("^a", "a" * (MAX_TEXT + 1)) is Outcome.TEXT_TOO_LONG
+    assert check_pattern("^a", "a" * MAX_TEXT) is PatternResult.MATCH
+    assert check_pattern("^a", "a" * (MAX_TEXT + 1)) is PatternResult.TEXT_TOO_LONG
 
 
 def test_the_worker_is_used_again() -> None:
@@ -85,7 +85,7 @@ def test_a_worker_that_died_is_replaced() -> None:
     worker.process.kill()
     worker.process.wait()
 
-    assert check_pattern("a", "a") is Outcome.MATCH
+    assert check_pattern("a", "a") is PatternResult.MATCH
 
 
 def test_a_worker_that_dies_in_the_middle_is_not_checked_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,24 +95,24 @@ def test_a_worker_that_dies_in_the_middle_is_not_checked_and_replaced(monkeypatc
     monkeypatch.setattr(worker.process, "poll", lambda: None)  # it dies just after this was looked at
     os.kill(worker.process.pid, signal.SIGKILL)
 
-    assert check_pattern("a", "a") is Outcome.FAILED
-    assert check_pattern("a", "a") is Outcome.MATCH
+    assert check_pattern("a", "a") is PatternResult.FAILED
+    assert check_pattern("a", "a") is PatternResult.MATCH
 
 
 def test_where_no_worker_can_start_nothing_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     patterns._pool.close()
     monkeypatch.setattr(sys, "executable", "/does/not/exist")
-    assert check_pattern("a", "a") is Outcome.FAILED
+    assert check_pattern("a", "a") is PatternResult.FAILED
 
     monkeypatch.setattr(sys, "executable", "")
-    assert check_pattern("a", "a") is Outcome.FAILED
+    assert check_pattern("a", "a") is PatternResult.FAILED
 
 
 def test_while_another_thread_checks_there_may_be_no_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "START", 0.0)
-    monkeypatch.setattr(patterns, "CHECK", 0.005)
+    monkeypatch.setattr(patterns, "START_TIMEOUT", 0.0)
+    monkeypatch.setattr(patterns, "CHECK_TIMEOUT", 0.005)
     with patterns._pool._lock:
-        assert check_pattern("a", "a") is Outcome.BUSY
+        assert check_pattern("a", "a") is PatternResult.BUSY
 
 
 def test_after_a_timeout_the_other_patterns_of_an_answer_have_little_time_left() -> None:
@@ -124,7 +124,7 @@ def test_after_a_timeout_the_other_patterns_of_an_answer_have_little_time_left()
     assert validation.valid
     reasons = [problem.message for problem in validation.unchecked]
     assert len(reasons) == 60
-    assert reasons.count(Outcome.BUSY.value) >= 57
+    assert reasons.count(PatternResult.BUSY.value) >= 57
 
 
 ANSWERS: list[tuple[dict[str, Any], Any, list[str], list[str]]] = [
@@ -133,8 +133,8 @@ ANSWERS: list[tuple[dict[str, Any], Any, list[str], list[str]]] = [
     ({"type": "string", "pattern": "^b+$", "maxLength": 2}, "abbc", ["max_length"], []),
     ({"type": "string", "pattern": "^abc$"}, "abc\n", ["pattern"], []),
     ({"type": "string", "pattern": r"^\d$"}, "\u0661", ["pattern"], []),
-    ({"type": "string", "pattern": "("}, "x", [], [Outcome.INVALID.value]),
-    ({"type": "string", "pattern": ENDLESS}, VICTIM, [], [Outcome.TIMEOUT.value]),
+    ({"type": "string", "pattern": "("}, "x", [], [PatternResult.INVALID.value]),
+    ({"type": "string", "pattern": ENDLESS}, VICTIM, [], [PatternResult.TIMEOUT.value]),
     ({"type": "string", "pattern": "a" * 513}, "x", [], ["the pattern is longer than 512 characters"]),
     ({"type": "string", "pattern": "a"}, 5, ["type"], []),
     ({"type": "array", "items": {"type": "string", "pattern": "^a"}}, ["a", "ab"], [], []),
@@ -180,7 +180,7 @@ def test_a_pattern_is_checked_whatever_the_fields_before_it_have() -> None:
 
 
 def test_a_host_may_turn_patterns_off() -> None:
-    validation = validate(form({"f": {"type": "string", "pattern": "^a"}}, patterns=False), {"f": "b"})
+    validation = validate(form({"f": {"type": "string", "pattern": "^a"}}, check_patterns=False), {"f": "b"})
 
     assert validation.valid
     assert [problem.message for problem in validation.unchecked] == ["patterns are turned off"]
@@ -214,7 +214,7 @@ async def test_the_event_loop_goes_on_while_a_pattern_is_checked() -> None:
 
     assert ticks > 100
     assert seen[0].action == "accept"
-    assert [note.code for note in seen[0].notes] == ["pattern_not_checked"]
+    assert [note.code for note in seen[0].diagnostics] == ["pattern_not_checked"]
 
 
 @pytest.mark.anyio
@@ -231,19 +231,19 @@ async def test_a_handler_sees_no_default_that_does_not_match_its_pattern() -> No
     await answer_params(registry, form_params(schema), server=parse_request(form_params({})).server)
 
     assert seen[0].form.fields[0].default is None
-    assert [problem.code for problem in seen[0].problems] == ["default_dropped"]
+    assert [problem.code for problem in seen[0].diagnostics] == ["default_dropped"]
 
 
 @pytest.mark.anyio
 async def test_in_an_event_loop_a_direct_check_gives_up_soon() -> None:
-    assert check_pattern("^a", "abc") in (Outcome.MATCH, Outcome.BUSY)
+    assert check_pattern("^a", "abc") in (PatternResult.MATCH, PatternResult.BUSY)
     assert not check_pattern(ENDLESS, VICTIM).checked
 
 
 CHECK_AND = """
 import os, sys
 from mcp_elicit_client.core import patterns
-assert patterns.check_pattern("a", "a") is patterns.Outcome.MATCH
+assert patterns.check_pattern("a", "a") is patterns.PatternResult.MATCH
 print(patterns._pool._worker.process.pid, flush=True)
 {then}
 """
@@ -297,11 +297,11 @@ def test_no_worker_outlives_its_process(then: str) -> None:
 def test_a_forked_child_has_a_worker_of_its_own() -> None:
     then = """
 child = os.fork()
-assert patterns.check_pattern("b", "a") is patterns.Outcome.NO_MATCH
+assert patterns.check_pattern("b", "a") is patterns.PatternResult.NO_MATCH
 print(patterns._pool._worker.process.pid, flush=True)
 if child:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert patterns.check_pattern("a", "a") is patterns.Outcome.MATCH
+    assert patterns.check_pattern("a", "a") is patterns.PatternResult.MATCH
 """
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", CHECK_AND.format(then=then)], capture_output=True, text=True, check=False

@@ -23,8 +23,8 @@ import trio.lowlevel
 from trio.testing import MockClock
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Server, parse_request
-from mcp_elicit_client.calls.call import Call
-from mcp_elicit_client.calls.clocks import Clocks
+from mcp_elicit_client.calls.call import ActiveCall
+from mcp_elicit_client.calls.clocks import CallTimeouts
 from mcp_elicit_client.exceptions import MissingExtraError, PermissionsFileError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
@@ -37,9 +37,9 @@ from mcp_elicit_client.policies import (
     form_fingerprint,
     hooks,
     one_at_a_time,
-    patience,
+    answer_timeout,
     protect_secrets,
-    quiet_after_declines,
+    cooldown_after_declines,
     rate_limit,
     recommended,
 )
@@ -112,7 +112,7 @@ async def failing(*_: object) -> Any:
 
 async def declined(times: int) -> Any:
     now = [0.0]
-    handler: Any = quiet_after_declines(clock=lambda: now[0])(answering(NO))
+    handler: Any = cooldown_after_declines(clock=lambda: now[0])(answering(NO))
     for _ in range(times):
         now[0] += 10_000
         await handler(request())
@@ -120,7 +120,7 @@ async def declined(times: int) -> Any:
 
 
 async def over_the_queue() -> Any:
-    handler: Any = one_at_a_time(queue=0)(for_ever)
+    handler: Any = one_at_a_time(max_queued=0)(for_ever)
     async with anyio.create_task_group() as group:
         group.start_soon(handler, request())
         await anyio.wait_all_tasks_blocked()
@@ -154,7 +154,7 @@ async def boundary(handler: Any, params: Any = TEXT) -> Answer:
 
 
 async def asked_in_a_call(*, questions: int = 25, times: int = 1, answer: Answer = YES) -> Answer:
-    call = Call(None, None, Clocks(None, None), questions)
+    call = ActiveCall(None, None, CallTimeouts(None, None), questions)
     for number in range(times):
         last = await call.ask(
             answering(answer), request(form_params({"properties": {}}, str(number * (answer == YES))))
@@ -166,7 +166,7 @@ async def late_in_a_call() -> Answer:
     from mcp_elicit_client.calls import Caller
 
     caller = Caller(for_ever, "mail")
-    call = Call(None, None, Clocks(None, 0.0), 9)
+    call = ActiveCall(None, None, CallTimeouts(None, 0.0), 9)
     caller._questions.calls.add(call)
     with call.clocks.running():
         return await caller.handler(request())
@@ -177,8 +177,8 @@ KEY = {"a": f"{LINE.format('BEGIN')}\nMIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn/ygWyF8PbnG
 PASSWORD = form_params({"properties": {"password": {"type": "string", "title": "Password"}}}, "Log in")
 
 PATHS: dict[str, Callable[[Path], Awaitable[Any]]] = {
-    "permissions, never": lambda _: permitted("never"),
-    "permissions, block": lambda _: permitted("block"),
+    "permissions, never": lambda _: permitted("block"),
+    "permissions, block": lambda _: permitted("block_until_restart"),
     "permissions, always decline": lambda _: permitted("decline"),
     "permissions, the file is broken": broken_file,
     "rate limit, too often": lambda _: too_often(),
@@ -186,7 +186,7 @@ PATHS: dict[str, Callable[[Path], Awaitable[Any]]] = {
     "one at a time, the queue is full": lambda _: over_the_queue(),
     "quiet, after three declines": lambda _: quiet_now(),
     "quiet, after five declines": lambda _: declined(5),
-    "patience, nobody answers": lambda _: patience(0.01)(for_ever)(request()),
+    "patience, nobody answers": lambda _: answer_timeout(0.01)(for_ever)(request()),
     "secrets, the form asks for a password": lambda _: protect_secrets()(answering(YES))(request(PASSWORD)),
     "secrets, an answer holds a key": lambda _: protect_secrets()(answering(Answer.accept(KEY, by="user")))(request()),
     "hooks, before raises": lambda _: hooks(before=failing)(answering(YES))(request()),
@@ -211,7 +211,7 @@ PATHS: dict[str, Callable[[Path], Awaitable[Any]]] = {
 
 
 async def quiet_now() -> Any:
-    handler: Any = quiet_after_declines()(answering(NO))
+    handler: Any = cooldown_after_declines()(answering(NO))
     for _ in range(3):
         await handler(request())
     return await handler(request())
@@ -237,24 +237,24 @@ def test_every_path_is_in_the_table() -> None:
 
 async def test_the_most_specific_permission_holds() -> None:
     permissions = Permissions()
-    permissions.set("never", server=None)
+    permissions.set("block", server=None)
     permissions.set("ask", server="mail")
     permissions.set("decline", server="mail", mode="url")
     permissions.set("ask", server="mail", tool="send")
 
     holds = permissions.permission_for
-    assert holds(request(server="other")) == "never"
+    assert holds(request(server="other")) == "block"
     assert holds(request()) == "ask"
     assert holds(request(URL)) == "decline"
     assert holds(request(URL, tool="send")) == "ask"
-    permissions.set("block", server="mail")
-    assert holds(request(URL, tool="send")) == "block"
+    permissions.set("block_until_restart", server="mail")
+    assert holds(request(URL, tool="send")) == "block_until_restart"
     assert len(list(permissions)) == 4
 
 
 async def test_what_nothing_is_said_about_is_asked_and_may_be_silenced(tmp_path: Path) -> None:
     path = tmp_path / "permissions.json"
-    asked = Asked(Answer.decline(by="user", never_again=True), YES)
+    asked = Asked(Answer.decline(by="user", block_server=True), YES)
     permissions = Permissions(path)
     handler: Any = permissions.policy(asked)
 
@@ -263,20 +263,20 @@ async def test_what_nothing_is_said_about_is_asked_and_may_be_silenced(tmp_path:
     other = await handler(request(server="other"))
 
     assert [each.action for each in (first, second, other)] == ["decline", "cancel", "accept"]
-    assert [each.can_silence for each in asked.requests] == [True, True]
-    assert Permissions(path).permission_for(request()) == "never"
+    assert [each.can_block for each in asked.requests] == [True, True]
+    assert Permissions(path).permission_for(request()) == "block"
 
 
 def test_a_file_is_for_its_owner_alone_and_holds_no_block(tmp_path: Path) -> None:
     path = tmp_path / "permissions.json"
     permissions = Permissions(path)
-    permissions.set("never", server="mail", mode="url", tool="pay")
-    permissions.set("block", server="other")
+    permissions.set("block", server="mail", mode="url", tool="pay")
+    permissions.set("block_until_restart", server="other")
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert json.loads(path.read_text()) == {
         "version": 1,
-        "rules": [{"server": "mail", "mode": "url", "tool": "pay", "permission": "never"}],
+        "rules": [{"server": "mail", "mode": "url", "tool": "pay", "permission": "block"}],
     }
     assert [each.name for each in tmp_path.iterdir()] == ["permissions.json"]
 
@@ -284,7 +284,7 @@ def test_a_file_is_for_its_owner_alone_and_holds_no_block(tmp_path: Path) -> Non
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
 def test_a_file_that_others_may_write_is_refused(mode: int, tmp_path: Path) -> None:
     path = tmp_path / "permissions.json"
-    Permissions(path).set("never", server="mail")
+    Permissions(path).set("block", server="mail")
     path.chmod(mode)
 
     with pytest.raises(PermissionsFileError, match="can be written by others: chmod 600"):
@@ -316,17 +316,17 @@ def test_a_change_of_another_process_holds_here_too(tmp_path: Path) -> None:
     path = tmp_path / "permissions.json"
     here, there = Permissions(path), Permissions(path)
 
-    there.set("never", server="mail")
-    assert here.permission_for(request()) == "never"
-    here.set("never", server="other")
-    assert there.permission_for(request(server="other")) == "never"
+    there.set("block", server="mail")
+    assert here.permission_for(request()) == "block"
+    here.set("block", server="other")
+    assert there.permission_for(request(server="other")) == "block"
     assert len(list(Permissions(path))) == 2
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "permissions.json"
     permissions = Permissions(path)
-    permissions.set("never", server="mail")
+    permissions.set("block", server="mail")
     before = path.read_text()
 
     def full(*_: object) -> None:
@@ -334,11 +334,11 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(PermissionsFileError, match="No space left"):
-        permissions.set("never", server="other")
+        permissions.set("block", server="other")
 
     assert path.read_text() == before
     assert [each.name for each in tmp_path.iterdir()] == ["permissions.json"]
-    assert permissions.permission_for(request(server="other")) == "never"  # as long as the process lives
+    assert permissions.permission_for(request(server="other")) == "block"  # as long as the process lives
 
 
 async def test_a_never_that_cannot_be_kept_is_still_the_users_answer(
@@ -347,7 +347,7 @@ async def test_a_never_that_cannot_be_kept_is_still_the_users_answer(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    handler = Permissions(tmp_path / "permissions.json").policy(Asked(Answer.decline(by="user", never_again=True)))
+    handler = Permissions(tmp_path / "permissions.json").policy(Asked(Answer.decline(by="user", block_server=True)))
     monkeypatch.setattr(os, "fsync", full)
 
     first, second = await handler(request()), await handler(request())
@@ -357,10 +357,10 @@ async def test_a_never_that_cannot_be_kept_is_still_the_users_answer(
 
 
 def test_a_permission_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="a permission is one of ask, never, decline, block"):
+    with pytest.raises(ValueError, match="a permission is one of ask, block, decline, block_until_restart"):
         Permissions().set("yes", server="mail")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="block one server"):
-        Permissions().set("block", server=None)
+        Permissions().set("block_until_restart", server=None)
 
 
 # --- how often
@@ -606,7 +606,7 @@ def test_one_user_is_asked_one_question_at_a_time_from_all_event_loops(backends:
             open_now -= 1
         return LEFT
 
-    handler: Any = one_at_a_time(queue=50)(user)
+    handler: Any = one_at_a_time(max_queued=50)(user)
 
     async def ask_often() -> None:
         async with anyio.create_task_group() as group:
@@ -628,7 +628,7 @@ def test_one_user_is_asked_one_question_at_a_time_from_all_event_loops(backends:
 async def test_three_declines_make_it_quiet_for_ten_minutes_and_five_for_good() -> None:
     now = [0.0]
     asked = Asked(NO)
-    handler: Any = quiet_after_declines(clock=lambda: now[0])(asked)
+    handler: Any = cooldown_after_declines(clock=lambda: now[0])(asked)
     shown = []
     for _ in range(8):
         await handler(request())
@@ -652,7 +652,7 @@ async def test_only_a_persons_declines_in_a_row_count() -> None:
     policy_declines = Answer.decline(by="policy")
     answers = [NO, NO, YES, NO, NO, LEFT, policy_declines, policy_declines, policy_declines, YES]
     asked = Asked(*answers, YES)
-    handler: Any = quiet_after_declines()(asked)
+    handler: Any = cooldown_after_declines()(asked)
     for _ in answers:
         await handler(request())
 
@@ -672,7 +672,7 @@ async def test_a_question_closes_after_its_time_and_says_beforehand_when() -> No
         return YES
 
     before = anyio.current_time()
-    answer = await guarded(compose(patience(240), patience(500)), user)(request())
+    answer = await guarded(compose(answer_timeout(240), answer_timeout(500)), user)(request())
 
     assert (answer.action, answer.by) == ("cancel", "timeout")
     assert round(anyio.current_time() - before) == 240
@@ -691,7 +691,7 @@ async def test_only_a_listed_form_of_a_listed_server_is_answered_without_a_perso
     handler: Any = automatic.policy(asked)
 
     answer = await handler(request())
-    assert (answer.action, answer.content, answer.by, answer.policy) == ("accept", {"a": "blue"}, "policy", "automatic")
+    assert (answer.action, answer.content, answer.by, answer.policy) == ("accept", {"a": "blue"}, "policy", "automatic_answers")
     assert answer.sources == {"a": "policy"}
     for other in (
         request(server="other"),
@@ -773,10 +773,10 @@ async def test_a_server_that_calls_itself_like_somebody_else_is_flagged(claimed:
     asked = Asked()
     server = Server(name="mail", claimed_name=claimed)
 
-    await flag_impersonation(names=["mail", "bank", "My Editor"])(asked)(parse_request(TEXT, server=server))
+    await flag_impersonation(known_names=["mail", "bank", "My Editor"])(asked)(parse_request(TEXT, server=server))
 
-    assert [problem.code for problem in asked.requests[0].problems] == ["impersonation"]
-    assert claimed == "bank" or claimed not in asked.requests[0].problems[0].message
+    assert [problem.code for problem in asked.requests[0].diagnostics] == ["impersonation"]
+    assert claimed == "bank" or claimed not in asked.requests[0].diagnostics[0].message
 
 
 @pytest.mark.parametrize("claimed", [*HARMLESS, None])
@@ -784,9 +784,9 @@ async def test_a_server_that_calls_itself_like_nobody_else_is_not(claimed: str |
     asked = Asked()
     server = Server(name="mail", claimed_name=claimed)
 
-    await flag_impersonation(names=["mail", "bank", "My Editor"])(asked)(parse_request(TEXT, server=server))
+    await flag_impersonation(known_names=["mail", "bank", "My Editor"])(asked)(parse_request(TEXT, server=server))
 
-    assert asked.requests[0].problems == ()
+    assert asked.requests[0].diagnostics == ()
 
 
 async def test_a_server_that_spells_its_own_name_with_other_letters_is_flagged() -> None:
@@ -794,7 +794,7 @@ async def test_a_server_that_spells_its_own_name_with_other_letters_is_flagged()
 
     await flag_impersonation()(asked)(parse_request(TEXT, server=Server(name="mail", claimed_name="m\u0430il")))
 
-    assert [problem.code for problem in asked.requests[0].problems] == ["impersonation"]
+    assert [problem.code for problem in asked.requests[0].diagnostics] == ["impersonation"]
     assert skeleton("m\u0430il") == skeleton("mail")
 
 
@@ -811,8 +811,8 @@ async def test_a_form_that_asks_for_a_password_is_declined_or_marked() -> None:
     assert "URL mode" in refused.reason
     (shown,) = asked.requests
     assert [field.is_hidden for field in shown.form.fields] == [True]
-    assert [problem.code for problem in shown.problems] == ["secret"]
-    assert [note.code for note in marked.notes] == ["secret"]  # so that a log outside of it knows
+    assert [problem.code for problem in shown.diagnostics] == ["sensitive_data"]
+    assert [note.code for note in marked.diagnostics] == ["sensitive_data"]  # so that a log outside of it knows
 
 
 async def test_an_answer_that_holds_a_key_is_sent_only_if_that_is_confirmed() -> None:
@@ -859,7 +859,7 @@ async def test_a_registry_stands_behind_its_policy() -> None:
 
 async def test_who_decided_is_told_to_the_server_only_if_the_host_wants_that() -> None:
     for tell, told in [(False, None), (True, {"mcp-elicit-client/outcome": {"by": "policy", "policy": "secrets"}})]:
-        registry = ElicitationRegistry(policy=recommended(), tell_outcome=tell)
+        registry = ElicitationRegistry(policy=recommended(), report_outcome=tell)
         registry.on_elicitation(answering(YES))
         result: Any = await registry.callback("mail")(None, PASSWORD)  # type: ignore[arg-type]
         assert (result.action, result.meta) == ("decline", told)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, Limits, RegistrationError, Server, decline, parse_request
-from mcp_elicit_client.hosts.boundary import Door, answer_params
+from mcp_elicit_client.hosts.boundary import RequestOptions, answer_params
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 
@@ -65,7 +65,7 @@ async def test_a_handler_for_something_else_is_not_asked(place: dict[str, Any]) 
 
     answer = await registry(FORM)
 
-    assert (answer.action, answer.by) == ("cancel", "nobody")
+    assert (answer.action, answer.by) == ("cancel", "unattended")
 
 
 async def test_the_predicate_that_was_registered_first_is_asked_first() -> None:
@@ -109,7 +109,7 @@ async def test_without_a_handler_nobody_was_asked_and_it_is_logged(caplog: pytes
     with caplog.at_level(logging.WARNING):
         answer = await ElicitationRegistry()(URL)
 
-    assert (answer.action, answer.by) == ("cancel", "nobody")
+    assert (answer.action, answer.by) == ("cancel", "unattended")
     assert "no handler for a url request of server 'mail'" in caplog.text
 
 
@@ -133,8 +133,8 @@ async def test_the_limits_of_the_host_hold_for_answers_too() -> None:
     params = form_params({"properties": {"a": {"type": "string"}}})
 
     for limit, action in ((200, "accept"), (50, "cancel")):
-        door = Door(limits=Limits(answer=limit))
-        assert (await answer_params(long, params, server=Server(name="mail"), door=door)).action == action
+        door = RequestOptions(limits=Limits(max_answer=limit))
+        assert (await answer_params(long, params, server=Server(name="mail"), request_options=door)).action == action
 
 
 async def test_a_predicate_that_fails_cancels() -> None:

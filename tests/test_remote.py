@@ -33,13 +33,13 @@ from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls.connect import Command, connect
 from mcp_elicit_client.handlers.remote import (
-    Later,
-    RemoteHandler,
+    DeferredAnswers,
+    WebhookHandler,
     SignatureError,
-    new_secret,
-    receiver_of,
+    generate_secret,
+    webhook_authenticator,
     sign,
-    verify,
+    verify_signature,
 )
 from mcp_elicit_client.handlers.remote.sending import pause_before
 from mcp_elicit_client.inbox import Inbox, InboxError, MemoryStore, SqliteStore
@@ -48,8 +48,8 @@ from tests.support import ROOT, form_params
 
 pytestmark = pytest.mark.anyio
 
-SECRET = new_secret()
-OTHER = new_secret()
+SECRET = generate_secret()
+OTHER = generate_secret()
 MARK = "\x1b[2Jevil-4711"
 """What lying endpoints put wherever they can."""
 
@@ -245,7 +245,7 @@ async def until(event: threading.Event) -> None:
 
 
 @asynccontextmanager
-async def asked(handler: RemoteHandler, params: Any = FORM, **more: Any) -> AsyncIterator[Any]:
+async def asked(handler: WebhookHandler, params: Any = FORM, **more: Any) -> AsyncIterator[Any]:
     """Ask in a task of its own; leave to cancel."""
     outcome: list[Answer] = []
     over = anyio.Event()
@@ -284,7 +284,7 @@ def test_we_take_the_signatures_of_other_libraries() -> None:
         "Webhook-Signature": standardwebhooks.Webhook(SECRET).sign("q_1", now, "{}"),
     }
 
-    assert verify(b"{}", headers, SECRET) == "q_1"
+    assert verify_signature(b"{}", headers, SECRET) == "q_1"
 
 
 def test_the_example_of_the_svix_documentation_is_signed_as_there() -> None:
@@ -297,8 +297,8 @@ def test_the_example_of_the_svix_documentation_is_signed_as_there() -> None:
 def test_while_a_secret_takes_the_place_of_another_both_are_good() -> None:
     signed = sign(b"{}", "q", [OTHER, SECRET])
 
-    assert verify(b"{}", signed, OTHER) == verify(b"{}", signed, SECRET) == "q"
-    assert verify(b"{}", sign(b"{}", "q", OTHER), [SECRET, OTHER]) == "q"
+    assert verify_signature(b"{}", signed, OTHER) == verify_signature(b"{}", signed, SECRET) == "q"
+    assert verify_signature(b"{}", sign(b"{}", "q", OTHER), [SECRET, OTHER]) == "q"
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,7 @@ def test_what_was_changed_on_the_way_is_refused(change: dict[str, str | None], w
     headers: dict[str, Any] = {**sign(b"{}", "q1", SECRET, now=1e9), **change}
 
     with pytest.raises(SignatureError, match=why):
-        verify(b"{}", {name: value for name, value in headers.items() if value is not None}, SECRET, now=1e9)
+        verify_signature(b"{}", {name: value for name, value in headers.items() if value is not None}, SECRET, now=1e9)
 
 
 def test_an_id_that_could_be_taken_for_another_part_is_not_signed() -> None:
@@ -337,7 +337,7 @@ def test_an_id_that_could_be_taken_for_another_part_is_not_signed() -> None:
 
 def test_another_body_is_refused() -> None:
     with pytest.raises(SignatureError, match="wrong"):
-        verify(b"{} ", sign(b"{}", "q", SECRET), SECRET)
+        verify_signature(b"{} ", sign(b"{}", "q", SECRET), SECRET)
 
 
 @pytest.mark.parametrize(("late", "taken"), [(-301, False), (-300, True), (0, True), (300, True), (301, False)])
@@ -345,10 +345,10 @@ def test_what_is_too_old_or_too_early_is_refused(late: int, taken: bool) -> None
     signed = sign(b"{}", "q", SECRET, now=1e9)
 
     if taken:
-        assert verify(b"{}", signed, SECRET, now=1e9 + late) == "q"
+        assert verify_signature(b"{}", signed, SECRET, now=1e9 + late) == "q"
     else:
         with pytest.raises(SignatureError, match="too old"):
-            verify(b"{}", signed, SECRET, now=1e9 + late)
+            verify_signature(b"{}", signed, SECRET, now=1e9 + late)
 
 
 @pytest.mark.parametrize(
@@ -365,10 +365,10 @@ def test_what_is_too_old_or_too_early_is_refused(late: int, taken: bool) -> None
 )
 def test_what_is_no_secret_is_refused_and_not_quoted(secrets: Any) -> None:
     with pytest.raises(ValueError, match="secret") as caught:
-        RemoteHandler("https://hook.example/", secrets)
+        WebhookHandler("https://hook.example/", secrets)
     assert "hunter2" not in str(caught.value)
     with pytest.raises(ValueError, match="secret"):
-        receiver_of("ann", secrets)
+        webhook_authenticator("ann", secrets)
 
 
 # --- the question, and its answer
@@ -377,13 +377,13 @@ def test_what_is_no_secret_is_refused_and_not_quoted(secrets: Any) -> None:
 async def test_the_question_arrives_signed_and_the_answer_comes_back(host: Host) -> None:
     endpoint = host.endpoint(replying(GOOD))
 
-    answer = await RemoteHandler(endpoint.url, SECRET)(request({**FORM, "_meta": {"private": 1}}))
+    answer = await WebhookHandler(endpoint.url, SECRET)(request({**FORM, "_meta": {"private": 1}}))
 
     assert (answer.action, answer.content, answer.by) == ("accept", {"city": "Bern"}, "user")
     assert (answer.sources, answer.reason) == ({"city": "user"}, "answered by the webhook at 127.0.0.1")
     [(headers, body)] = endpoint.seen
     message = json.loads(body)
-    assert verify(body, headers, SECRET) == message["data"]["id"]
+    assert verify_signature(body, headers, SECRET) == message["data"]["id"]
     assert headers["idempotency-key"] == f'"{message["data"]["id"]}"'
     assert message["type"] == "elicitation.asked"
     assert message["data"]["request"]["message"] == "Where to?"
@@ -399,30 +399,30 @@ async def test_the_question_arrives_signed_and_the_answer_comes_back(host: Host)
 async def test_a_url_is_answered_without_content(host: Host, action: str) -> None:
     endpoint = host.endpoint(replying({"action": action, "content": {"x": "y"}}))
 
-    answer = await RemoteHandler(endpoint.url, SECRET)(request(URL))
+    answer = await WebhookHandler(endpoint.url, SECRET)(request(URL))
 
     assert (answer.action, answer.content, answer.by) == (action, None, "user")
     assert endpoint.messages[0]["data"]["answer_schema"] is None
 
 
 async def test_a_webhook_can_say_that_a_rule_decided(host: Host) -> None:
-    answer = await RemoteHandler(host.endpoint(replying({**GOOD, "by": "policy"})).url, SECRET)(request())
+    answer = await WebhookHandler(host.endpoint(replying({**GOOD, "by": "policy"})).url, SECRET)(request())
 
     assert (answer.by, answer.sources) == ("policy", {"city": "policy"})
 
 
-@pytest.mark.parametrize("can_silence", [True, False])
+@pytest.mark.parametrize("can_block", [True, False])
 async def test_never_again_counts_where_it_was_offered(host: Host, can_silence: bool) -> None:
-    endpoint = host.endpoint(replying({"action": "decline", "never_again": True}))
-    question = request().model_copy(update={"can_silence": can_silence})
+    endpoint = host.endpoint(replying({"action": "decline", "block_server": True}))
+    question = request().model_copy(update={"can_block": can_silence})
 
-    assert (await RemoteHandler(endpoint.url, SECRET)(question)).never_again is can_silence
+    assert (await WebhookHandler(endpoint.url, SECRET)(question)).block_server is can_silence
 
 
 async def test_what_was_not_asked_for_is_left_out(host: Host) -> None:
     endpoint = host.endpoint(replying({"action": "accept", "content": {"city": "Bern", "password": "x"}}))
 
-    assert (await RemoteHandler(endpoint.url, SECRET)(request())).content == {"city": "Bern"}
+    assert (await WebhookHandler(endpoint.url, SECRET)(request())).content == {"city": "Bern"}
 
 
 # --- lies
@@ -467,7 +467,7 @@ LIES: dict[str, tuple[Step, str]] = {
 async def test_a_lie_is_a_cancel_and_the_end(host: Host, lie: Step, why: str, caplog: pytest.LogCaptureFixture) -> None:
     endpoint = host.endpoint(lie)
 
-    answer = await RemoteHandler(endpoint.url, SECRET, pause=at_once)(request())
+    answer = await WebhookHandler(endpoint.url, SECRET, pause=at_once)(request())
 
     assert (answer.action, answer.content, answer.by) == ("cancel", None, "error")
     assert why in answer.reason
@@ -478,7 +478,7 @@ async def test_a_lie_is_a_cancel_and_the_end(host: Host, lie: Step, why: str, ca
 async def test_an_answer_that_does_not_match_a_pattern_is_a_cancel(host: Host) -> None:
     endpoint = host.endpoint(replying(GOOD))
 
-    answer = await RemoteHandler(endpoint.url, SECRET)(request(PATTERN))
+    answer = await WebhookHandler(endpoint.url, SECRET)(request(PATTERN))
 
     assert (answer.action, answer.reason) == ("cancel", "the answer did not fit the form: pattern")
 
@@ -486,7 +486,7 @@ async def test_an_answer_that_does_not_match_a_pattern_is_a_cancel(host: Host) -
 async def test_a_flood_is_cut_off(host: Host) -> None:
     endpoint = host.endpoint(flooding)
 
-    await RemoteHandler(endpoint.url, SECRET)(request())
+    await WebhookHandler(endpoint.url, SECRET)(request())
 
     await until(endpoint.left)
 
@@ -501,7 +501,7 @@ async def test_a_redirect_is_not_followed(host: Host, code: int, shared: bool) -
 
     endpoint = host.endpoint(redirecting)
     async with httpx.AsyncClient(follow_redirects=True, trust_env=False) as client:
-        handler = RemoteHandler(endpoint.url, SECRET, client=client if shared else None)
+        handler = WebhookHandler(endpoint.url, SECRET, client=client if shared else None)
         answer = await handler(request())
 
     assert (answer.action, answer.by) == ("cancel", "error")
@@ -515,7 +515,7 @@ async def test_a_redirect_is_not_followed(host: Host, code: int, shared: bool) -
 async def test_what_is_overloaded_is_asked_again_under_the_same_id(host: Host) -> None:
     endpoint = host.endpoint(status(503), status(429, retry_after="0"), status(502), breaking_off, replying(GOOD))
 
-    answer = await RemoteHandler(endpoint.url, SECRET, pause=at_once)(request())
+    answer = await WebhookHandler(endpoint.url, SECRET, pause=at_once)(request())
 
     assert answer.content == {"city": "Bern"}
     assert len(endpoint.seen) == 5
@@ -529,7 +529,7 @@ async def test_each_attempt_is_signed_anew(host: Host, monkeypatch: pytest.Monke
     clock = iter(range(1_000_000_000, 2_000_000_000, 500))
     monkeypatch.setattr("mcp_elicit_client.handlers.remote.signing.time.time", lambda: next(clock))
 
-    await RemoteHandler(endpoint.url, SECRET, pause=at_once)(request())
+    await WebhookHandler(endpoint.url, SECRET, pause=at_once)(request())
 
     times = [int(headers["webhook-timestamp"]) for headers, _ in endpoint.seen]
     assert times == sorted(set(times))
@@ -539,7 +539,7 @@ async def test_each_attempt_is_signed_anew(host: Host, monkeypatch: pytest.Monke
 async def test_it_is_given_up_after_some_attempts(host: Host) -> None:
     endpoint = host.endpoint(status(500))
 
-    answer = await RemoteHandler(endpoint.url, SECRET, attempts=3, pause=at_once)(request())
+    answer = await WebhookHandler(endpoint.url, SECRET, attempts=3, pause=at_once)(request())
 
     assert answer.reason == "the webhook could not answer (status 500); it was tried 3 times"
     assert (answer.action, answer.by, len(endpoint.seen)) == ("cancel", "error", 3)
@@ -549,7 +549,7 @@ async def test_a_webhook_that_is_not_there_is_a_cancel() -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         url = f"http://127.0.0.1:{gone.getsockname()[1]}/"
 
-    answer = await RemoteHandler(url, SECRET, attempts=2, pause=at_once)(request())
+    answer = await WebhookHandler(url, SECRET, attempts=2, pause=at_once)(request())
 
     assert (answer.action, answer.by) == ("cancel", "error")
     assert answer.reason == "the webhook could not be reached; it was tried 2 times"
@@ -557,7 +557,7 @@ async def test_a_webhook_that_is_not_there_is_a_cancel() -> None:
 
 async def test_a_webhook_that_hangs_up_is_tried_again_and_then_a_cancel() -> None:
     with closing_server() as (url, seen):
-        answer = await RemoteHandler(url, SECRET, attempts=2, pause=at_once)(request())
+        answer = await WebhookHandler(url, SECRET, attempts=2, pause=at_once)(request())
 
         assert (answer.action, answer.by, len(seen)) == ("cancel", "error", 2)
         assert "broke off" in answer.reason
@@ -568,7 +568,7 @@ async def test_who_wants_to_be_left_alone_past_the_deadline_is_not_waited_for(ho
     endpoint = host.endpoint(status(503, retry_after=after))
 
     with anyio.fail_after(10):
-        answer = await RemoteHandler(endpoint.url, SECRET, patience=60, pause=at_once)(request())
+        answer = await WebhookHandler(endpoint.url, SECRET, answer_timeout=60, pause=at_once)(request())
 
     assert (answer.action, answer.by, len(endpoint.seen)) == ("cancel", "error", 1)
 
@@ -578,7 +578,7 @@ async def test_nonsense_about_when_to_come_back_is_ignored(host: Host, after: st
     raw = after.encode("latin-1", "ignore").decode("latin-1")
     endpoint = host.endpoint(status(503, retry_after=raw), replying(GOOD))
 
-    assert (await RemoteHandler(endpoint.url, SECRET, pause=at_once)(request())).action == "accept"
+    assert (await WebhookHandler(endpoint.url, SECRET, pause=at_once)(request())).action == "accept"
 
 
 def test_each_pause_is_about_twice_as_long_as_the_last_up_to_a_bound() -> None:
@@ -596,7 +596,7 @@ def test_each_pause_is_about_twice_as_long_as_the_last_up_to_a_bound() -> None:
 async def test_who_does_not_answer_in_time_has_not_answered(host: Host, slow: Step) -> None:
     endpoint = host.endpoint(slow)
 
-    answer = await RemoteHandler(endpoint.url, SECRET, patience=0.2)(request())
+    answer = await WebhookHandler(endpoint.url, SECRET, answer_timeout=0.2)(request())
 
     assert (answer.action, answer.by, answer.reason) == ("cancel", "timeout", "nobody answered in time")
     assert len(endpoint.seen) == 1
@@ -606,7 +606,7 @@ async def test_a_deadline_of_the_request_counts(host: Host) -> None:
     endpoint = host.endpoint(holding)
     soon = datetime.now(timezone.utc) + timedelta(seconds=0.2)
 
-    answer = await RemoteHandler(endpoint.url, SECRET)(request().model_copy(update={"deadline": soon}))
+    answer = await WebhookHandler(endpoint.url, SECRET)(request().model_copy(update={"deadline": soon}))
 
     assert (answer.action, answer.by) == ("cancel", "timeout")
     assert endpoint.seen == [] or endpoint.messages[0]["data"]["request"]["deadline"] == soon.isoformat().replace(
@@ -619,7 +619,7 @@ async def test_being_cancelled_closes_the_connection_and_tells_the_webhook(host:
         return await holding(web, asked) if b"asked" in asked else Response(status_code=202)
 
     endpoint = host.endpoint(once)
-    async with asked(RemoteHandler(endpoint.url, SECRET, tell_closed=True)):
+    async with asked(WebhookHandler(endpoint.url, SECRET, notify_closed=True)):
         await until(endpoint.arrived)
 
     await until(endpoint.left)
@@ -627,13 +627,13 @@ async def test_being_cancelled_closes_the_connection_and_tells_the_webhook(host:
     assert notice["type"] == "elicitation.closed"
     assert notice["data"] == {"id": question["data"]["id"], "state": "withdrawn"}
     headers, body = endpoint.seen[1]
-    assert verify(body, headers, SECRET) != question["data"]["id"]
+    assert verify_signature(body, headers, SECRET) != question["data"]["id"]
 
 
 async def test_a_webhook_that_answered_is_told_nothing_more(host: Host) -> None:
     endpoint = host.endpoint(replying(GOOD))
 
-    await RemoteHandler(endpoint.url, SECRET, tell_closed=True)(request())
+    await WebhookHandler(endpoint.url, SECRET, notify_closed=True)(request())
 
     assert len(endpoint.seen) == 1
 
@@ -646,12 +646,12 @@ class Inboxed:
 
     def __init__(self, host: Host, **options: Any) -> None:
         self.inbox = Inbox(MemoryStore())
-        self.url = host.mount(inbox_app(self.inbox, receiver_of("approvals", SECRET)))
-        self.later = Later(inbox=self.inbox, owner=lambda _: "approvals", url=self.url)
+        self.url = host.mount(inbox_app(self.inbox, webhook_authenticator("approvals", SECRET)))
+        self.later = DeferredAnswers(inbox=self.inbox, owner=lambda _: "approvals", url=self.url)
         self.options = options
 
-    def handler(self, endpoint: Endpoint, **options: Any) -> RemoteHandler:
-        return RemoteHandler(endpoint.url, SECRET, later=self.later, pause=at_once, **options)
+    def handler(self, endpoint: Endpoint, **options: Any) -> WebhookHandler:
+        return WebhookHandler(endpoint.url, SECRET, deferred=self.later, pause=at_once, **options)
 
     async def post(self, endpoint: Endpoint, said: Any, secret: str = SECRET, **changes: Any) -> httpx.Response:
         await until(endpoint.arrived)
@@ -662,13 +662,13 @@ class Inboxed:
             return await client.post(data["answer_url"], content=body, headers=headers)
 
     async def states(self) -> list[tuple[str, str]]:
-        return [(entry.state, entry.who) for entry in (await self.inbox.history("approvals")).entries]
+        return [(entry.state, entry.answered_by) for entry in (await self.inbox.history("approvals")).entries]
 
 
 async def test_an_answer_that_comes_later_comes_by_the_inbox(host: Host) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
 
-    async with asked(inboxed.handler(endpoint, tell_closed=True)) as answer:
+    async with asked(inboxed.handler(endpoint, notify_closed=True)) as answer:
         wrong = await inboxed.post(endpoint, {"action": "accept", "content": {}})
         right = await inboxed.post(endpoint, GOOD)
         late = await inboxed.post(endpoint, {"action": "decline"})
@@ -726,7 +726,7 @@ async def test_whoever_answers_first_in_the_inbox_spares_the_webhook(host: Host)
     async with asked(inboxed.handler(endpoint)) as answer:
         await until(endpoint.arrived)
         [entry] = (await inboxed.inbox.list("approvals")).entries
-        await inboxed.inbox.answer("approvals", entry.id, "decline", who="ann")
+        await inboxed.inbox.answer("approvals", entry.id, "decline", answered_by="ann")
         got = await answer()
         await until(endpoint.left)
 
@@ -737,7 +737,7 @@ async def test_a_webhook_that_answers_after_somebody_else_did_is_too_late(host: 
     inboxed = Inboxed(host)
 
     async def overtaken(web: WebRequest, body: bytes) -> Response:
-        await inboxed.inbox.answer("approvals", web.headers["webhook-id"], "decline", who="ann")
+        await inboxed.inbox.answer("approvals", web.headers["webhook-id"], "decline", answered_by="ann")
         return await replying(GOOD)(web, body)
 
     got = await inboxed.handler(host.endpoint(overtaken))(request())
@@ -769,7 +769,7 @@ async def test_being_cancelled_withdraws_the_question(host: Host) -> None:
 async def test_a_question_in_the_inbox_expires(host: Host) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
 
-    answer = await inboxed.handler(endpoint, patience=0.2, tell_closed=True)(request())
+    answer = await inboxed.handler(endpoint, answer_timeout=0.2, notify_closed=True)(request())
 
     assert (answer.action, answer.by) == ("cancel", "timeout")
     assert endpoint.messages[-1]["data"].get("state") == "expired"
@@ -778,19 +778,19 @@ async def test_a_question_in_the_inbox_expires(host: Host) -> None:
 @pytest.mark.parametrize("owner", ["", None])
 async def test_where_it_is_not_clear_whose_question_it_is_nobody_is_asked(host: Host, owner: Any) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(replying(GOOD))
-    later = Later(inbox=inboxed.inbox, owner=lambda _: owner, url=inboxed.url)
+    later = DeferredAnswers(inbox=inboxed.inbox, owner=lambda _: owner, url=inboxed.url)
 
-    answer = await RemoteHandler(endpoint.url, SECRET, later=later)(request())
+    answer = await WebhookHandler(endpoint.url, SECRET, deferred=later)(request())
 
-    assert (answer.action, answer.by, endpoint.seen) == ("cancel", "nobody", [])
+    assert (answer.action, answer.by, endpoint.seen) == ("cancel", "unattended", [])
 
 
 async def test_where_the_inbox_cannot_be_used_nobody_is_asked(host: Host, tmp_path: Path) -> None:
     endpoint = host.endpoint(replying(GOOD))
     inbox = Inbox(SqliteStore(tmp_path / "missing" / "inbox.db"))
-    later = Later(inbox=inbox, owner=lambda _: "ann", url="https://app.example/")
+    later = DeferredAnswers(inbox=inbox, owner=lambda _: "ann", url="https://app.example/")
 
-    answer = await RemoteHandler(endpoint.url, SECRET, later=later)(request())
+    answer = await WebhookHandler(endpoint.url, SECRET, deferred=later)(request())
 
     assert (answer.action, answer.by, endpoint.seen) == ("cancel", "error", [])
 
@@ -800,9 +800,9 @@ async def test_an_answer_that_the_inbox_cannot_take_is_a_cancel(host: Host) -> N
         async def get(self, owner: str, entry_id: str) -> Any:
             raise InboxError("the disk is full")
 
-    later = Later(inbox=Inbox(Failing()), owner=lambda _: "ann", url="https://app.example/")
+    later = DeferredAnswers(inbox=Inbox(Failing()), owner=lambda _: "ann", url="https://app.example/")
 
-    answer = await RemoteHandler(host.endpoint(replying(GOOD)).url, SECRET, later=later)(request())
+    answer = await WebhookHandler(host.endpoint(replying(GOOD)).url, SECRET, deferred=later)(request())
 
     assert (answer.action, answer.by, answer.reason) == ("cancel", "error", "the disk is full")
 
@@ -810,7 +810,7 @@ async def test_an_answer_that_the_inbox_cannot_take_is_a_cancel(host: Host) -> N
 async def test_a_webhook_that_does_not_want_to_know_what_is_closed_changes_nothing(host: Host) -> None:
     endpoint = host.endpoint(status(202), status(500))
 
-    answer = await RemoteHandler(endpoint.url, SECRET, tell_closed=True, pause=at_once)(request())
+    answer = await WebhookHandler(endpoint.url, SECRET, notify_closed=True, pause=at_once)(request())
 
     assert (answer.action, answer.by) == ("cancel", "error")
     assert [message["type"] for message in endpoint.messages] == ["elicitation.asked", "elicitation.closed"]
@@ -838,21 +838,21 @@ async def test_a_webhook_that_does_not_want_to_know_what_is_closed_changes_nothi
 )
 def test_what_is_no_safe_webhook_is_refused_and_not_quoted(url: str) -> None:
     with pytest.raises(ValueError, match="webhook's URL") as caught:
-        RemoteHandler(url, SECRET)
+        WebhookHandler(url, SECRET)
     assert "4711" not in str(caught.value)
 
 
 @pytest.mark.parametrize("url", ["https://hook.example/x", "http://localhost:1/", "http://127.1.2.3/", "http://[::1]/"])
 def test_https_and_this_machine_are_safe(url: str) -> None:
-    RemoteHandler(url, SECRET)
+    WebhookHandler(url, SECRET)
 
 
 def test_http_elsewhere_must_be_allowed() -> None:
-    RemoteHandler("http://hook.internal/", SECRET, allow_http=True)
+    WebhookHandler("http://hook.internal/", SECRET, allow_http=True)
 
 
 def test_neither_url_nor_secret_is_shown() -> None:
-    shown = repr(RemoteHandler("https://hook.example/token-4711", [SECRET]))
+    shown = repr(WebhookHandler("https://hook.example/token-4711", [SECRET]))
 
     assert SECRET not in shown
     assert "4711" not in shown
@@ -861,7 +861,7 @@ def test_neither_url_nor_secret_is_shown() -> None:
 async def test_nothing_of_ours_logs_the_secret(host: Host, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     registry = ElicitationRegistry()
-    registry.on_elicitation(RemoteHandler(host.endpoint(status(500)).url, SECRET, attempts=2, pause=at_once))
+    registry.on_elicitation(WebhookHandler(host.endpoint(status(500)).url, SECRET, attempts=2, pause=at_once))
 
     await registry(request())
 
@@ -872,7 +872,7 @@ async def test_proxies_of_the_environment_are_not_used(host: Host, monkeypatch: 
     with closing_server() as (proxy, seen):
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy)
-        answer = await RemoteHandler(host.endpoint(replying(GOOD)).url, SECRET)(request())
+        answer = await WebhookHandler(host.endpoint(replying(GOOD)).url, SECRET)(request())
 
         assert (answer.action, seen) == ("accept", [])
 
@@ -918,10 +918,10 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) 
         thread.start()
         try:
             url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
-            stranger = await RemoteHandler(url, SECRET, attempts=1)(request())
+            stranger = await WebhookHandler(url, SECRET, attempts=1)(request())
             trusting = ssl.create_default_context(cafile=str(cert))
             async with httpx.AsyncClient(verify=trusting, trust_env=False) as client:
-                known = await RemoteHandler(url, SECRET, client=client)(request())
+                known = await WebhookHandler(url, SECRET, client=client)(request())
         finally:
             server.should_exit = True
             thread.join()
@@ -947,7 +947,7 @@ def example_receiver(*servers: str) -> Iterator[tuple[str, subprocess.Popen[str]
 async def test_a_server_asks_and_the_receiver_of_the_examples_answers() -> None:
     with example_receiver("restaurant") as (url, process):
         registry = ElicitationRegistry()
-        registry.on_elicitation(RemoteHandler(url, SECRET))
+        registry.on_elicitation(WebhookHandler(url, SECRET))
         command = Command([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog=sys.__stderr__ or sys.stderr)
         async with connect(command, Caller(registry, "restaurant")) as connection:
             result = await connection.call_tool("book_table", {})
@@ -1029,7 +1029,7 @@ async def test_the_receiver_of_the_examples_decides_once_and_checks_who_asks() -
                 await client.post(url, content=body, headers=headers)
                 for headers in ({}, sign(body, "q1", OTHER), sign(body, "q1", SECRET, now=time.time() - 400))
             ]
-            nobody = await RemoteHandler(url, SECRET)(request())
+            nobody = await WebhookHandler(url, SECRET)(request())
         process.terminate()
         assert process.stdout is not None
         lines = process.stdout.read().splitlines()

@@ -9,15 +9,15 @@ import mcp.types
 import pytest
 from hypothesis import given
 
-from mcp_elicit_client import FormRequest, Limits, RequestError, Server, UrlRequest, parse_request, printable, validate
-from mcp_elicit_client.core.validation import check_content
-from mcp_elicit_client.testing.bombs import BOMBS
+from mcp_elicit_client import FormRequest, Limits, RequestError, Server, UrlRequest, parse_request, sanitize_text, validate
+from mcp_elicit_client.core.validation import validate_without_patterns
+from mcp_elicit_client.testing.bombs import PAYLOADS
 from tests.strategies import JSON, SCHEMA
 from tests.support import cases, corpus, example_answer, form_params
 
 
 def is_safe(text: str) -> bool:
-    return printable(text, limit=None, multiline=False) == text
+    return sanitize_text(text, limit=None, multiline=False) == text
 
 
 def form(params: object, **options: Any) -> FormRequest:
@@ -41,9 +41,9 @@ def test_a_schema_becomes_the_form_that_a_person_can_answer(case: Any) -> None:
     assert [field["name"] for field in case["fields"]] == [field["name"] for field in parsed["fields"]]
     for expected, actual in zip(case["fields"], parsed["fields"], strict=True):
         assert expected == part_of(actual, expected)
-    assert case.get("left_out", []) == list(request.form.left_out)
-    assert case.get("problems", []) == [problem.code for problem in request.problems]
-    assert case.get("closed", False) == request.form.closed
+    assert case.get("unsupported_field", []) == list(request.form.unsupported_fields)
+    assert case.get("problems", []) == [problem.code for problem in request.diagnostics]
+    assert case.get("closed", False) == request.form.rejects_unknown_fields
 
 
 @pytest.mark.parametrize("case", cases("refused"))
@@ -99,14 +99,14 @@ def test_a_request_says_who_asks_and_where() -> None:
     request = parse_request(
         {"mode": "url", "message": "m", "url": "https://example.com/", "elicitationId": "e1", "_meta": {"a": 1}},
         server=Server(name="mail", claimed_name="Bank"),
-        protocol="2025-11-25",
+        protocol_version="2025-11-25",
         tool="send",
         request_id=7,
     )
 
     assert isinstance(request, UrlRequest)
     assert (request.server.name, request.server.claimed_name) == ("mail", "Bank")
-    assert (request.protocol, request.tool, request.request_id) == ("2025-11-25", "send", 7)
+    assert (request.protocol_version, request.tool, request.request_id) == ("2025-11-25", "send", 7)
     assert (request.elicitation_id, request.meta, request.target.host) == ("e1", {"a": 1}, "example.com")
 
 
@@ -115,7 +115,7 @@ def test_the_message_is_made_safe_and_cut() -> None:
 
     assert request.message.startswith("a\\u{1b}[2Jbbb")
     assert len(request.message) < 4_010
-    assert [problem.code for problem in request.problems] == ["cut"]
+    assert [problem.code for problem in request.diagnostics] == ["truncated"]
 
 
 def test_sdk_params_and_their_wire_form_are_the_same_request() -> None:
@@ -146,7 +146,7 @@ def test_a_request_survives_the_way_to_another_process() -> None:
     assert FormRequest.model_validate_json(request.model_dump_json()) == request
 
 
-@pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in BOMBS.items()])
+@pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in PAYLOADS.items()])
 def test_a_bomb_ends_in_an_error_or_a_usable_form_and_touches_nothing(
     make: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,7 +164,7 @@ def test_a_bomb_ends_in_an_error_or_a_usable_form_and_touches_nothing(
     else:
         assert isinstance(request, FormRequest)
         assert len(request.message) < 40_000
-        assert check_content(request.form, example_answer(request.form))
+        assert validate_without_patterns(request.form, example_answer(request.form))
 
 
 def _never(*_: object, **__: object) -> None:
@@ -174,8 +174,8 @@ def _never(*_: object, **__: object) -> None:
 def test_limits_are_the_hosts_to_choose() -> None:
     schema = {"properties": {"a": {"type": "string", "enum": [str(at) for at in range(1_000)]}}}
 
-    assert form(form_params(schema), limits=Limits(options=1_000)).form.left_out == ()
-    assert form(form_params(schema)).form.left_out == ("a",)
+    assert form(form_params(schema), limits=Limits(max_options=1_000)).form.unsupported_fields == ()
+    assert form(form_params(schema)).form.unsupported_fields == ("a",)
 
 
 @given(JSON)

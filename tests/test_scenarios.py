@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from mcp_elicit_client.testing import SCENARIOS, Subject, judge
+from mcp_elicit_client.testing import SCENARIOS, CallbackUnderTest, run_scenario
 from mcp_elicit_client.testing.scenarios import GROUPS
 from tests.broken import BROKEN_CALLBACKS, broken
 from tests.subjects import scripted
@@ -38,7 +38,7 @@ def test_every_scenario_has_a_callback_that_is_broken_there_and_no_other() -> No
 
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_callback_that_is_broken_there_fails(name: str) -> None:
-    verdict = await judge(broken(BROKEN_CALLBACKS[name]), SCENARIOS[name], patience=3)
+    verdict = await run_scenario(broken(BROKEN_CALLBACKS[name]), SCENARIOS[name], answer_timeout=3)
 
     if verdict.outcome == "not applicable":
         assert name in OF_MCP_2
@@ -48,7 +48,7 @@ async def test_a_callback_that_is_broken_there_fails(name: str) -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_ours_passes(name: str) -> None:
-    verdict = await judge(scripted(), SCENARIOS[name])
+    verdict = await run_scenario(scripted(), SCENARIOS[name])
 
     if verdict.outcome == "not applicable":
         assert name in OF_MCP_2
@@ -63,7 +63,7 @@ async def test_whoever_always_declines_passes_little_and_nothing_that_takes_an_a
     async def decline(_context: object, _params: object) -> ElicitResult:
         return ElicitResult(action="decline")
 
-    verdict = await judge(Subject(decline), SCENARIOS[name], patience=1)
+    verdict = await run_scenario(CallbackUnderTest(decline), SCENARIOS[name], answer_timeout=1)
 
     if verdict.outcome == "pass":
         assert name in PASSED_BY_A_DECLINE

@@ -22,10 +22,10 @@ import pytest
 from mcp_elicit_client import FormRequest, UrlRequest, UrlRules, parse_request
 from mcp_elicit_client.core.domains import URL_WARNINGS
 from mcp_elicit_client.core.errors import FieldError
-from mcp_elicit_client.core.requests import Turn
+from mcp_elicit_client.core.requests import BatchPosition
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.handler import _wants_form
-from mcp_elicit_client.handlers.terminal.screen import DARK, ENGLISH, GERMAN, LIGHT, PLAIN, Catalogue, Theme, theme_of
+from mcp_elicit_client.handlers.terminal.screen import DARK, ENGLISH, GERMAN, LIGHT, PLAIN, MessageCatalog, Theme, theme_of
 from tests.support import form_params, skip_or_fail
 
 if importlib.util.find_spec("prompt_toolkit") is None:
@@ -36,12 +36,12 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from mcp_elicit_client.handlers.drafts import Drafts
-from mcp_elicit_client.handlers.terminal.screen.application import Stage
+from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
 from mcp_elicit_client.handlers.terminal.screen.clipboard import copy_through_terminal
 from mcp_elicit_client.handlers.terminal.screen.form import FormView
 from mcp_elicit_client.handlers.terminal.screen.handler import ScreenDrafts
 from mcp_elicit_client.handlers.terminal.screen.output import lines_above
-from mcp_elicit_client.handlers.terminal.screen.words import complaint
+from mcp_elicit_client.handlers.terminal.screen.words import format_error
 from tests.screens import (
     BACK_TAB,
     BACKSPACE,
@@ -223,7 +223,7 @@ async def test_the_end_of_input_is_a_cancel_by_nobody() -> None:
         person.keyboard.close()
         answer = await person.done()
 
-    assert (answer.action, answer.by) == ("cancel", "nobody")
+    assert (answer.action, answer.by) == ("cancel", "unattended")
 
 
 @pytest.mark.parametrize("keys", ["", ENTER * 5, "yes" + ENTER * 3, " " * 9, "send" + ENTER])
@@ -328,13 +328,13 @@ async def test_what_looks_like_a_secret_is_sent_only_if_it_is_meant(then: str, a
 
 @pytest.mark.parametrize("silence", [True, False])
 async def test_never_is_offered_where_the_host_keeps_permissions(silence: bool) -> None:
-    request = form({"f": NAME}).model_copy(update={"can_silence": silence})
+    request = form({"f": NAME}).model_copy(update={"can_block": silence})
     async with asking(request) as person:
         assert ("[F4 never ask for this server again]" in person.shown) == silence
         await person.types(F4)
         if silence:
             answer = await person.done()
-            assert (answer.action, answer.never_again) == ("decline", True)
+            assert (answer.action, answer.block_server) == ("decline", True)
         assert (person.answer is not None) == silence
 
 
@@ -355,7 +355,7 @@ async def test_what_was_typed_is_there_again_when_the_question_was_withdrawn() -
 
 
 async def test_who_asks_for_what_is_the_hosts_line() -> None:
-    request = form({"f": NAME}, tool="book").model_copy(update={"turn": Turn(number=1, of=3)})
+    request = form({"f": NAME}, tool="book").model_copy(update={"turn": BatchPosition(number=1, total=3)})
     async with asking(request) as person:
         assert person.lines[0] == "mail (tool book) asks you for one answer (1 of 3)."
 
@@ -472,9 +472,9 @@ def visit(
     completion: Finished | None = None, visits: int = 0, protocol: str = "2025-11-25", **params: Any
 ) -> UrlRequest:
     rules = UrlRules(allow_loopback=True)
-    request = parse_request({**URL, **params}, server="mail", protocol=protocol, url_rules=rules)
+    request = parse_request({**URL, **params}, server="mail", protocol_version=protocol, url_rules=rules)
     assert isinstance(request, UrlRequest)
-    return request.model_copy(update={"visits": visits}).with_completion(completion)
+    return request.model_copy(update={"previous_visits": visits}).with_completion(completion)
 
 
 async def press(person: Person, label: str) -> None:
@@ -517,23 +517,23 @@ async def test_where_there_are_warnings_no_is_what_enter_means() -> None:
 
 @pytest.mark.parametrize(("key", "action"), [(DECLINE, "decline"), (CANCEL, "cancel"), (ESCAPE, "cancel")])
 async def test_a_url_can_be_left_before_and_after(key: str, action: str) -> None:
-    for request in (visit(), visit(protocol="2026-07-28", visits=1)):
+    for request in (visit(), visit(protocol_version="2026-07-28", visits=1)):
         async with asking(request) as person:
             await person.types(key)
             assert (await person.done()).action == action
 
 
 async def test_never_is_offered_for_a_url_too() -> None:
-    request = visit().model_copy(update={"can_silence": True})
+    request = visit().model_copy(update={"can_block": True})
     async with asking(request) as person:
         await person.types(F4)
         answer = await person.done()
-    assert (answer.action, answer.never_again) == ("decline", True)
+    assert (answer.action, answer.block_server) == ("decline", True)
 
 
 async def test_the_wait_goes_on_until_the_user_is_done() -> None:
     opened: list[str] = []
-    async with asking(visit(protocol="2026-07-28"), opened=opened) as person:
+    async with asking(visit(protocol_version="2026-07-28"), opened=opened) as person:
         await press(person, "open")
         await person.sees("When you have finished there, say so.")
         await press(person, "open again")
@@ -545,7 +545,7 @@ async def test_the_wait_goes_on_until_the_user_is_done() -> None:
 
 async def test_the_wait_ends_by_itself_when_the_server_says_so() -> None:
     completion = Finished(finished=False)
-    async with asking(visit(completion, visits=1, protocol="2026-07-28")) as person:
+    async with asking(visit(completion, visits=1, protocol_version="2026-07-28")) as person:
         await person.sees("mail says that you are not finished yet at example.com.")
         completion.finished.set()
         answer = await person.done()
@@ -592,12 +592,12 @@ async def test_every_text_can_be_translated_and_is() -> None:
 
 def test_a_translation_is_complete_and_fills_in_the_same() -> None:
     english, german = (
-        {each.name: getattr(words, each.name) for each in fields(Catalogue)} for words in (ENGLISH, GERMAN)
+        {each.name: getattr(words, each.name) for each in fields(MessageCatalog)} for words in (ENGLISH, GERMAN)
     )
     same = {name for name, text in english.items() if text == german[name]}
     assert same <= {"no_keys"}
     assert set(GERMAN.warnings) == set(URL_WARNINGS)
-    assert set(GERMAN.problems) == {"impersonation", "secret"}
+    assert set(GERMAN.problems) == {"impersonation", "sensitive_data"}
     assert names_in(english) == names_in(german)
 
 
@@ -612,7 +612,7 @@ def test_a_translation_that_lacks_an_error_falls_back_to_english() -> None:
     field = form({"f": {"type": "integer"}}).form.fields[0]
     error = FieldError(field="f", code="type", message="Must be a whole number.")
     for errors in ({}, {"type": "{nothing}"}, {"type": "{"}):
-        assert complaint(field, error, replace(ENGLISH, errors=errors)) == error.message
+        assert format_error(field, error, replace(ENGLISH, errors=errors)) == error.message
 
 
 @pytest.mark.parametrize(
@@ -635,7 +635,7 @@ async def test_colours_are_of_the_theme_and_of_none_where_none_are_wanted(monkey
         written = io.StringIO()
         output = Vt100_Output(written, lambda: Size(rows=40, columns=80), term="xterm", enable_cpr=False)
         with create_pipe_input() as keyboard:
-            stage = Stage(input=keyboard, output=output)
+            stage = TerminalApp(input=keyboard, output=output)
             task = asyncio.ensure_future(stage.show(FormView(stage, form({"f": {**NAME, "description": "d"}}, "f"))))
             while "cancel]" not in written.getvalue():
                 await anyio.sleep(0.001)
@@ -654,7 +654,7 @@ class Broken(FormView):
 async def test_what_fails_in_the_form_ends_it_and_is_no_accept() -> None:
     request = form({"f": {"type": "boolean"}})
     with create_pipe_input() as keyboard:
-        stage = Stage(input=keyboard, output=Screen())
+        stage = TerminalApp(input=keyboard, output=Screen())
         task = asyncio.ensure_future(stage.show(Broken(stage, request)))
         keyboard.send_text("y")
         with pytest.raises(RuntimeError, match="broken"):
@@ -722,7 +722,7 @@ async def test_what_is_printed_goes_above_the_form_whole(monkeypatch: pytest.Mon
     handler = logging.StreamHandler(terminal)
     logging.getLogger("host").addHandler(handler)
     with create_pipe_input() as keyboard:
-        stage = Stage(input=keyboard, output=Screen())
+        stage = TerminalApp(input=keyboard, output=Screen())
         with lines_above(terminal) as above:
             stage.view = FormView(stage, form({"f": NAME}))
             application = stage.application = stage._build(keyboard, Screen())

@@ -14,15 +14,15 @@ import mcp.types
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, RequestError, accept, accept_with_defaults, cancel, decline
-from mcp_elicit_client.calls.connect import Command, Era
-from mcp_elicit_client.hosts.sdk import elicitation_callback, speaks_rounds
+from mcp_elicit_client.calls.connect import Command, ConnectMode
+from mcp_elicit_client.hosts.sdk import elicitation_callback, supports_multi_round_trip
 from mcp_elicit_client.typing import Request
 from tests.plain import PlainConnection, plain
 from tests.support import ASKER, ROOT, form_params, http_server
 
 pytestmark = pytest.mark.anyio
 
-ERAS: list[Era] = ["legacy", "auto"] if speaks_rounds() else ["legacy"]
+ERAS: list[ConnectMode] = ["legacy", "auto"] if supports_multi_round_trip() else ["legacy"]
 FORM = {
     "mode": "form",
     **form_params(
@@ -39,15 +39,15 @@ UNSAFE = {**URL, "url": "https://evil.example\\@example.com/"}
 
 
 @pytest.fixture(params=ERAS)
-def era(request: pytest.FixtureRequest) -> Era:
+def era(request: pytest.FixtureRequest) -> ConnectMode:
     return "auto" if request.param == "auto" else "legacy"
 
 
 @asynccontextmanager
-async def asker(registry: ElicitationRegistry, era: Era) -> AsyncIterator[PlainConnection]:
+async def asker(registry: ElicitationRegistry, era: ConnectMode) -> AsyncIterator[PlainConnection]:
     with tempfile.TemporaryFile("w+") as errlog:
         command = Command(ASKER, errlog, {"PYTHONPATH": str(ROOT)})
-        async with plain(command, registry.callback("mail"), era=era) as connection:
+        async with plain(command, registry.callback("mail"), mode=era) as connection:
             yield connection
 
 
@@ -116,7 +116,7 @@ REPLIES = {
 }
 
 
-async def test_the_server_gets_exactly_what_was_decided(era: Era) -> None:
+async def test_the_server_gets_exactly_what_was_decided(era: ConnectMode) -> None:
     replies = iter([reply for _, reply, _ in REPLIES.values()])
     got = {}
     async with asker(answering(lambda request: reply_to(request, next(replies))), era) as connection:
@@ -126,7 +126,7 @@ async def test_the_server_gets_exactly_what_was_decided(era: Era) -> None:
     assert {name: expected for name, (_, _, expected) in REPLIES.items()} == got
 
 
-async def test_without_a_handler_the_server_gets_a_cancel(era: Era) -> None:
+async def test_without_a_handler_the_server_gets_a_cancel(era: ConnectMode) -> None:
     async with asker(ElicitationRegistry(), era) as connection:
         got = await ask(connection, FORM)
 
@@ -135,7 +135,7 @@ async def test_without_a_handler_the_server_gets_a_cancel(era: Era) -> None:
 
 @pytest.mark.parametrize(("params", "text"), [(NESTED, 'the required field "a"'), (UNSAFE, "does not name its host")])
 async def test_what_nobody_could_answer_is_an_error_where_the_protocol_has_a_place_for_it(
-    params: dict[str, Any], text: str, era: Era
+    params: dict[str, Any], text: str, era: ConnectMode
 ) -> None:
     async with asker(answering(Answer.accept(by="user")), era) as connection:
         got = await ask(connection, params)
@@ -147,7 +147,7 @@ async def test_what_nobody_could_answer_is_an_error_where_the_protocol_has_a_pla
         assert got["action"] == "cancel"
 
 
-async def test_the_handler_learns_who_asks_and_in_which_revision(era: Era) -> None:
+async def test_the_handler_learns_who_asks_and_in_which_revision(era: ConnectMode) -> None:
     seen: list[Request] = []
     async with asker(watching(seen), era) as connection:
         await ask(connection, FORM)
@@ -156,19 +156,19 @@ async def test_the_handler_learns_who_asks_and_in_which_revision(era: Era) -> No
     assert [request.mode for request in seen] == ["form", "url"]
     assert {request.server.name for request in seen} == {"mail"}
     assert all(request.request_id is not None for request in seen)
-    if speaks_rounds():
+    if supports_multi_round_trip():
         assert {request.server.claimed_name for request in seen} == {"asker"}
-        assert {request.protocol for request in seen} == {connection.protocol}
+        assert {request.protocol_version for request in seen} == {connection.protocol}
         assert connection.protocol == ("2025-11-25" if era == "legacy" else "2026-07-28")
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize(("params", "reply", "expected"), [REPLIES["an answer"], REPLIES["a url"], REPLIES["decline"]])
 async def test_the_same_over_streamable_http(
-    params: dict[str, Any], reply: Any, expected: dict[str, Any], era: Era
+    params: dict[str, Any], reply: Any, expected: dict[str, Any], era: ConnectMode
 ) -> None:
     with http_server() as url:
-        async with plain(url, answering(reply).callback("mail"), era=era) as connection:
+        async with plain(url, answering(reply).callback("mail"), mode=era) as connection:
             got = await ask(connection, params)
 
     assert got == expected

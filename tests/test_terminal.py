@@ -14,9 +14,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from mcp_elicit_client import Answer, FormRequest, Target, UrlRequest, UrlRules, parse_request
+from mcp_elicit_client import Answer, FormRequest, TargetUrl, UrlRequest, UrlRules, parse_request
 from mcp_elicit_client.core.answers import check_answer
-from mcp_elicit_client.core.requests import Turn
+from mcp_elicit_client.core.requests import BatchPosition
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.handlers.terminal.layout import columns, quote
 from mcp_elicit_client.policies import protect_secrets
@@ -212,8 +212,8 @@ async def test_the_review_edits_one_field() -> None:
         (["/decline"], "decline", "user"),
         (["/cancel"], "cancel", "user"),
         ([CTRL_C], "cancel", "user"),
-        ([], "cancel", "nobody"),
-        (["x"], "cancel", "nobody"),
+        ([], "cancel", "unattended"),
+        (["x"], "cancel", "unattended"),
         (["x", "decline"], "decline", "user"),
         (["x", "cancel"], "cancel", "user"),
         (["x", CTRL_C], "cancel", "user"),
@@ -331,20 +331,20 @@ async def visit(
 ) -> Any:
     opened: list[str] = []
 
-    async def open_url(target: Target) -> bool:
+    async def open_url(target: TargetUrl) -> bool:
         opened.append(target.url)
         return opens
 
-    async def copy_url(target: Target) -> bool:
+    async def copy_url(target: TargetUrl) -> bool:
         opened.append(f"copied {target.url}")
         return bool(copies)
 
     console = ScriptedConsole(lines) if completion is None else SlowConsole(lines)
     request = parse_request(
-        {**URL, **params}, server="mail", protocol=protocol, url_rules=UrlRules(allow_loopback=True)
+        {**URL, **params}, server="mail", protocol_version=protocol, url_rules=UrlRules(allow_loopback=True)
     )
     assert isinstance(request, UrlRequest)
-    request = request.model_copy(update={"visits": visits}).with_completion(completion)
+    request = request.model_copy(update={"previous_visits": visits}).with_completion(completion)
     handler = TerminalHandler(console=console, open_url=open_url, copy_url=None if copies is None else copy_url)
     with anyio.fail_after(5):
         answer = await handler(request)
@@ -363,7 +363,7 @@ async def test_a_url_is_shown_whole_with_its_domain_next_to_the_cursor() -> None
 
 
 async def test_a_url_is_opened_after_consent_and_accepted_at_once() -> None:
-    answer, opened, shown = await visit("open", protocol="2025-11-25")
+    answer, opened, shown = await visit("open", protocol_version="2025-11-25")
 
     assert (answer.action, answer.by, opened) == ("accept", "user", [URL["url"]])
     assert answer.to_wire() == {"action": "accept"}
@@ -371,23 +371,23 @@ async def test_a_url_is_opened_after_consent_and_accepted_at_once() -> None:
 
 
 async def test_a_server_that_asks_again_gets_its_answer_when_the_user_is_done() -> None:
-    answer, opened, _ = await visit("open", "again", "continue", protocol="2026-07-28")
+    answer, opened, _ = await visit("open", "reopen", "done", protocol_version="2026-07-28")
 
     assert (answer.action, opened) == ("accept", [URL["url"]] * 2)
 
 
 async def test_what_the_server_asks_again_is_not_finished_yet_and_needs_no_new_consent() -> None:
-    answer, opened, shown = await visit("again", "continue", protocol="2026-07-28", visits=1)
+    answer, opened, shown = await visit("reopen", "done", protocol_version="2026-07-28", visits=1)
 
     assert (answer.action, opened) == ("accept", [URL["url"]])
     assert "mail says that you are not finished yet at example.com.\n" in shown
-    assert "continue / again / decline / cancel: " in shown
+    assert "done / reopen / decline / cancel: " in shown
 
 
 @pytest.mark.parametrize("visits", [0, 1])
 async def test_the_wait_ends_by_itself_when_the_server_says_that_it_is_finished(visits: int) -> None:
     lines = [] if visits else ["open"]
-    answer, _, shown = await visit(*lines, protocol="2026-07-28", completion=Finished(finished=True), visits=visits)
+    answer, _, shown = await visit(*lines, protocol_version="2026-07-28", completion=Finished(finished=True), visits=visits)
 
     assert (answer.action, answer.by) == ("accept", "user")
     assert shown.endswith("The server says that you are done.\n")
@@ -396,19 +396,19 @@ async def test_the_wait_ends_by_itself_when_the_server_says_that_it_is_finished(
 async def test_the_user_need_not_wait_for_a_server_that_never_says_so() -> None:
     completion = Finished(finished=False)
 
-    answer, _, _ = await visit("open", "continue", protocol="2026-07-28", completion=completion)
-    left, _, _ = await visit("open", "cancel", protocol="2026-07-28", completion=completion)
+    answer, _, _ = await visit("open", "done", protocol_version="2026-07-28", completion=completion)
+    left, _, _ = await visit("open", "cancel", protocol_version="2026-07-28", completion=completion)
 
     assert (answer.action, left.action) == ("accept", "cancel")
 
 
 async def test_a_finished_visit_is_no_consent() -> None:
-    answer, opened, _ = await visit("decline", protocol="2026-07-28", completion=Finished(finished=True))
+    answer, opened, _ = await visit("decline", protocol_version="2026-07-28", completion=Finished(finished=True))
 
     assert (answer.action, opened) == ("decline", [])
 
 
-@pytest.mark.parametrize("lines", [["show", "continue"], ["open", "continue"]])
+@pytest.mark.parametrize("lines", [["show", "done"], ["open", "done"]])
 async def test_where_nothing_opens_the_user_goes_there_and_says_so(lines: list[str]) -> None:
     answer, _, shown = await visit(*lines, opens=False)
 
@@ -428,7 +428,7 @@ async def test_the_address_is_drawn_for_a_camera_where_it_fits(monkeypatch: pyte
 
 @pytest.mark.parametrize(("copies", "said"), [(True, "was copied."), (False, "could not be copied.")])
 async def test_a_host_with_a_clipboard_offers_to_copy(copies: bool, said: str) -> None:
-    answer, opened, shown = await visit("copy", "continue", copies=copies)
+    answer, opened, shown = await visit("copy", "done", copies=copies)
 
     assert (answer.action, opened) == ("accept", [f"copied {URL['url']}"])
     assert "open / copy / show / decline / cancel: " in shown
@@ -459,7 +459,7 @@ async def test_anything_but_open_opens_nothing(lines: list[str], action: str) ->
 
 
 async def test_warnings_are_told_before_the_choice_and_make_no_the_default() -> None:
-    answer, _, shown = await visit("", url="http://localhost:8080/", protocol=None)
+    answer, _, shown = await visit("", url="http://localhost:8080/", protocol_version=None)
 
     assert "Careful: It leads to a program on this computer.\nCareful: It uses the unusual port 8080.\n" in shown
     assert "open / show / decline / cancel [decline]: " in shown
@@ -468,7 +468,7 @@ async def test_warnings_are_told_before_the_choice_and_make_no_the_default() -> 
 
 async def test_one_of_several_questions_says_which_it_is() -> None:
     console = ScriptedConsole([])
-    request = parse_request({**URL}, server="mail", turn=Turn(number=1, of=2))
+    request = parse_request({**URL}, server="mail", batch_position=BatchPosition(number=1, total=2))
 
     await TerminalHandler(console=console)(request)
 
@@ -494,7 +494,7 @@ async def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatc
 
         answer = await TerminalHandler()(request)
 
-    assert (answer.action, answer.by) == ("cancel", "nobody")
+    assert (answer.action, answer.by) == ("cancel", "unattended")
 
 
 @contextmanager
@@ -566,7 +566,7 @@ class TestOnARealTerminal:
                 await self._until(master, "\n> ")
                 os.write(master, b"\x04")
 
-            assert (answers[0].action, answers[0].by) == ("cancel", "nobody")
+            assert (answers[0].action, answers[0].by) == ("cancel", "unattended")
 
     async def test_what_was_typed_before_the_question_decides_nothing(self) -> None:
         with real_terminal() as (master, slave):
@@ -645,17 +645,17 @@ async def test_a_typed_key_is_sent_only_after_a_second_yes() -> None:
     assert kept_console.shown.count("Send it anyway?") == 2
 
 
-@pytest.mark.parametrize(("lines", "params"), [(["/never"], None), (["x", "never"], None), (["never"], URL)])
+@pytest.mark.parametrize(("lines", "params"), [(["/block"], None), (["x", "block"], None), (["block"], URL)])
 async def test_never_again_is_offered_where_somebody_remembers_it(lines: list[str], params: Any) -> None:
     request = parse_request(params or form_params({"properties": {"a": {"type": "string"}}}), server="mail")
-    offered = request.model_copy(update={"can_silence": True})
+    offered = request.model_copy(update={"can_block": True})
 
     answer = await TerminalHandler(console=ScriptedConsole(lines))(offered)
     console = ScriptedConsole(lines)
     unheard = await TerminalHandler(console=console)(request)
 
-    assert (answer.action, answer.never_again) == ("decline", True)
-    assert (unheard.action, unheard.never_again) == ("cancel", False)
+    assert (answer.action, answer.block_server) == ("decline", True)
+    assert (unheard.action, unheard.block_server) == ("cancel", False)
     assert "/ never /" not in console.shown
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_elicit_client import printable
+from mcp_elicit_client import sanitize_text
 from tests.support import cases
 
 HIDDEN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -17,7 +17,7 @@ HIDDEN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
 def test_text_is_shown_as_the_table_says(case: Any) -> None:
     options = {key: case[key] for key in ("limit", "multiline") if key in case}
 
-    shown = printable(case["text"], **options)
+    shown = sanitize_text(case["text"], **options)
 
     if case["shown"] is None:
         assert shown != case["text"]
@@ -27,25 +27,25 @@ def test_text_is_shown_as_the_table_says(case: Any) -> None:
 
 @given(st.text())
 def test_nothing_hidden_comes_out(text: str) -> None:
-    shown = printable(text, limit=None)
+    shown = sanitize_text(text, limit=None)
 
     assert not [each for each in shown if unicodedata.category(each) in HIDDEN and each != "\n"]
 
 
 @given(st.text(alphabet=st.sampled_from("a \n\t\r[]/=\u200d\u200c\u0308\ufe0f\u2764\u0915\u094d\U0001f468\u3000link")))
 def test_what_is_clean_stays_as_it_is(text: str) -> None:
-    shown = printable(text, limit=None)
+    shown = sanitize_text(text, limit=None)
 
-    assert printable(shown, limit=None) == shown
+    assert sanitize_text(shown, limit=None) == shown
 
 
 @given(st.text(), st.integers(min_value=0, max_value=20))
 def test_what_is_too_long_is_cut_and_says_so(text: str, limit: int) -> None:
-    shown = printable(text, limit=limit)
+    shown = sanitize_text(text, limit=limit)
 
     assert shown.endswith("…") or len(text) <= limit
 
 
 @given(st.text())
 def test_one_line_is_one_line(text: str) -> None:
-    assert "\n" not in printable(text, multiline=False)
+    assert "\n" not in sanitize_text(text, multiline=False)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 from tests.support import FILLED_IN, ROOT, npm_environment, npm_tool, skip_or_fail
 from tests.tmux import PATIENCE, Pane, window
 
@@ -50,7 +50,7 @@ def matches(name: str, shown: str) -> None:
         kept.parent.mkdir(exist_ok=True)
         kept.write_text(f"{shown}\n", encoding="utf-8")
     picture = kept.read_text(encoding="utf-8")
-    if not speaks_rounds():  # mcp 1.x does not keep what a server calls itself
+    if not supports_multi_round_trip():  # mcp 1.x does not keep what a server calls itself
         picture = picture.replace("The server gives itself another name:\n  | mcp-servers/everything\n", "")
     assert f"{shown}\n" == picture
 

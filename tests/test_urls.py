@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_elicit_client import Target, UnsafeURLError, UrlRules, inspect_url
+from mcp_elicit_client import TargetUrl, UnsafeUrlError, UrlRules, inspect_url
 from tests.support import cases, table
 
 PIECES = st.sampled_from(
@@ -42,7 +42,7 @@ WARNINGS = {
 def verdict(url: str) -> str:
     try:
         return "warn" if inspect_url(url).warnings else "allow"
-    except UnsafeURLError:
+    except UnsafeUrlError:
         return "refuse"
 
 
@@ -56,7 +56,7 @@ def test_the_host_that_is_shown_is_the_one_that_a_browser_contacts(case: Any) ->
     target = inspect_url(case["url"])
 
     assert case["browser_host"] == target.host
-    assert case.get("domain", target.domain) == target.domain
+    assert case.get("domain", target.registrable_domain) == target.registrable_domain
     assert case.get("opens", case["url"]) == target.url
     assert case.get("port", target.port) == target.port
     assert case.get("warnings", [warning.code for warning in target.warnings]) == [
@@ -66,7 +66,7 @@ def test_the_host_that_is_shown_is_the_one_that_a_browser_contacts(case: Any) ->
 
 @pytest.mark.parametrize("case", [each for each in cases("urls") if "code" in each.values[0]])
 def test_a_refusal_says_why(case: Any) -> None:
-    with pytest.raises(UnsafeURLError) as caught:
+    with pytest.raises(UnsafeUrlError) as caught:
         inspect_url(case["url"])
 
     assert case["code"] == caught.value.code
@@ -97,9 +97,9 @@ def test_a_host_may_allow_its_private_network_over_https_only() -> None:
     rules = UrlRules(allow_private=True)
 
     assert [warning.code for warning in inspect_url("https://wiki.corp/", rules).warnings] == ["private"]
-    with pytest.raises(UnsafeURLError, match="not https"):
+    with pytest.raises(UnsafeUrlError, match="not https"):
         inspect_url("http://wiki.corp/", rules)
-    with pytest.raises(UnsafeURLError, match="own machine"):
+    with pytest.raises(UnsafeUrlError, match="own machine"):
         inspect_url("https://localhost/", rules)
 
 
@@ -114,7 +114,7 @@ def test_a_warning_says_in_a_sentence_what_to_look_at(url: str, messages: list[s
 def test_any_text_is_a_target_or_refused(url: str) -> None:
     try:
         target = inspect_url(url)
-    except UnsafeURLError as error:
+    except UnsafeUrlError as error:
         assert error.url == url
     else:
         assert target.url.startswith("https://")
@@ -129,14 +129,14 @@ def test_looking_at_a_url_touches_no_network(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(socket, "socket", never)
     monkeypatch.setattr(socket, "getaddrinfo", never)
 
-    assert inspect_url("https://accounts.example.co.uk/").domain == "example.co.uk"
+    assert inspect_url("https://accounts.example.co.uk/").registrable_domain == "example.co.uk"
 
 
 def test_a_target_survives_the_way_to_another_process_with_its_domain() -> None:
     target = inspect_url("https://a.example.com:8443/x")
 
-    assert '"domain":"example.com"' in target.model_dump_json()
-    assert Target.model_validate(target.model_dump(exclude={"domain"})) == target
+    assert '"registrable_domain":"example.com"' in target.model_dump_json()
+    assert TargetUrl.model_validate(target.model_dump(exclude={"domain"})) == target
 
 
 SHORT = [
@@ -167,8 +167,8 @@ def test_what_does_not_fit_is_cut_from_the_left_and_the_domain_never(url: str, w
 def test_the_domain_can_be_set_apart_in_the_whole_url(url: str, marked: tuple[str, str, str]) -> None:
     target = inspect_url(url)
 
-    assert target.marked == marked
-    assert "".join(target.marked) == target.url
+    assert target.split_at_domain == marked
+    assert "".join(target.split_at_domain) == target.url
 
 
 def urls_made_of_pieces(seed: int, count: int) -> Iterator[str]:
@@ -240,7 +240,7 @@ def test_of_a_hundred_thousand_urls_none_shows_another_host_than_a_browser_conta
     for url in urls_made_of_pieces(seed=20261121, count=100_000):
         try:
             target = inspect_url(url, rules)
-        except UnsafeURLError:
+        except UnsafeUrlError:
             continue
         let_through += 1
         browser = can_ada.parse(url)

@@ -19,7 +19,7 @@ import pytest
 
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, Page
+from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, EntryPage
 from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.inbox.web.templating import environment
 from tests.chromium import browser, until_it_takes_a_yes, violations
@@ -165,7 +165,7 @@ async def test_a_question_is_listed_shown_and_answered_as_json(web: Web) -> None
     assert (late.status_code, late.json()["state"]) == (409, "answered")
     assert answer.content == content
     past = (await web.client.get("/history")).json()
-    assert [(entry["state"], entry["who"]) for entry in past["entries"]] == [("answered", "ann")]
+    assert [(entry["state"], entry["answered_by"]) for entry in past["entries"]] == [("answered", "ann")]
     assert "Ann" not in json.dumps(past)
 
 
@@ -177,7 +177,7 @@ async def test_a_bad_body_changes_nothing(web: Web, body: bytes) -> None:
         reply = await web.client.post(f"/{question.id}", content=body, headers={"content-type": "application/json"})
         state = (await web.inbox.get("ann", question.id)).state
 
-    assert (reply.status_code, state) == (400, "waiting")
+    assert (reply.status_code, state) == (400, "pending")
 
 
 async def test_the_description_names_every_endpoint(web: Web) -> None:
@@ -219,7 +219,7 @@ async def test_others_find_what_is_not_there(web: Web) -> None:
             for each in (question.id, "x" * 32)
         ]
         listed = (await web.client.get("/", headers=bob)).json()
-        assert (await web.inbox.get("ann", question.id)).state == "waiting"
+        assert (await web.inbox.get("ann", question.id)).state == "pending"
 
     assert [reply.status_code for reply in replies[0]] == [404] * 4
     assert [reply.text for reply in replies[0]] == [reply.text for reply in replies[1]]
@@ -260,7 +260,7 @@ async def test_forms_of_other_sites_are_refused(web: Web, headers: dict[str, str
         state = (await web.inbox.get("ann", question.id)).state
 
     assert reply.status_code == status
-    assert state == ("answered" if status == 200 else "waiting")
+    assert state == ("answered" if status == 200 else "pending")
 
 
 async def test_a_proxy_may_hide_the_host_if_the_application_says_so() -> None:
@@ -387,7 +387,7 @@ async def test_errors_are_shown_beside_the_fields_and_in_a_summary_with_links(we
         )
         assert checked.json()["f0"] == ["Must have at least 2 characters."]
         assert checked.json()["f1"] == []
-        assert (await web.inbox.get("ann", question.id)).state == "waiting"
+        assert (await web.inbox.get("ann", question.id)).state == "pending"
 
 
 @pytest.mark.parametrize(("action", "said"), [("decline", "You declined"), ("cancel", "You cancelled")])
@@ -397,18 +397,18 @@ async def test_a_no_needs_no_values(web: Web, action: str, said: str) -> None:
         answer = await question.over()
 
     assert said in page.text
-    assert (answer.action, answer.never_again) == (action, False)
+    assert (answer.action, answer.block_server) == (action, False)
 
 
 async def test_never_again_is_offered_where_it_may_be(web: Web) -> None:
-    request = parse_request(FORM, server="mail").model_copy(update={"can_silence": True})
+    request = parse_request(FORM, server="mail").model_copy(update={"can_block": True})
     async with web.asked() as question:
-        assert "never" not in (await web.get(f"/{question.id}")).buttons
+        assert "block" not in (await web.get(f"/{question.id}")).buttons
     async with web.asked(request) as question:
-        assert (await web.get(f"/{question.id}")).buttons == ["review", "decline", "cancel", "never"]
-        await web.fill(question, "never")
+        assert (await web.get(f"/{question.id}")).buttons == ["review", "decline", "cancel", "block"]
+        await web.fill(question, "block")
         answer = await question.over()
-        assert (answer.action, answer.never_again) == ("decline", True)
+        assert (answer.action, answer.block_server) == ("decline", True)
 
 
 async def test_a_url_is_shown_whole_with_its_domain_marked_and_linked_only_after_consent(web: Web) -> None:
@@ -431,11 +431,11 @@ async def test_where_there_is_a_warning_the_way_out_comes_first(web: Web) -> Non
 
 
 async def test_where_the_server_looks_at_once_the_answer_waits_until_the_visit_is_over(web: Web) -> None:
-    async with web.asked(URL, protocol="2026-07-28") as question:
+    async with web.asked(URL, protocol_version="2026-07-28") as question:
         assert (await web.get(f"/{question.id}")).buttons == ["open", "decline", "cancel"]
         visit = await web.fill(question, "open")
         assert [link["href"] for link in visit.all("a")] == [URL["url"]]
-        assert (await web.inbox.get("ann", question.id)).state == "waiting"
+        assert (await web.inbox.get("ann", question.id)).state == "pending"
         assert visit.buttons == ["accept", "decline", "cancel"]
         await web.fill(question, "accept")
         assert (await question.over()).action == "accept"
@@ -443,7 +443,7 @@ async def test_where_the_server_looks_at_once_the_answer_waits_until_the_visit_i
 
 async def test_a_visit_that_the_server_does_not_find_finished_is_asked_for_again_and_told_so(web: Web) -> None:
     for visits in (0, 1):
-        request = parse_request(URL, server="mail").model_copy(update={"visits": visits})
+        request = parse_request(URL, server="mail").model_copy(update={"previous_visits": visits})
         async with web.asked(request) as question:
             page = await web.get(f"/{question.id}")
             assert ("you are not done there" in page.text) == bool(visits)
@@ -469,7 +469,7 @@ async def test_a_bad_form_changes_nothing(web: Web, body: bytes) -> None:
         reply = await web.client.post(f"/{question.id}", content=body, headers=kind)
         state = (await web.inbox.get("ann", question.id)).state
 
-    assert (reply.status_code, state) == (400, "waiting")
+    assert (reply.status_code, state) == (400, "pending")
 
 
 async def test_what_a_server_writes_is_neither_markup_nor_link(web: Web) -> None:
@@ -529,11 +529,11 @@ async def test_a_form_without_fields_is_a_question(web: Web) -> None:
 MOMENTS = form_params(
     {
         "properties": {
-            "when": {"type": "string", "format": "date-time", "default": "2026-11-20T14:30:00+05:45"},
+            "updated_at": {"type": "string", "format": "date-time", "default": "2026-11-20T14:30:00+05:45"},
             "at": {"type": "string", "format": "time"},
             "odd": {"type": "string", "format": "date-time", "default": "2026-11-20T14:30:00.123456789Z"},
         },
-        "required": ["when"],
+        "required": ["updated_at"],
     }
 )
 
@@ -541,9 +541,9 @@ MOMENTS = form_params(
 @pytest.mark.parametrize(
     ("filled", "content"),
     [
-        ({"f0": "2026-12-24T19:30", "f0-zone": "+01:00"}, {"when": "2026-12-24T19:30:00+01:00"}),
-        ({"f0": "2026-12-24T19:30:05.5", "f0-zone": "Z"}, {"when": "2026-12-24T19:30:05.5Z"}),
-        ({"f0": "2026-12-24T19:30:00-03:00", "f0-zone": "Z"}, {"when": "2026-12-24T19:30:00-03:00"}),
+        ({"f0": "2026-12-24T19:30", "f0-zone": "+01:00"}, {"updated_at": "2026-12-24T19:30:00+01:00"}),
+        ({"f0": "2026-12-24T19:30:05.5", "f0-zone": "Z"}, {"updated_at": "2026-12-24T19:30:05.5Z"}),
+        ({"f0": "2026-12-24T19:30:00-03:00", "f0-zone": "Z"}, {"updated_at": "2026-12-24T19:30:00-03:00"}),
         (
             {
                 "f0": "2026-12-24T19:30",
@@ -552,7 +552,7 @@ MOMENTS = form_params(
                 "f1-zone": "-09:30",
                 "f2": "2026-01-01T00:00:00Z",
             },
-            {"when": "2026-12-24T19:30:00Z", "at": "08:15:00-09:30", "odd": "2026-01-01T00:00:00Z"},
+            {"updated_at": "2026-12-24T19:30:00Z", "at": "08:15:00-09:30", "odd": "2026-01-01T00:00:00Z"},
         ),
         ({"f0": "2026-12-24T19:30", "f0-zone": ""}, None),
         ({"f0": "2026-12-24T19:30", "f0-zone": "Zulu"}, None),
@@ -641,7 +641,7 @@ async def test_without_a_script_a_page_is_loaded_again_when_its_time_is_over(web
 
 async def test_a_page_by_itself_leads_to_no_list() -> None:
     inbox = Inbox(MemoryStore())
-    app = inbox_app(inbox, lambda _: "ann", alone=True)
+    app = inbox_app(inbox, lambda _: "ann", single_request=True)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HOST) as client:
         web = Web(client, inbox, app)
         async with web.asked() as question:
@@ -686,9 +686,9 @@ async def test_events_tell_what_waits_and_what_becomes_of_it_until_the_browser_l
 
     async with web.asked() as question, anyio.create_task_group() as group:
         group.start_soon(web.app, scope, receive, send)
-        assert await states(1) == ["waiting"]
+        assert await states(1) == ["pending"]
         await web.fill(question, "accept", **GOOD)
-        assert await states(2) == ["waiting", "answered"]
+        assert await states(2) == ["pending", "answered"]
         leaves.set()
 
     assert "event: entry\n" in "".join(told)
@@ -840,7 +840,7 @@ async def test_nothing_is_sent_in_the_first_half_second(web: Web) -> None:
         )
         assert is_early
         await page.wait_for_selector("body[data-awake]")
-        assert (await web.inbox.get("ann", question.id)).state == "waiting"
+        assert (await web.inbox.get("ann", question.id)).state == "pending"
         await page.click("button.main")
         assert (await question.over()).action == "accept"
 
@@ -878,7 +878,7 @@ async def test_templates_are_compiled_once_where_python_may_keep_what_it_compile
 ) -> None:
     def write() -> str:
         environment.cache_clear()
-        return environment(alone=False).get_template("history.html").render(page=Page(entries=()), requests=[])
+        return environment(alone=False).get_template("history.html").render(page=EntryPage(entries=()), requests=[])
 
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)

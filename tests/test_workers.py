@@ -110,7 +110,7 @@ async def test_the_pages_of_a_killed_worker_say_that_it_is_over(redis: RedisServ
             (entry,) = await until(lambda: entries(client))
             async with anyio.create_task_group() as group:
                 group.start_soon(follow, client)
-                await until(lambda: _in(told, "waiting"))
+                await until(lambda: _in(told, "pending"))
                 asking.kill()
                 await until(lambda: _in(told, "orphaned"))
                 group.cancel_scope.cancel()

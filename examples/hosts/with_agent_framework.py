@@ -10,7 +10,7 @@ from mcp.client.stdio import stdio_client
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.hosts.agent_framework import mcp_client
+from mcp_elicit_client.hosts.agent_framework import wrap_client
 
 registry = ElicitationRegistry()
 registry.on_elicitation(HeadlessHandler(accept_defaults_from={"restaurant"}))
@@ -22,7 +22,7 @@ async def main() -> None:
     async with (
         caller.client(stdio_client(demo)) as client,
         # for Agent(client=..., tools=[tool])
-        MCPStdioTool(name="restaurant", mcp_client=mcp_client(caller, client), load_prompts=False) as tool,
+        MCPStdioTool(name="restaurant", mcp_client=wrap_client(caller, client), load_prompts=False) as tool,
     ):
         print([getattr(part, "text", part) for part in await tool.call_tool("book_table")])
 

@@ -10,7 +10,7 @@ from mcp.client.stdio import stdio_client
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.hosts.autogen import session
+from mcp_elicit_client.hosts.autogen import wrap_session
 
 registry = ElicitationRegistry()
 registry.on_elicitation(HeadlessHandler(accept_defaults_from={"restaurant"}))
@@ -21,7 +21,7 @@ async def main() -> None:
     demo = StdioServerParams(command=sys.executable, args=["-m", "mcp_elicit_client.demo.server"])
     async with stdio_client(demo) as (reader, writer), caller.session(reader, writer) as own:
         await own.initialize()
-        tools = await mcp_server_tools(demo, session=session(caller, own))  # for AssistantAgent(tools=tools)
+        tools = await mcp_server_tools(demo, session=wrap_session(caller, own))  # for AssistantAgent(tools=tools)
         book_table = next(tool for tool in tools if tool.name == "book_table")
         print(await book_table.run_json({}, CancellationToken()))
 

@@ -12,14 +12,14 @@ from mcp import StdioServerParameters
 
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.hosts.google_adk import elicitation_callback, patient
+from mcp_elicit_client.hosts.google_adk import elicitation_callback, with_timeout
 
 registry = ElicitationRegistry()
 registry.on_elicitation(HeadlessHandler(accept_defaults_from={"restaurant"}))
 
 server = StdioServerParameters(command=sys.executable, args=["-m", "mcp_elicit_client.demo.server"])
 toolset = McpToolset(
-    connection_params=patient(StdioConnectionParams(server_params=server)),
+    connection_params=with_timeout(StdioConnectionParams(server_params=server)),
     elicitation_callback=elicitation_callback(registry, server="restaurant"),
 )  # for LlmAgent(model=..., tools=[toolset])
 

@@ -10,7 +10,7 @@ from mcp.client.stdio import stdio_client
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.hosts.langchain import session
+from mcp_elicit_client.hosts.langchain import wrap_session
 
 registry = ElicitationRegistry()
 registry.on_elicitation(HeadlessHandler(accept_defaults_from={"restaurant"}))
@@ -21,7 +21,7 @@ async def main() -> None:
     demo = StdioServerParameters(command=sys.executable, args=["-m", "mcp_elicit_client.demo.server"])
     async with stdio_client(demo) as (reader, writer), caller.session(reader, writer) as own:
         await own.initialize()
-        tools = {tool.name: tool for tool in await load_mcp_tools(session(caller, own))}
+        tools = {tool.name: tool for tool in await load_mcp_tools(wrap_session(caller, own))}
         print(await tools["book_table"].ainvoke({}))
 
 

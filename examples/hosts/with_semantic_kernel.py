@@ -10,7 +10,7 @@ from semantic_kernel.connectors.mcp import MCPStdioPlugin
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.hosts.semantic_kernel import session
+from mcp_elicit_client.hosts.semantic_kernel import wrap_session
 
 registry = ElicitationRegistry()
 registry.on_elicitation(HeadlessHandler(accept_defaults_from={"restaurant"}))
@@ -22,7 +22,7 @@ async def main() -> None:
     async with (
         stdio_client(demo) as (reader, writer),
         caller.session(reader, writer) as own,
-        MCPStdioPlugin(name="restaurant", command=demo.command, session=session(caller, own)) as plugin,
+        MCPStdioPlugin(name="restaurant", command=demo.command, session=wrap_session(caller, own)) as plugin,
     ):
         # kernel.add_plugin(plugin) makes its tools functions of the kernel.
         print([str(part) for part in await plugin.call_tool("book_table")])

@@ -28,7 +28,7 @@ _HEAD = re.compile(rb"([0-9]{20}) ([0-9a-f]{64}) ([0-9]{20}) ([0-9a-f]{64})\n")
 _ANCHOR = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
 
-class Anchor(NamedTuple):
+class Checkpoint(NamedTuple):
     """
     A place in the chain; ``str`` writes it as ``SEQUENCE:MAC``.
 
@@ -47,7 +47,7 @@ class Anchor(NamedTuple):
         return f"{self.sequence}:{self.mac}"
 
     @classmethod
-    def parse(cls, text: str) -> Anchor:
+    def parse(cls, text: str) -> Checkpoint:
         """
         Read ``SEQUENCE:MAC``.
 
@@ -60,7 +60,7 @@ class Anchor(NamedTuple):
         return cls(int(found[1]), found[2])
 
 
-BEGINNING = Anchor(0, "0" * 64)
+BEGINNING = Checkpoint(0, "0" * 64)
 """Where every chain begins: before the first line."""
 
 
@@ -73,7 +73,7 @@ class Head(NamedTuple):
         size: The bytes of the file that it is in.
     """
 
-    last: Anchor
+    last: Checkpoint
     size: int
 
 
@@ -148,7 +148,7 @@ class Keys:
         found = _HEAD.fullmatch(data)
         if found is None or not hmac.compare_digest(self._seal_of_head(data.rpartition(b" ")[0]), found[4]):
             return None
-        return Head(Anchor(int(found[1]), found[2].decode()), int(found[3]))
+        return Head(Checkpoint(int(found[1]), found[2].decode()), int(found[3]))
 
     def _seal_of_head(self, text: bytes) -> bytes:
         seal = self._head.copy()
@@ -174,7 +174,7 @@ def read_line(data: bytes) -> Line | None:
     return Line(found[1], found[2].decode(), event)
 
 
-def go_on(keys: Keys, last: Anchor, tail: bytes) -> tuple[Anchor, int]:
+def follow_chain(keys: Keys, last: Checkpoint, tail: bytes) -> tuple[Checkpoint, int]:
     """
     Follow the chain from *last* through the lines of *tail*.
 
@@ -187,18 +187,18 @@ def go_on(keys: Keys, last: Anchor, tail: bytes) -> tuple[Anchor, int]:
         at = min(at + len(data) + 1, len(tail))
         line = read_line(data)
         if line is not None and line.sequence == last.sequence + 1 and keys.fits(line, last.mac):
-            last, end = Anchor(line.sequence, line.mac), at
+            last, end = Checkpoint(line.sequence, line.mac), at
     return last, len(tail) - end
 
 
-def find_end(keys: Keys, tail: bytes) -> tuple[Anchor, int] | None:
+def find_end(keys: Keys, tail: bytes) -> tuple[Checkpoint, int] | None:
     """
     Find the end of the chain without knowing where to begin: the last line whose seal fits the line before it.
 
     Returns:
         As `go_on`; None if no line of *tail* fits the key.
     """
-    last: Anchor | None = None
+    last: Checkpoint | None = None
     end = at = 0
     before = ""
     for data in tail.split(b"\n"):
@@ -207,6 +207,6 @@ def find_end(keys: Keys, tail: bytes) -> tuple[Anchor, int] | None:
         if line is None:
             continue
         if keys.fits(line, line.before or before):
-            last, end = Anchor(line.sequence, line.mac), at
+            last, end = Checkpoint(line.sequence, line.mac), at
         before = line.mac
     return None if last is None else (last, len(tail) - end)

@@ -15,11 +15,11 @@ from pydantic_core import to_json
 
 from mcp_elicit_client.audit.chain import Keys
 from mcp_elicit_client.core.forms import Field, Form
-from mcp_elicit_client.core.problems import Problem
+from mcp_elicit_client.core.problems import Diagnostic
 from mcp_elicit_client.core.secrets.asked import secret_fields
 from mcp_elicit_client.core.secrets.held import secret_values
-from mcp_elicit_client.core.text import is_plain, printable
-from mcp_elicit_client.core.validation import check_content, without_nulls
+from mcp_elicit_client.core.text import is_plain, sanitize_text
+from mcp_elicit_client.core.validation import validate_without_patterns, drop_nulls
 from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
 
 MAX_FINDINGS = 32
@@ -31,11 +31,11 @@ _VALUE = 1_024
 _SHORT = 4
 _LARGEST = 2**63
 _WITHHELD = "(withheld: it quotes the answer)"
-_NEVER_SENT = ("left_out", "unknown_field")
+_NEVER_SENT = ("unsupported_field", "unknown_field")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Teller:
+class EventEncoder:
     """
     Tells of questions, as events in JSON.
 
@@ -48,10 +48,10 @@ class Teller:
 
     keys: Keys
     host: str | None = None
-    values: bool = False
-    messages: bool = False
+    include_values: bool = False
+    include_messages: bool = False
 
-    def question(self, request: Request, outcome: Answer | BaseException, now: float, seconds: float) -> bytes:
+    def request_event(self, request: Request, outcome: Answer | BaseException, now: float, seconds: float) -> bytes:
         """
         Tell of a question and what became of it.
 
@@ -66,19 +66,19 @@ class Teller:
         """
         told = {**_opening("question", now), "host": _optional(self.host, _TEXT), **_who(request)}
         told["message_id"] = self.text_id(request.message)
-        if self.messages:
+        if self.include_messages:
             told["message"] = request.message
         answer = outcome if isinstance(outcome, Answer) else None
         if isinstance(request, FormRequest):
             told |= self._form(request, answer)
         else:
             told |= self._url(request)
-        told |= _findings(request.problems if answer is None else request.problems + answer.notes)
+        told |= _findings(request.diagnostics if answer is None else request.diagnostics + answer.diagnostics)
         told |= self._decision(request, outcome) if isinstance(outcome, Answer) else _failure(outcome)
         told["latency"] = round(seconds, 6)
         return _json({name: value for name, value in told.items() if value is not None})
 
-    def recovery(self, lost: int, now: float) -> bytes:
+    def recovery_event(self, lost: int, now: float) -> bytes:
         """Tell that *lost* events could not be written before this one."""
         return _json({**_opening("recovery", now), "lost": lost})
 
@@ -116,17 +116,17 @@ class Teller:
             "url_port": target.port,
             "url_id": self.text_id(target.url),
             "elicitation_id": _optional(request.elicitation_id, _NAME),
-            "visits": request.visits or None,
+            "previous_visits": request.previous_visits or None,
             "warnings": [warning.code for warning in target.warnings],
         }
 
     def _shown(self, request: Request, content: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what is written out of an answer: without what grants access or authorises a payment."""
-        if not self.values or not isinstance(request, FormRequest):
+        if not self.include_values or not isinstance(request, FormRequest):
             return {}
         shown = {name: _value(value) for name, value in content.items()}
         found = (*secret_fields(request.form, request.message), *secret_values(shown))
-        hidden = {finding.field for finding in found} | {field.name for field in request.form.fields if field.secret}
+        hidden = {finding.field for finding in found} | {field.name for field in request.form.fields if field.sensitive}
         return {name: value for name, value in shown.items() if name not in hidden}
 
     def _decision(self, request: Request, answer: Answer) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Teller:
             "policy": _clean(answer.policy, _NAME) or None,
             "reason": _clean(reason, _TEXT) or None,
             "confirmed": answer.confirmed or None,
-            "never_again": answer.never_again or None,
+            "block_server": answer.block_server or None,
         }
 
 
@@ -170,15 +170,15 @@ def _who(request: Request) -> dict[str, Any]:
         "claimed_name": _optional(server.claimed_name, _TEXT),
         "transport": _optional(server.transport, _NAME),
         "origin": _optional(server.origin, _TEXT),
-        "protocol": _optional(request.protocol, _NAME),
+        "protocol_version": _optional(request.protocol_version, _NAME),
         "mode": request.mode,
         "tool": _optional(request.tool, _NAME),
         "request_id": _id(request.request_id),
-        "turn": None if request.turn is None else f"{request.turn.number}/{request.turn.of}",
+        "batch_position": None if request.batch_position is None else f"{request.batch_position.number}/{request.batch_position.total}",
     }
 
 
-def _findings(problems: Sequence[Problem]) -> dict[str, Any]:
+def _findings(problems: Sequence[Diagnostic]) -> dict[str, Any]:
     if not problems:
         return {}
     found = list(dict.fromkeys((each.code, _optional(each.field, _NAME)) for each in problems))
@@ -200,7 +200,7 @@ def _failure(error: BaseException) -> dict[str, Any]:
 
 def _unfit(form: Form, content: Mapping[str, Any]) -> list[str] | None:
     """Find, patterns aside, why `check_answer` will cancel this; None if it will not."""
-    errors = check_content(form, without_nulls(form, content) if None in content.values() else content).errors
+    errors = validate_without_patterns(form, drop_nulls(form, content) if None in content.values() else content).errors
     return sorted({error.code for error in errors if error.code not in _NEVER_SENT}) or None
 
 
@@ -228,13 +228,13 @@ def _quotes(reason: str, values: Iterable[Any]) -> bool:
 def _spoken(value: str | float) -> str:
     """Spell *value* as it is, however it is written."""
     text = value if isinstance(value, str) else str(_value(value))
-    return " ".join(printable(text, limit=None, multiline=False).casefold().split())
+    return " ".join(sanitize_text(text, limit=None, multiline=False).casefold().split())
 
 
 def _value(value: Any) -> Any:
     match value:
         case str():
-            return printable(value, limit=_VALUE)
+            return sanitize_text(value, limit=_VALUE)
         case list() | tuple():
             return [_value(each) for each in value]
         case float() if not math.isfinite(value):
@@ -259,4 +259,4 @@ def _optional(text: str | None, limit: int) -> str | None:
 
 
 def _clean(text: str, limit: int) -> str:
-    return text if len(text) <= limit and is_plain(text) else printable(text, limit=limit, multiline=False)
+    return text if len(text) <= limit and is_plain(text) else sanitize_text(text, limit=limit, multiline=False)

@@ -6,19 +6,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from mcp_elicit_client.audit.chain import BEGINNING, Anchor, Keys, Line, read_line
+from mcp_elicit_client.audit.chain import BEGINNING, Checkpoint, Keys, Line, read_line
 
-DamageCode: TypeAlias = Literal[
-    "anchor", "cut", "edited", "head", "lost", "missing", "moved", "start", "torn", "unreadable"
+ViolationCode: TypeAlias = Literal[
+    "checkpoint_mismatch", "truncated", "modified", "invalid_head", "log_missing", "missing", "out_of_order", "missing_start", "torn_write", "malformed"
 ]
 """The code of a `Damage`."""
 
-MAX_DAMAGES = 100
+MAX_VIOLATIONS = 100
 """How many damages are told; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Damage:
+class Violation:
     """
     Something that is not as it was written.
 
@@ -29,13 +29,13 @@ class Damage:
         line: The line in that file, from 1 on; 0 if it is about none.
     """
 
-    code: DamageCode
+    code: ViolationCode
     message: str
     file: str = ""
     line: int = 0
 
 
-class Examination:
+class ChainVerifier:
     """
     Sees one line after the other, the oldest first, and finds what is not in order.
 
@@ -58,8 +58,8 @@ class Examination:
     def __init__(self, keys: Keys, watched: Iterable[int] = ()) -> None:
         self.events: int = 0
         self.first: int = 0
-        self.last: Anchor = BEGINNING
-        self.damages: list[Damage] = []
+        self.last: Checkpoint = BEGINNING
+        self.violations: list[Violation] = []
         self.more: int = 0
         self.is_whole: bool = True
         self._keys = keys
@@ -69,7 +69,7 @@ class Examination:
         self._reached = 0
         self._unreadable: list[tuple[str, int, int]] = []
 
-    def see(self, data: bytes, file: str, number: int) -> None:
+    def feed(self, data: bytes, file: str, number: int) -> None:
         """Look at the next line, its line break included."""
         line = read_line(data.removesuffix(b"\n"))
         if line is None:
@@ -85,24 +85,24 @@ class Examination:
         """Look at what is left after the last line, which may have ended in the middle."""
         if in_a_line and self._unreadable:
             file, number, size = self._unreadable.pop()
-            self.report("torn", f"the log ends in the middle of a line, after {size} bytes", file, number)
+            self.report("torn_write", f"the log ends in the middle of a line, after {size} bytes", file, number)
         self._settle(0)
 
-    def expect(self, place: Anchor, code: Literal["anchor", "head"], what: str) -> None:
+    def check_checkpoint(self, place: Checkpoint, code: Literal["checkpoint_mismatch", "invalid_head"], what: str) -> None:
         """Compare with a place that is known from elsewhere; its number must have been watched."""
         seal = self._seals.get(place.sequence)
         if place.sequence > self.last.sequence:
-            self.report("cut", f"{what} knows {_lines(self.last.sequence + 1, place.sequence)}, gone from the end")
+            self.report("truncated", f"{what} knows {_lines(self.last.sequence + 1, place.sequence)}, gone from the end")
         elif seal is None and place.sequence < self.first:
             self.report(code, f"{what} is for line {place.sequence}, whose file was deleted; take a later one")
         elif seal != place.mac:
             self.report(code, f"{what} knows line {place.sequence} with another seal: it was written anew")
 
-    def report(self, code: DamageCode, message: str, file: str = "", line: int = 0) -> None:
+    def report(self, code: ViolationCode, message: str, file: str = "", line: int = 0) -> None:
         """Note a damage."""
-        self.is_whole = self.is_whole and code == "torn"
-        if len(self.damages) < MAX_DAMAGES:
-            self.damages.append(Damage(code, message, file, line))
+        self.is_whole = self.is_whole and code == "torn_write"
+        if len(self.violations) < MAX_VIOLATIONS:
+            self.violations.append(Violation(code, message, file, line))
         else:
             self.more += 1
 
@@ -115,21 +115,21 @@ class Examination:
         found = line.event.get("found", {})
         self._settle(found.get("torn", 0))
         if "head" in found:
-            self.report("head", "the head file was gone here; what was cut off before is not known", file, number)
+            self.report("invalid_head", "the head file was gone here; what was cut off before is not known", file, number)
         if "log" in found:
-            self.report("lost", f"the log was gone here, up to line {line.sequence - 1}", file, number)
+            self.report("log_missing", f"the log was gone here, up to line {line.sequence - 1}", file, number)
         if not self.events and not self._reached:
             self._seals[line.sequence - 1] = line.before or ""
         elif line.sequence <= self.last.sequence:
-            self.report("moved", f"it is line {line.sequence}, after line {self.last.sequence}", file, number)
+            self.report("out_of_order", f"it is line {line.sequence}, after line {self.last.sequence}", file, number)
             return
         elif line.sequence > self._reached + 1:
             self.report("missing", f"{_lines(self._reached + 1, line.sequence - 1)} before it, gone", file, number)
         elif line.sequence == self.last.sequence + 1 and line.before not in (None, self.last.mac):
-            self.report("moved", "it was written after another line than the one above", file, number)
+            self.report("out_of_order", "it was written after another line than the one above", file, number)
         self.events += 1
         self.first = self.first or line.sequence
-        self.last = Anchor(line.sequence, line.mac)
+        self.last = Checkpoint(line.sequence, line.mac)
         self._reached = line.sequence
         if line.sequence in self._watched:
             self._seals[line.sequence] = line.mac
@@ -137,14 +137,14 @@ class Examination:
     def _see_false(self, line: Line, file: str, number: int) -> None:
         self._settle(0)
         if line.before is None and self._above is None:
-            self.report("start", "the file does not begin with this line: what was before it is gone", file, number)
+            self.report("missing_start", "the file does not begin with this line: what was before it is gone", file, number)
         elif line.sequence > self._reached + 1:
             lines = _lines(self._reached + 1, line.sequence - 1)
             self.report("missing", f"{lines} before it, gone, or it is no line of this log", file, number)
         elif line.sequence <= self._reached:
-            self.report("moved", f"it says to be line {line.sequence}, and is not", file, number)
+            self.report("out_of_order", f"it says to be line {line.sequence}, and is not", file, number)
         else:
-            self.report("edited", "it is not as it was written", file, number)
+            self.report("modified", "it is not as it was written", file, number)
         self._reached = max(self._reached, line.sequence)
 
     def _settle(self, torn: int) -> None:
@@ -152,9 +152,9 @@ class Examination:
         is_torn = torn and 0 <= sum(size for _, _, size in self._unreadable) - torn <= 1
         for file, number, size in self._unreadable:
             if is_torn:
-                self.report("torn", f"{size} bytes that a process left when it was killed", file, number)
+                self.report("torn_write", f"{size} bytes that a process left when it was killed", file, number)
             else:
-                self.report("unreadable", "it is no line of a log", file, number)
+                self.report("malformed", "it is no line of a log", file, number)
         self._unreadable.clear()
 
 

@@ -133,7 +133,7 @@ def make_key(path: Path) -> bytes:
     return read_key(path)
 
 
-def lock(descriptor: int, patience: float) -> None:
+def lock(descriptor: int, timeout: float) -> None:
     """
     Keep other processes out, until `unlock`; on Windows, nobody is kept out.
 
@@ -144,7 +144,7 @@ def lock(descriptor: int, patience: float) -> None:
     Raises:
         AuditError: If another process does not leave.
     """
-    until = time.monotonic() + patience
+    until = time.monotonic() + timeout
     while not _try_lock(descriptor):
         if time.monotonic() >= until:
             raise AuditError("another process keeps the audit log locked")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from mcp_elicit_client.audit.chain import HEAD_SIZE, Anchor, Head, Keys
+from mcp_elicit_client.audit.chain import HEAD_SIZE, Checkpoint, Head, Keys
 from mcp_elicit_client.audit.errors import AuditError
 from mcp_elicit_client.audit.files import (
     files_of,
@@ -27,21 +27,21 @@ from mcp_elicit_client.audit.files import (
     write_all,
     write_at,
 )
-from mcp_elicit_client.audit.place import Place, find_place
+from mcp_elicit_client.audit.place import WritePosition, find_write_position
 
 T = TypeVar("T")
 
 SCHEMA = 1
 """The version of what a line holds."""
 
-PATIENCE = 1.0
+LOCK_TIMEOUT = 1.0
 """How long to wait for another process that is writing, in seconds; it takes 0.0001."""
 
 _CLOSED = -1
 _SEAL_AND_MORE = 300
 
 
-class Journal:
+class ChainWriter:
     """
     A chain of lines in a file and the older ones beside it.
 
@@ -59,13 +59,13 @@ class Journal:
         patience: How long to wait for another process, in seconds.
     """
 
-    def __init__(self, path: Path, key: bytes | None, *, max_bytes: int, keep: int, fsync: bool) -> None:
+    def __init__(self, path: Path, key: bytes | None, *, max_bytes: int, backup_count: int, fsync: bool) -> None:
         self.path = path
         self._name = os.fspath(path)
-        self.patience = PATIENCE
+        self.lock_timeout = LOCK_TIMEOUT
         self._keys = None if key is None else Keys(key)
         self._max_bytes = max_bytes
-        self._keep = keep
+        self._keep = backup_count
         self._fsync = fsync
         self._head = self._log = _CLOSED
         self._inode = (0, 0)
@@ -108,7 +108,7 @@ class Journal:
         """
         self._alone(self._place)
 
-    def last(self) -> Anchor:
+    def last(self) -> Checkpoint:
         """
         Return the last line, whichever process wrote it.
 
@@ -118,7 +118,7 @@ class Journal:
         """
         return self._alone(self._place).last
 
-    def append(self, event: bytes) -> Anchor:
+    def append(self, event: bytes) -> Checkpoint:
         """
         Write one line.
 
@@ -151,13 +151,13 @@ class Journal:
             unlock(self._head)
             return done
 
-    def _append(self, event: bytes) -> Anchor:
+    def _append(self, event: bytes) -> Checkpoint:
         place = self._place()
         if place.size and place.size + len(event) + _SEAL_AND_MORE > self._max_bytes:
             place = self._put_aside(place)
         sequence = place.last.sequence + 1
         body = b'{"schema":%d,"seq":%d,%s%s' % (SCHEMA, sequence, _told_of(place), event[1:-1])
-        line = Anchor(sequence, self.keys.seal(place.last.mac, body))
+        line = Checkpoint(sequence, self.keys.seal(place.last.mac, body))
         data = b'%s%s,"mac":"%s"}\n' % (b"\n" if place.is_open else b"", body, line.mac.encode())
         write_all(self._log, data)
         if self._fsync:
@@ -169,17 +169,17 @@ class Journal:
         while True:
             if self._head == _CLOSED:
                 self._head = open_safely(head_path(self.path), os.O_RDWR | os.O_CREAT)
-            lock(self._head, self.patience)
+            lock(self._head, self.lock_timeout)
             if os.fstat(self._head).st_nlink:
                 return
             self._close()  # it was removed while it was ours: others would lock another
 
-    def _place(self) -> Place:
+    def _place(self) -> WritePosition:
         data = read_at(self._head, 0, HEAD_SIZE)
         size = self._open_log()
         if data == self._left_data and self._left is not None and self._left.size == size:
-            return Place(self._left.last, size)
-        return find_place(self.keys, self.path, self._log, size, data)
+            return WritePosition(self._left.last, size)
+        return find_write_position(self.keys, self.path, self._log, size, data)
 
     def _open_log(self) -> int:
         """Open the file, if it is not the one that is open; return its size."""
@@ -196,7 +196,7 @@ class Journal:
             self._inode = (found.st_dev, found.st_ino)
         return found.st_size
 
-    def _put_aside(self, place: Place) -> Place:
+    def _put_aside(self, place: WritePosition) -> WritePosition:
         """Give the file a number, and those before it the next; begin a new one."""
         os.close(self._log)
         self._log = _CLOSED
@@ -209,7 +209,7 @@ class Journal:
             self.path.replace(old_path(self.path, 1))
         else:
             self.path.unlink()
-        return Place(place.last, self._open_log(), place.found)
+        return WritePosition(place.last, self._open_log(), place.found)
 
     def _leave(self, head: Head) -> None:
         data = self.keys.write_head(head)
@@ -232,14 +232,14 @@ class Journal:
             self._close()
 
 
-def _told_of(place: Place) -> bytes:
+def _told_of(place: WritePosition) -> bytes:
     """Tell what cannot be seen from the line above, as the beginning of a JSON object goes on."""
     before = "" if place.is_after and place.size else f'"prev":"{place.last.mac}",'
     found = f'"found":{json.dumps(dict(place.found), separators=(",", ":"))},' if place.found else ""
     return f"{before}{found}".encode("ascii")
 
 
-_journals: weakref.WeakSet[Journal] = weakref.WeakSet()
+_journals: weakref.WeakSet[ChainWriter] = weakref.WeakSet()
 
 
 def _after_fork() -> None:

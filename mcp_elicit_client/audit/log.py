@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from mcp_elicit_client.audit.chain import Anchor
+from mcp_elicit_client.audit.chain import Checkpoint
 from mcp_elicit_client.audit.errors import AuditError
-from mcp_elicit_client.audit.events import Teller
-from mcp_elicit_client.audit.journal import PATIENCE, Journal
+from mcp_elicit_client.audit.events import EventEncoder
+from mcp_elicit_client.audit.journal import LOCK_TIMEOUT, ChainWriter
 from mcp_elicit_client.audit.telemetry import Telemetry
 from mcp_elicit_client.core.forms import Form
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, Handler, Request
 
 NAME = "audit"
@@ -64,11 +64,11 @@ class AuditLog:
         path: str | os.PathLike[str],
         *,
         key: bytes | None = None,
-        values: bool = False,
-        messages: bool = False,
+        include_values: bool = False,
+        include_messages: bool = False,
         on_failure: OnFailure = "continue",
         max_bytes: int = 10 * 2**20,
-        keep: int = 20,
+        backup_count: int = 20,
         host: str | None = None,
         fsync: bool = False,
         clock: Callable[[], float] = time.time,
@@ -76,16 +76,16 @@ class AuditLog:
     ) -> None:
         if on_failure not in ("continue", "cancel"):
             raise ValueError(f'on_failure must be "continue" or "cancel", not {on_failure!r}')
-        if max_bytes < 1 or keep < 0:
+        if max_bytes < 1 or backup_count < 0:
             raise ValueError("max_bytes must be at least 1, and keep at least 0")
-        self._journal = Journal(Path(path), key, max_bytes=max_bytes, keep=keep, fsync=fsync)
+        self._journal = ChainWriter(Path(path), key, max_bytes=max_bytes, backup_count=backup_count, fsync=fsync)
         self._host = host
-        self._values = values
-        self._messages = messages
+        self._values = include_values
+        self._messages = include_messages
         self._on_failure = on_failure
         self._clock = clock
         self._telemetry = Telemetry() if telemetry is True else telemetry or None
-        self._known_teller: Teller | None = None
+        self._known_teller: EventEncoder | None = None
         self._lost = 0
         self._is_failing = False
         try:
@@ -105,7 +105,7 @@ class AuditLog:
                 return _unlogged()
             begin = time.perf_counter()
             try:
-                answer = as_answer(await handler(request))
+                answer = normalize_answer(await handler(request))
             except BaseException as error:
                 self._record(request, error, time.perf_counter() - begin)
                 raise
@@ -116,7 +116,7 @@ class AuditLog:
 
         return audited if self._telemetry is None else self._telemetry.policy(audited)
 
-    def anchor(self) -> Anchor:
+    def checkpoint(self) -> Checkpoint:
         """
         Return the last line, whichever process wrote it, to be kept elsewhere.
 
@@ -151,14 +151,14 @@ class AuditLog:
         return f"<{type(self).__name__} {str(self._journal.path)!r}>"
 
     @property
-    def _teller(self) -> Teller:
+    def _teller(self) -> EventEncoder:
         if self._known_teller is None:
             keys = self._journal.keys
-            self._known_teller = Teller(keys=keys, host=self._host, values=self._values, messages=self._messages)
+            self._known_teller = EventEncoder(keys=keys, host=self._host, include_values=self._values, include_messages=self._messages)
         return self._known_teller
 
     def _record(self, request: Request, outcome: Answer | BaseException, seconds: float) -> bool:
-        return self._try(lambda: self._journal.append(self._teller.question(request, outcome, self._clock(), seconds)))
+        return self._try(lambda: self._journal.append(self._teller.request_event(request, outcome, self._clock(), seconds)))
 
     def _try(self, work: Callable[[], object]) -> bool:
         """Do *work* on the log; tell whether that went well.  It raises nothing: the host has said what then."""
@@ -174,17 +174,17 @@ class AuditLog:
 
     def _recover(self) -> None:
         """Write how many events were lost; so it is known, too, that there is room again."""
-        self._journal.append(self._teller.recovery(self._lost, self._clock()))
+        self._journal.append(self._teller.recovery_event(self._lost, self._clock()))
         _logger.error("the audit log %s can be written again; %d events are lost", self._journal.path, self._lost)
         self._is_failing = False
         self._lost = 0
-        self._journal.patience = PATIENCE
+        self._journal.lock_timeout = LOCK_TIMEOUT
 
     def _fail(self, error: Exception) -> None:
         if not self._is_failing:
             _logger.error("the audit log %s cannot be written: %s", self._journal.path, _in_words(error))
         self._is_failing = True
-        self._journal.patience = 0  # whoever waited in vain once does not wait for every question
+        self._journal.lock_timeout = 0  # whoever waited in vain once does not wait for every question
 
 
 def audited(handler: Handler, log: AuditLog) -> Handler:

@@ -8,14 +8,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from mcp_elicit_client.audit.chain import BEGINNING, Anchor, Head, Keys, find_end, go_on
+from mcp_elicit_client.audit.chain import BEGINNING, Checkpoint, Head, Keys, find_end, follow_chain
 from mcp_elicit_client.audit.errors import AuditError
 from mcp_elicit_client.audit.files import files_of, open_safely, read_at
 
 _TAIL = 1_048_576
 
 
-class Place(NamedTuple):
+class WritePosition(NamedTuple):
     """
     Where the next line goes.
 
@@ -27,14 +27,14 @@ class Place(NamedTuple):
         is_open: Whether the file ends in the middle of a line.
     """
 
-    last: Anchor
+    last: Checkpoint
     size: int
     found: Mapping[str, str | int] = MappingProxyType({})
     is_after: bool = True
     is_open: bool = False
 
 
-def find_place(keys: Keys, log: Path, descriptor: int, size: int, data: bytes) -> Place:
+def find_write_position(keys: Keys, log: Path, descriptor: int, size: int, data: bytes) -> WritePosition:
     """
     Find out where the chain ends.
 
@@ -55,39 +55,39 @@ def find_place(keys: Keys, log: Path, descriptor: int, size: int, data: bytes) -
     if head is None:
         return _without_head(keys, log, descriptor, size, "invalid" if data else "missing")
     if head.size == size:
-        return Place(head.last, size)
+        return WritePosition(head.last, size)
     if size > head.size:
         return _past_head(keys, descriptor, size, head)
     if size:
-        return Place(head.last, size, is_after=False, is_open=_is_open(descriptor, size))
+        return WritePosition(head.last, size, is_after=False, is_open=_is_open(descriptor, size))
     # The file was put aside, by us or by others; or it was lost.
     end = _end_of_older(keys, log)
     if end is not None and end.sequence >= head.last.sequence:
-        return Place(end, 0)
-    return Place(head.last, 0, {"log": "missing"})
+        return WritePosition(end, 0)
+    return WritePosition(head.last, 0, {"log": "missing"})
 
 
-def _past_head(keys: Keys, descriptor: int, size: int, head: Head) -> Place:
+def _past_head(keys: Keys, descriptor: int, size: int, head: Head) -> WritePosition:
     """After a process was killed between a line and its head, or in the middle of a line."""
     tail = read_at(descriptor, head.size, _TAIL)
-    last, rest = go_on(keys, head.last, tail)
+    last, rest = follow_chain(keys, head.last, tail)
     torn = size - head.size - len(tail) + rest
-    return Place(last, size, {"torn": torn} if torn else {}, is_after=not torn, is_open=_is_open(descriptor, size))
+    return WritePosition(last, size, {"torn": torn} if torn else {}, is_after=not torn, is_open=_is_open(descriptor, size))
 
 
-def _without_head(keys: Keys, log: Path, descriptor: int, size: int, what: str) -> Place:
+def _without_head(keys: Keys, log: Path, descriptor: int, size: int, what: str) -> WritePosition:
     if not size and what == "missing":
         last = _end_of_older(keys, log)
-        return Place(BEGINNING, 0) if last is None else Place(last, 0, {"head": what})
+        return WritePosition(BEGINNING, 0) if last is None else WritePosition(last, 0, {"head": what})
     end = find_end(keys, read_at(descriptor, max(size - _TAIL, 0), _TAIL))
     if end is None:
         raise AuditError(f"{log} was written with another key, or is damaged: move it away")
     last, torn = end
     found: dict[str, str | int] = {"head": what, **({"torn": torn} if torn else {})}
-    return Place(last, size, found, is_after=False, is_open=_is_open(descriptor, size))
+    return WritePosition(last, size, found, is_after=False, is_open=_is_open(descriptor, size))
 
 
-def _end_of_older(keys: Keys, log: Path) -> Anchor | None:
+def _end_of_older(keys: Keys, log: Path) -> Checkpoint | None:
     older = [path for path in files_of(log) if path != log]
     if not older:
         return None

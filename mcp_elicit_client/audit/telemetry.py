@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, FormRequest, Handler, Request
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Telemetry:
             ) as span:
                 told: dict[str, Any] = {"mcp_elicit.outcome": "withdrawn"}
                 try:
-                    answer = as_answer(await handler(request))
+                    answer = normalize_answer(await handler(request))
                     told = _answered(answer)
                 except Exception as error:
                     told = {"mcp_elicit.outcome": "raised", "error.type": type(error).__name__}
@@ -81,7 +81,7 @@ def _asked(request: Request) -> dict[str, Any]:
 
 
 def _shape(request: Request) -> dict[str, Any]:
-    told: dict[str, Any] = {"mcp_elicit.findings": sorted({problem.code for problem in request.problems})}
+    told: dict[str, Any] = {"mcp_elicit.findings": sorted({problem.code for problem in request.diagnostics})}
     if isinstance(request, FormRequest):
         return {**told, "mcp_elicit.fields": len(request.form.fields)}
     return {**told, "mcp_elicit.warnings": [warning.code for warning in request.target.warnings]}

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from mcp_elicit_client.audit.chain import HEAD_SIZE, Anchor, Keys
+from mcp_elicit_client.audit.chain import HEAD_SIZE, Checkpoint, Keys
 from mcp_elicit_client.audit.errors import AuditError
-from mcp_elicit_client.audit.examination import Damage, Examination
+from mcp_elicit_client.audit.examination import Violation, ChainVerifier
 from mcp_elicit_client.audit.files import files_of, head_path, key_path, lock, read_key, unlock
-from mcp_elicit_client.audit.journal import PATIENCE
+from mcp_elicit_client.audit.journal import LOCK_TIMEOUT
 
 MAX_LINE = 1_048_576
 """The longest line that is read, in bytes."""
@@ -39,8 +39,8 @@ class Verification:
     valid: bool
     events: int
     first: int
-    last: Anchor
-    damages: tuple[Damage, ...] = ()
+    last: Checkpoint
+    violations: tuple[Violation, ...] = ()
     more: int = 0
 
     def __bool__(self) -> bool:
@@ -48,7 +48,7 @@ class Verification:
 
 
 def verify(
-    path: str | os.PathLike[str], key: bytes | None = None, anchor: Anchor | tuple[int, str] | None = None
+    path: str | os.PathLike[str], key: bytes | None = None, checkpoint: Checkpoint | tuple[int, str] | None = None
 ) -> Verification:
     """
     Find out whether anybody has changed a log, and where.
@@ -70,23 +70,23 @@ def verify(
     with ExitStack() as stack:
         data, files = open_all(log, stack)
         head = keys.read_head(data)
-        known = [Anchor(*anchor)] if anchor is not None else []
+        known = [Checkpoint(*checkpoint)] if checkpoint is not None else []
         known += [head.last] if head is not None else []
-        seen = Examination(keys, (each.sequence for each in known))
+        seen = ChainVerifier(keys, (each.sequence for each in known))
         line = b""
         for file in files:
             for number, line in file.lines():
-                seen.see(line, file.name, number)
+                seen.feed(line, file.name, number)
     seen.end(in_a_line=not line.endswith(b"\n"))
     if head is not None:
-        seen.expect(head.last, "head", "the head file")
+        seen.check_checkpoint(head.last, "invalid_head", "the head file")
     elif data:
-        seen.report("head", "the head file does not fit the key")
-    elif anchor is None:
-        seen.report("head", "there is no head file: without an anchor, nobody can tell whether the end was cut off")
-    if anchor is not None:
-        seen.expect(Anchor(*anchor), "anchor", "the anchor")
-    return Verification(seen.is_whole, seen.events, seen.first, seen.last, tuple(seen.damages), seen.more)
+        seen.report("invalid_head", "the head file does not fit the key")
+    elif checkpoint is None:
+        seen.report("invalid_head", "there is no head file: without an anchor, nobody can tell whether the end was cut off")
+    if checkpoint is not None:
+        seen.check_checkpoint(Checkpoint(*checkpoint), "checkpoint_mismatch", "the anchor")
+    return Verification(seen.is_whole, seen.events, seen.first, seen.last, tuple(seen.violations), seen.more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def open_all(log: Path, stack: ExitStack) -> tuple[bytes, list[OpenFile]]:
         with suppress(FileNotFoundError):
             keeper = moment.enter_context(head_path(log).open("rb"))
             with suppress(AuditError):  # others keep it locked: the last line may be a half one
-                lock(keeper.fileno(), PATIENCE)
+                lock(keeper.fileno(), LOCK_TIMEOUT)
                 moment.callback(unlock, keeper.fileno())
             head = keeper.read(HEAD_SIZE + 1)
         opened = [(path.name, stack.enter_context(path.open("rb"))) for path in files_of(log)]

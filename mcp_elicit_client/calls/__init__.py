@@ -6,6 +6,6 @@ server's questions with a handler, and makes the calls during which they come.
 """
 
 from mcp_elicit_client.calls.caller import Caller
-from mcp_elicit_client.calls.parking import Parked, Parking
+from mcp_elicit_client.calls.parking import SuspendedCall, SuspendOptions
 
-__all__ = ["Caller", "Parked", "Parking"]
+__all__ = ["Caller", "SuspendedCall", "SuspendOptions"]

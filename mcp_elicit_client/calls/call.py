@@ -10,24 +10,24 @@ from typing import Any, Protocol, TypeAlias
 import anyio
 from pydantic import BaseModel
 
-from mcp_elicit_client.calls.clocks import Clocks
-from mcp_elicit_client.core.requests import question_of
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.calls.clocks import CallTimeouts
+from mcp_elicit_client.core.requests import request_key
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
-Through: TypeAlias = Callable[[Handler], Handler]
+WrapHandler: TypeAlias = Callable[[Handler], Handler]
 """Makes of the host's handler the one that is asked."""
 
 
 class Ask(Protocol):
     """Answers the params of one question."""
 
-    def __call__(self, params: Any, *, through: Through | None = None, **details: Any) -> Awaitable[Answer]:
+    def __call__(self, params: Any, *, through: WrapHandler | None = None, **details: Any) -> Awaitable[Answer]:
         """Answer *params*; *details* are those of `parse_request`."""
         ...
 
 
-class Memory(BaseModel):
+class CallHistory(BaseModel):
     """
     What is remembered from question to question, and while a call is parked.
 
@@ -46,7 +46,7 @@ class Memory(BaseModel):
     declined: set[str] = set()
 
 
-class Call:
+class ActiveCall:
     """
     One call, as long as it lasts in this process.
 
@@ -60,18 +60,18 @@ class Call:
     """
 
     def __init__(
-        self, session: Any, tool: str | None, clocks: Clocks, max_questions: int, memory: Memory | None = None
+        self, session: Any, tool: str | None, clocks: CallTimeouts, max_questions: int, history: CallHistory | None = None
     ) -> None:
         self.session = session
         self.tool = tool
         self.clocks = clocks
-        self.memory: Memory = memory or Memory()
+        self.history: CallHistory = history or CallHistory()
         self._max_questions = max_questions
         self._open: set[anyio.CancelScope] = set()
 
     def visits(self, url: str) -> int:
         """Count how often the user agreed to *url*."""
-        return self.memory.visits.get(url, 0)
+        return self.history.visits.get(url, 0)
 
     async def ask(self, handler: Handler, request: Request) -> Answer:
         """
@@ -86,16 +86,16 @@ class Call:
             if refusal is not None:
                 return refusal
         if isinstance(request, UrlRequest):
-            request = request.model_copy(update={"visits": self.visits(request.target.url)})
-        answer = as_answer(await handler(request))
+            request = request.model_copy(update={"previous_visits": self.visits(request.target.url)})
+        answer = normalize_answer(await handler(request))
         if answer.action == "decline":
-            self.memory.declined.add(question)
+            self.history.declined.add(question)
         if answer.action == "accept" and isinstance(request, UrlRequest):
-            self.memory.visits[request.target.url] = self.visits(request.target.url) + 1
+            self.history.visits[request.target.url] = self.visits(request.target.url) + 1
         return answer
 
     def _refusal(self, question: str) -> Answer | None:
-        memory = self.memory
+        memory = self.history
         if question in memory.declined:
             memory.insisted += 1
             return Answer.decline(by="policy", reason="it was declined already during this call")
@@ -120,4 +120,4 @@ class Call:
 
 
 def _digest(request: Request) -> str:
-    return hashlib.sha256(question_of(request).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(request_key(request).encode("utf-8", "surrogatepass")).hexdigest()

@@ -11,23 +11,23 @@ import anyio
 import anyio.lowlevel
 
 from mcp_elicit_client.calls import verbs
-from mcp_elicit_client.calls.call import Call
-from mcp_elicit_client.calls.clocks import Clocks
-from mcp_elicit_client.calls.lot import Lot
-from mcp_elicit_client.calls.parked import Claim, Resumable, claimed, look
-from mcp_elicit_client.calls.parking import Parking
-from mcp_elicit_client.calls.questions import Questions
-from mcp_elicit_client.calls.required import Retries
-from mcp_elicit_client.calls.rounds import Rounds
-from mcp_elicit_client.calls.verbs import Called
-from mcp_elicit_client.core.requests import FIRST_WITH_ROUNDS, Server
-from mcp_elicit_client.exceptions import ParkedError
-from mcp_elicit_client.hosts.boundary import DEFAULT_DOOR, Door
+from mcp_elicit_client.calls.call import ActiveCall
+from mcp_elicit_client.calls.clocks import CallTimeouts
+from mcp_elicit_client.calls.lot import CallSuspender
+from mcp_elicit_client.calls.parked import Claim, LoadedCall, claim_call, load_call
+from mcp_elicit_client.calls.parking import SuspendOptions
+from mcp_elicit_client.calls.questions import ElicitationDispatcher
+from mcp_elicit_client.calls.required import UrlRequiredRetry
+from mcp_elicit_client.calls.rounds import MultiRoundTrip
+from mcp_elicit_client.calls.verbs import CallSpec
+from mcp_elicit_client.core.requests import FIRST_MULTI_ROUND_TRIP_VERSION, Server
+from mcp_elicit_client.exceptions import ResumeError
+from mcp_elicit_client.hosts.boundary import DEFAULT_REQUEST_OPTIONS, RequestOptions
 from mcp_elicit_client.hosts.sdk import ElicitationCallback, elicitation_callback
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request
 
-PATIENCE = 240.0
+ANSWER_TIMEOUT = 240.0
 """
 How long the user has, in seconds, unless the host says otherwise: less than
 the 300 s after which the SDK's HTTP transport gives up reading, and the 600 s
@@ -52,7 +52,7 @@ class Caller:
         server: What the host application calls the server.
         modes: The modes that are answered and declared; None for those of
             the registry, or both.
-        door: How requests are read; None for the registry's way.
+        request_options: How requests are read; None for the registry's way.
         max_questions: How many questions one call may ask.
         max_rounds: How often one call may come back with questions
             (2026-07-28).
@@ -66,24 +66,24 @@ class Caller:
         server: Server | str,
         *,
         modes: Collection[Mode] | None = None,
-        door: Door | None = None,
+        request_options: RequestOptions | None = None,
         max_questions: int = 25,
         max_rounds: int = 10,
         max_retries: int = 5,
     ) -> None:
         registry = handler if isinstance(handler, ElicitationRegistry) else None
-        self.server: Server = Server.named(server)
+        self.server: Server = Server.from_name(server)
         self._modes = modes
         self._registry = registry
-        self._door = door or (registry.door if registry is not None else DEFAULT_DOOR)
+        self._door = request_options or (registry.request_options if registry is not None else DEFAULT_REQUEST_OPTIONS)
         self._max_questions = max_questions
         self._max_rounds = max_rounds
         self._max_retries = max_retries
         narrow = self._door if modes is None else dataclasses.replace(self._door, modes=frozenset(modes))
-        self._questions = Questions(handler, self.server, narrow)
+        self._questions = ElicitationDispatcher(handler, self.server, narrow)
 
     @property
-    def door(self) -> Door:
+    def request_options(self) -> RequestOptions:
         """How requests are read."""
         return self._door
 
@@ -104,7 +104,7 @@ class Caller:
         Such a session declares both modes; a request for which there is no
         handler is cancelled.
         """
-        return elicitation_callback(self.handler, server=self.server, door=self._door)
+        return elicitation_callback(self.handler, server=self.server, request_options=self._door)
 
     def message_handler(self, then: MessageHandler | None = None) -> MessageHandler:
         """
@@ -160,7 +160,7 @@ class Caller:
         door = dataclasses.replace(self._door, modes=modes)
         return {
             "modes": modes,
-            "elicitation_callback": elicitation_callback(self.handler, server=self.server, door=door),
+            "elicitation_callback": elicitation_callback(self.handler, server=self.server, request_options=door),
             "message_handler": self.message_handler(then),
         }
 
@@ -173,10 +173,10 @@ class Caller:
         arguments: Mapping[str, Any] | None = None,
         *,
         timeout: float | None = None,  # noqa: ASYNC109 -- not of this function: it stops while a question is open
-        patience: float | None = PATIENCE,
+        answer_timeout: float | None = ANSWER_TIMEOUT,
         meta: Mapping[str, Any] | None = None,
         progress_callback: Any = None,
-        park: Parking | None = None,
+        suspend: SuspendOptions | None = None,
     ) -> Any:
         """
         Call a tool, and see to what it asks on the way.
@@ -193,12 +193,12 @@ class Caller:
             timeout: How long the server may take, in seconds, the time in
                 which a question is open aside; None for ever.  The session's
                 own read timeout does not count for this call.
-            patience: How long the user may take with all questions of this
+            answer_timeout: How long the user may take with all questions of this
                 call, in seconds; None for ever.  Then open questions are
                 cancelled, and the server may end the call.
             meta: The ``_meta`` of the request.
             progress_callback: As for the SDK.
-            park: Where the call is parked when it comes back with questions
+            suspend: Where the call is parked when it comes back with questions
                 that a person is to answer; None to wait for the answers.
 
         Returns:
@@ -214,8 +214,8 @@ class Caller:
             InboxError: If it was to be parked, and the inbox cannot be used.
             Exception: What the SDK raises for an error of the server.
         """
-        called = Called("tool", name, arguments, meta)
-        return await self._call(client, called, Clocks(timeout, patience), park, progress_callback)
+        called = CallSpec("tool", name, arguments, meta)
+        return await self._call(client, called, CallTimeouts(timeout, answer_timeout), suspend, progress_callback)
 
     async def get_prompt(  # noqa: PLR0913 -- see call_tool
         self,
@@ -224,12 +224,12 @@ class Caller:
         arguments: Mapping[str, str] | None = None,
         *,
         timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
-        patience: float | None = PATIENCE,
+        answer_timeout: float | None = ANSWER_TIMEOUT,
         meta: Mapping[str, Any] | None = None,
-        park: Parking | None = None,
+        suspend: SuspendOptions | None = None,
     ) -> Any:
         """Get a prompt, and see to what it asks on the way; all else is as in `call_tool`."""
-        return await self._call(client, Called("prompt", name, arguments, meta), Clocks(timeout, patience), park)
+        return await self._call(client, CallSpec("prompt", name, arguments, meta), CallTimeouts(timeout, answer_timeout), suspend)
 
     async def read_resource(  # noqa: PLR0913 -- see call_tool
         self,
@@ -237,22 +237,22 @@ class Caller:
         uri: str,
         *,
         timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
-        patience: float | None = PATIENCE,
+        answer_timeout: float | None = ANSWER_TIMEOUT,
         meta: Mapping[str, Any] | None = None,
-        park: Parking | None = None,
+        suspend: SuspendOptions | None = None,
     ) -> Any:
         """Read a resource, and see to what it asks on the way; all else is as in `call_tool`."""
-        called = Called("resource", str(uri), None, meta)
-        return await self._call(client, called, Clocks(timeout, patience), park)
+        called = CallSpec("resource", str(uri), None, meta)
+        return await self._call(client, called, CallTimeouts(timeout, answer_timeout), suspend)
 
     async def resume(  # noqa: PLR0913 -- see call_tool
         self,
-        parked_id: str,
+        call_id: str,
         client: Any,
-        park: Parking,
+        suspend: SuspendOptions,
         *,
         timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
-        patience: float | None = PATIENCE,
+        answer_timeout: float | None = ANSWER_TIMEOUT,
         progress_callback: Any = None,
     ) -> Any:
         """
@@ -265,10 +265,10 @@ class Caller:
         Args:
             parked_id: The id of the `Parked`.
             client: As in `call_tool`, for the same server.
-            park: Where it was parked, and whose it is; and where it is parked
+            suspend: Where it was parked, and whose it is; and where it is parked
                 again if it comes back with further questions.
             timeout: As in `call_tool`.
-            patience: As in `call_tool`.
+            answer_timeout: As in `call_tool`.
             progress_callback: As for the SDK.
 
         Returns:
@@ -283,42 +283,42 @@ class Caller:
             InboxError: If the inbox cannot be used or read.
             Exception: What else `call_tool` raises.
         """
-        _check(park)
-        session = verbs.session_of(client)
-        resumable = await look(park, parked_id, self.server.name)
-        if (getattr(session, "protocol_version", None) or "") < FIRST_WITH_ROUNDS:
-            raise ParkedError("protocol")
-        if resumable.parked.waiting:
-            return resumable.parked
-        async with claimed(park, parked_id) as claim:
-            resumable = await look(park, parked_id, self.server.name, "resuming")
-            if resumable.parked.waiting:
-                return resumable.parked
-            memo = resumable.memo
-            call = Call(session, memo.called.tool, Clocks(timeout, patience), self._max_questions, memo.memory)
-            lot = Lot(park, call, memo.called, self.server.name, claim)
-            return await self._run(call, memo.called, progress_callback, lot, (resumable, claim))
+        _check(suspend)
+        session = verbs.unwrap_session(client)
+        resumable = await load_call(suspend, call_id, self.server.name)
+        if (getattr(session, "protocol_version", None) or "") < FIRST_MULTI_ROUND_TRIP_VERSION:
+            raise ResumeError("protocol")
+        if resumable.suspended.pending_ids:
+            return resumable.suspended
+        async with claim_call(suspend, call_id) as claim:
+            resumable = await load_call(suspend, call_id, self.server.name, "resuming")
+            if resumable.suspended.pending_ids:
+                return resumable.suspended
+            memo = resumable.snapshot
+            call = ActiveCall(session, memo.call_spec.tool, CallTimeouts(timeout, answer_timeout), self._max_questions, memo.history)
+            lot = CallSuspender(suspend, call, memo.call_spec, self.server.name, claim)
+            return await self._run(call, memo.call_spec, progress_callback, lot, (resumable, claim))
 
     async def _call(
-        self, client: Any, called: Called, clocks: Clocks, park: Parking | None, progress_callback: Any = None
+        self, client: Any, called: CallSpec, timeouts: CallTimeouts, suspend: SuspendOptions | None, progress_callback: Any = None
     ) -> Any:
-        if park is not None:
-            _check(park)
-        call = Call(verbs.session_of(client), called.tool, clocks, self._max_questions)
-        lot = None if park is None else Lot(park, call, called, self.server.name)
+        if suspend is not None:
+            _check(suspend)
+        call = ActiveCall(verbs.unwrap_session(client), called.tool, timeouts, self._max_questions)
+        lot = None if suspend is None else CallSuspender(suspend, call, called, self.server.name)
         return await self._run(call, called, progress_callback, lot)
 
     async def _run(
         self,
-        call: Call,
-        called: Called,
+        call: ActiveCall,
+        called: CallSpec,
         progress: Any,
-        lot: Lot | None,
-        resumed: tuple[Resumable, Claim] | None = None,
+        lot: CallSuspender | None,
+        resumed: tuple[LoadedCall, Claim] | None = None,
     ) -> Any:
-        ask = functools.partial(self._questions.asked, call)
-        retries = Retries(call, ask, self._max_retries)
-        rounds = Rounds(call.session, call, ask, self._door, self._max_rounds, lot)
+        ask = functools.partial(self._questions.on_input_required, call)
+        retries = UrlRequiredRetry(call, ask, self._max_retries)
+        rounds = MultiRoundTrip(call.session, call, ask, self._door, self._max_rounds, lot)
         send = functools.partial(retries.send, called.over(call.session, progress))
         with self._questions.during(call), call.clocks.running():
             return await (rounds.drive(send) if resumed is None else rounds.resume(send, *resumed))
@@ -333,9 +333,9 @@ class Caller:
         made by another library.  The SDK does not say during which call the
         server asks: if several are under way, the clocks of all of them stop.
         """
-        return await self._questions.pushed(request)
+        return await self._questions.on_server_request(request)
 
 
 def _check(park: object) -> None:
-    if not isinstance(park, Parking):
-        raise TypeError(f"park takes where and for whom, Parking(inbox, owner), not {type(park).__name__}")
+    if not isinstance(park, SuspendOptions):
+        raise TypeError(f"`suspend` takes SuspendOptions(inbox, owner), not {type(park).__name__}")

@@ -12,7 +12,7 @@ import anyio
 from mcp_elicit_client.exceptions import CallTimeoutError
 
 
-class Clocks:
+class CallTimeouts:
     """
     Two budgets of seconds, of which one runs at a time.
 
@@ -22,12 +22,12 @@ class Clocks:
 
     Args:
         timeout: How long the server may take, in seconds; None for ever.
-        patience: How long the user may take, in seconds; None for ever.
+        answer_timeout: How long the user may take, in seconds; None for ever.
     """
 
-    def __init__(self, timeout: float | None, patience: float | None) -> None:
+    def __init__(self, timeout: float | None, answer_timeout: float | None) -> None:
         self.timeout = timeout
-        self.patience = patience
+        self.answer_timeout = answer_timeout
         self._waited = 0.0
         self._thought = 0.0
         self._open = 0
@@ -50,7 +50,7 @@ class Clocks:
             raise self.expired("timeout")
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
+    def paused_for_user(self) -> Iterator[None]:
         """Stop the server's clock while a question is open."""
         self._count(+1)
         try:
@@ -62,17 +62,17 @@ class Clocks:
     def user_deadline(self) -> float:
         """When the user's time is over if the open question stays open, on the event loop's clock."""
         thought = self._thought + (anyio.current_time() - self._since if self._open else 0)
-        return math.inf if self.patience is None else anyio.current_time() + self.patience - thought
+        return math.inf if self.answer_timeout is None else anyio.current_time() + self.answer_timeout - thought
 
-    def expired(self, clock: Literal["timeout", "patience"]) -> CallTimeoutError:
+    def expired(self, limit: Literal["timeout", "answer_timeout"]) -> CallTimeoutError:
         """Report that *clock* ran out."""
         self._count(0)
         return CallTimeoutError(
-            clock,
+            limit,
             timeout=self.timeout,
-            waited=self._waited,
-            patience=self.patience,
-            thought=self._thought,
+            server_seconds=self._waited,
+            answer_timeout=self.answer_timeout,
+            user_seconds=self._thought,
         )
 
     def _count(self, change: int) -> None:

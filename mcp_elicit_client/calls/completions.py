@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import anyio
 
-from mcp_elicit_client.core.requests import MAX_ID
+from mcp_elicit_client.core.requests import MAX_ELICITATION_ID
 
-REMEMBERED = 256
+MAX_REMEMBERED = 256
 """How many finished visits are remembered, the latest, in case somebody waits for one later."""
 
 METHOD = "notifications/elicitation/complete"
 
 
-class Completions:
+class CompletionTracker:
     """
     What one server has said to be finished.
 
@@ -34,14 +34,14 @@ class Completions:
             return
         params = getattr(notification, "params", None)
         finished = getattr(params, "elicitation_id", None) or getattr(params, "elicitationId", None)
-        if isinstance(finished, str) and len(finished) <= MAX_ID:
+        if isinstance(finished, str) and len(finished) <= MAX_ELICITATION_ID:
             self.finish(finished)
 
     def finish(self, elicitation_id: str) -> None:
         """Take a visit for finished."""
         self._finished[elicitation_id] = None
         self._finished.move_to_end(elicitation_id)
-        while len(self._finished) > REMEMBERED:
+        while len(self._finished) > MAX_REMEMBERED:
             self._finished.popitem(last=False)
         for event in self._waiting.get(elicitation_id, ()):
             event.set()
@@ -73,7 +73,7 @@ class Completions:
 class VisitCompletion:
     """One visit, for the handler that waits for it."""
 
-    completions: Completions
+    completions: CompletionTracker
     elicitation_id: str
 
     def is_finished(self) -> bool:

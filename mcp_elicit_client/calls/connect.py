@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TextIO, TypeAlias
 
 from mcp_elicit_client.calls.caller import Caller
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 
-Era: TypeAlias = Literal["auto", "legacy"]
+ConnectMode: TypeAlias = Literal["auto", "legacy"]
 """
 How the protocol revision is found: the newest that both sides know, or one of
 those in which the server sends its questions by itself (up to 2025-11-25).
@@ -43,7 +43,7 @@ class Connection:
 
     caller: Caller
     client: Any
-    protocol: str
+    protocol_version: str
 
     async def list_tools(self) -> list[tuple[str, str]]:
         """List the names and descriptions of the server's tools, as the server wrote them."""
@@ -52,14 +52,14 @@ class Connection:
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any], **options: Any) -> dict[str, Any]:
         """Call a tool as `Caller.call_tool` does, for as long as it takes; return its result as on the wire."""
-        result = await self.caller.call_tool(self.client, name, arguments, **{"patience": None, **options})
+        result = await self.caller.call_tool(self.client, name, arguments, **{"answer_timeout": None, **options})
         wire: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
         return wire
 
 
 @asynccontextmanager
 async def connect(
-    where: Command | str, caller: Caller, *, era: Era = "auto", **options: Any
+    where: Command | str, caller: Caller, *, mode: ConnectMode = "auto", **options: Any
 ) -> AsyncIterator[Connection]:
     """
     Connect to a server: a command, or the URL of one that speaks streamable HTTP.
@@ -67,15 +67,15 @@ async def connect(
     Args:
         where: The server.
         caller: Who answers what it asks.
-        era: Which protocol revisions to speak.
+        mode: Which protocol revisions to speak.
         options: What else the SDK's ``Client`` or ``ClientSession`` takes.
 
     Raises:
         Exception: Whatever the SDK raises if there is no server.
     """
-    if speaks_rounds():
+    if supports_multi_round_trip():
         transport = where if isinstance(where, str) else _stdio(where)
-        async with caller.client(transport, mode=era, **options) as client:
+        async with caller.client(transport, mode=mode, **options) as client:
             yield Connection(caller, client, client.protocol_version)
     else:
         async with (

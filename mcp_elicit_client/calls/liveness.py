@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 
 _LOOK = 0.25
 """How often the connection is looked at, in seconds."""
@@ -26,7 +26,7 @@ _PATIENCE = 5.0
 _CONNECTION_CLOSED = -32000
 
 
-async def server_gone(session: Any, *, in_callback: bool = False) -> None:
+async def wait_for_disconnect(session: Any, *, in_callback: bool = False) -> None:
     """
     Wait until the server is gone, as far as that can be seen.
 
@@ -36,7 +36,7 @@ async def server_gone(session: Any, *, in_callback: bool = False) -> None:
             SDK of mcp 1.x receives nothing meanwhile, so there nothing is
             asked of the server either.
     """
-    deaf = in_callback and not speaks_rounds() and not hasattr(session, "gone")
+    deaf = in_callback and not supports_multi_round_trip() and not hasattr(session, "gone")
     while True:
         with anyio.move_on_after(_HEARTBEAT):
             await _closed(session)
@@ -71,7 +71,7 @@ async def _ping(session: Any) -> None:
     import mcp.types
 
     types: Any = mcp.types
-    if not speaks_rounds():
+    if not supports_multi_round_trip():
         await session.send_ping()
     elif session.discover_result is not None:  # from 2026-07-28 on there is no ping
         await session.send_discover(session.protocol_version)

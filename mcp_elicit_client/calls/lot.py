@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
-from mcp_elicit_client.calls.call import Call, Through
-from mcp_elicit_client.calls.parked import Claim, Memo, Resumable, parked_of
-from mcp_elicit_client.calls.parking import ANSWERABLE, Parked, Parking
-from mcp_elicit_client.calls.verbs import Called
+from mcp_elicit_client.calls.call import ActiveCall, WrapHandler
+from mcp_elicit_client.calls.parked import Claim, CallSnapshot, LoadedCall, suspended_call
+from mcp_elicit_client.calls.parking import ANSWER_SHARE, SuspendedCall, SuspendOptions
+from mcp_elicit_client.calls.verbs import CallSpec
 from mcp_elicit_client.exceptions import CallError
 from mcp_elicit_client.typing import Answer, Handler, Request
 
 
-class Lot:
+class CallSuspender:
     """
     Parks one call, round by round.
 
@@ -31,7 +31,7 @@ class Lot:
         claim: Where it was parked before, this process's claim to it.
     """
 
-    def __init__(self, parking: Parking, call: Call, called: Called, server: str, claim: Claim | None = None) -> None:
+    def __init__(self, parking: SuspendOptions, call: ActiveCall, called: CallSpec, server: str, claim: Claim | None = None) -> None:
         self._parking = parking
         self._call = call
         self._called = called
@@ -39,7 +39,7 @@ class Lot:
         self._claim = claim
         self._noted: dict[str, tuple[Request, Request]] = {}
 
-    def note(self, key: str) -> Through:
+    def defer(self, key: str) -> WrapHandler:
         """Make the handler that notes a question in place of asking somebody."""
 
         def through(handler: Handler) -> Handler:
@@ -52,9 +52,9 @@ class Lot:
 
     async def _note(self, key: str, request: Request, shown: Request) -> Answer:
         self._noted[key] = (request, shown)
-        return Answer.cancel(by="parked", reason="the question waits in an inbox, and no process with it")
+        return Answer.cancel(by="pending", reason="the question waits in an inbox, and no process with it")
 
-    async def park(self, answers: Mapping[str, Answer], others: Mapping[str, Any], state: str | None) -> Parked | None:
+    async def suspend(self, answers: Mapping[str, Answer], others: Mapping[str, Any], state: str | None) -> SuspendedCall | None:
         """
         Park the call, if it has questions that wait.
 
@@ -72,15 +72,15 @@ class Lot:
                 the call is kept there, so nothing may be sent any more.
         """
         noted, self._noted = self._noted, {}
-        waiting = {key: noted[key] for key, answer in answers.items() if answer.by == "parked" and key in noted}
+        waiting = {key: noted[key] for key, answer in answers.items() if answer.by == "pending" and key in noted}
         if not waiting:
             return None
-        memo = Memo(
+        memo = CallSnapshot(
             server=self._server,
-            called=self._called,
+            call_spec=self._called,
             state=state,
-            memory=self._call.memory,
-            questions={key: asked for key, (asked, _) in waiting.items()},
+            history=self._call.history,
+            requests={key: asked for key, (asked, _) in waiting.items()},
             answers={key: answer for key, answer in answers.items() if key not in waiting},
             others={key: _wire(request) for key, request in others.items()},
         )
@@ -88,26 +88,26 @@ class Lot:
         questions = [self._closing(shown) for _, shown in waiting.values()]
         known = self._claim.id if self._claim is not None else None
         try:
-            held = await parking.inbox.calls.park(parking.owner, memo.write(), questions, parking.lifetime, known)
+            held = await parking.inbox.calls.suspend(parking.owner, memo.write(), questions, parking.resume_timeout, known)
         except ValueError as error:
             raise CallError("the call cannot be parked: a question cannot be written as JSON") from error
         if self._claim is not None:
-            self._claim.was_parked = True
-        return parked_of(held, held.questions)
+            self._claim.was_suspended = True
+        return suspended_call(held, held.request_ids)
 
     def _closing(self, request: Request) -> Request:
         """Give a question the time until which it can be answered."""
         parking = self._parking
-        end = datetime.fromtimestamp(parking.inbox.calls.store.clock() + ANSWERABLE * parking.lifetime, timezone.utc)
+        end = datetime.fromtimestamp(parking.inbox.calls.store.clock() + ANSWER_SHARE * parking.resume_timeout, timezone.utc)
         deadline = end if request.deadline is None else min(end, request.deadline)
         return request.model_copy(update={"deadline": deadline})
 
 
-def answered(resumable: Resumable, key: str) -> Through:
+def answered(resumable: LoadedCall, key: str) -> WrapHandler:
     """Make the handler that hands over what a person has answered while the call was parked."""
 
     async def hand_over(_request: Request) -> Answer:
-        return resumable.answers[key] or Answer.cancel(by="nobody", reason="nobody has answered")
+        return resumable.answers[key] or Answer.cancel(by="unattended", reason="nobody has answered")
 
     def through(handler: Handler) -> Handler:
         async def ask(request: Request, /) -> Any:

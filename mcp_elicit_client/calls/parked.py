@@ -13,15 +13,15 @@ from typing import Any, Literal
 import anyio
 from pydantic import BaseModel
 
-from mcp_elicit_client.calls.call import Memory
-from mcp_elicit_client.calls.parking import Parked, Parking
-from mcp_elicit_client.calls.verbs import Called
+from mcp_elicit_client.calls.call import CallHistory
+from mcp_elicit_client.calls.parking import SuspendedCall, SuspendOptions
+from mcp_elicit_client.calls.verbs import CallSpec
 from mcp_elicit_client.core.answers import Answer
 from mcp_elicit_client.core.requests import AnyRequest
-from mcp_elicit_client.exceptions import CallError, ParkedError
+from mcp_elicit_client.exceptions import CallError, ResumeError
 from mcp_elicit_client.inbox.errors import InboxError
-from mcp_elicit_client.inbox.parked import Found
-from mcp_elicit_client.inbox.stores.base import CallState, HeldCall
+from mcp_elicit_client.inbox.parked import CallStatus
+from mcp_elicit_client.inbox.stores.base import CallState, StoredCall
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -31,7 +31,7 @@ MAX_BODY = 8_388_608
 _GOODBYE = 5.0
 
 
-class Memo(BaseModel):
+class CallSnapshot(BaseModel):
     """
     All that is needed to resume a call.
 
@@ -50,10 +50,10 @@ class Memo(BaseModel):
 
     version: Literal[1] = 1
     server: str
-    called: Called
+    call_spec: CallSpec
     state: str | None
-    memory: Memory
-    questions: dict[str, AnyRequest]
+    history: CallHistory
+    requests: dict[str, AnyRequest]
     answers: dict[str, Answer]
     others: dict[str, Any]
 
@@ -74,7 +74,7 @@ class Memo(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Resumable:
+class LoadedCall:
     """
     A parked call that was looked at.
 
@@ -84,18 +84,18 @@ class Resumable:
         answers: What was answered, by the server's keys; None where nobody has yet.
     """
 
-    parked: Parked
-    memo: Memo
+    suspended: SuspendedCall
+    snapshot: CallSnapshot
     answers: Mapping[str, Answer | None]
 
 
-def parked_of(call: HeldCall, waiting: tuple[str, ...]) -> Parked:
+def suspended_call(call: StoredCall, waiting: tuple[str, ...]) -> SuspendedCall:
     """Return what the host application sees of a call."""
-    expires = datetime.fromtimestamp(call.expires, timezone.utc)
-    return Parked(id=call.id, questions=call.questions, waiting=waiting, expires=expires)
+    expires = datetime.fromtimestamp(call.expires_at, timezone.utc)
+    return SuspendedCall(id=call.id, request_ids=call.request_ids, pending_ids=waiting, expires_at=expires)
 
 
-async def look(parking: Parking, call_id: str, server: str, state: CallState = "parked") -> Resumable:
+async def load_call(parking: SuspendOptions, call_id: str, server: str, state: CallState = "suspended") -> LoadedCall:
     """
     Look at a parked call.
 
@@ -112,30 +112,30 @@ async def look(parking: Parking, call_id: str, server: str, state: CallState = "
     """
     found = await parking.inbox.calls.find(parking.owner, call_id)
     if found is None:
-        raise ParkedError("unknown")
+        raise ResumeError("unknown")
     if found.call.state != state:
         raise _refusal(found.call.state)
     if not found.body:
-        raise ParkedError("expired")
+        raise ResumeError("expired")
     try:
-        memo = Memo.model_validate_json(found.body)
-        answers = dict(zip(memo.questions, found.answers, strict=True))
-        parked = parked_of(found.call, tuple(_waiting(found)))
+        memo = CallSnapshot.model_validate_json(found.body)
+        answers = dict(zip(memo.requests, found.answers, strict=True))
+        parked = suspended_call(found.call, tuple(_waiting(found)))
     except (ValueError, OverflowError):
         raise InboxError("the inbox holds what is no parked call") from None
     if memo.server != server:
-        raise ParkedError("server")
-    return Resumable(parked, memo, answers)
+        raise ResumeError("server")
+    return LoadedCall(parked, memo, answers)
 
 
-def _refusal(state: CallState | None) -> ParkedError | InboxError:
-    if state in ("resuming", "over", "expired"):
-        return ParkedError(state)
-    return ParkedError("unknown") if state is None else InboxError("the inbox holds what is no parked call")
+def _refusal(state: CallState | None) -> ResumeError | InboxError:
+    if state in ("resuming", "finished", "expired"):
+        return ResumeError(state)
+    return ResumeError("unknown") if state is None else InboxError("the inbox holds what is no parked call")
 
 
-def _waiting(found: Found) -> Iterator[str]:
-    return (each for each, answer in zip(found.call.questions, found.answers, strict=True) if answer is None)
+def _waiting(found: CallStatus) -> Iterator[str]:
+    return (each for each, answer in zip(found.call.request_ids, found.answers, strict=True) if answer is None)
 
 
 class Claim:
@@ -151,11 +151,11 @@ class Claim:
     def __init__(self, call_id: str) -> None:
         self.id = call_id
         self.was_sent = False
-        self.was_parked = False
+        self.was_suspended = False
 
 
 @asynccontextmanager
-async def claimed(parking: Parking, call_id: str) -> AsyncIterator[Claim]:
+async def claim_call(parking: SuspendOptions, call_id: str) -> AsyncIterator[Claim]:
     """
     Resume a call here and nowhere else.
 
@@ -172,7 +172,7 @@ async def claimed(parking: Parking, call_id: str) -> AsyncIterator[Claim]:
     token = secrets.token_hex(8)
     try:
         state = await calls.claim(parking.owner, call_id, token)
-        if state != "parked":
+        if state != "suspended":
             raise _refusal(state)
         yield claim
     finally:
@@ -180,7 +180,7 @@ async def claimed(parking: Parking, call_id: str) -> AsyncIterator[Claim]:
             try:
                 if not claim.was_sent:
                     await calls.release(call_id, token)
-                elif not claim.was_parked:
+                elif not claim.was_suspended:
                     await calls.finish(call_id)
             except InboxError as error:
                 _logger.warning("a parked call could not be put away: %s", error)

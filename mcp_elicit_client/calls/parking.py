@@ -11,18 +11,18 @@ from pydantic import BaseModel, ConfigDict
 if TYPE_CHECKING:
     from mcp_elicit_client.inbox.inbox import Inbox
 
-LIFETIME = 590.0
+RESUME_TIMEOUT = 590.0
 """How long a parked call can be resumed, in seconds: less than the 600 s of the Python SDK's server."""
 
-LONGEST = 366 * 86_400.0
+MAX_RESUME_TIMEOUT = 366 * 86_400.0
 """The longest lifetime of a parked call, in seconds."""
 
-ANSWERABLE = 0.9
+ANSWER_SHARE = 0.9
 """In which part of that its questions can be answered; the rest is for whoever resumes it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parking:
+class SuspendOptions:
     """
     Where calls are parked, and whose they are.
 
@@ -41,17 +41,17 @@ class Parking:
 
     inbox: Inbox
     owner: str
-    lifetime: float = LIFETIME
+    resume_timeout: float = RESUME_TIMEOUT
 
     def __post_init__(self) -> None:
         owner: object = self.owner
         if not isinstance(owner, str) or not owner:
             raise ValueError("a parked call needs an owner")
-        if not 0 < self.lifetime <= LONGEST:
+        if not 0 < self.resume_timeout <= MAX_RESUME_TIMEOUT:
             raise ValueError("a parked call needs a lifetime of more than 0 seconds, and at most a year")
 
 
-class Parked(BaseModel):
+class SuspendedCall(BaseModel):
     """
     A call that waits for answers, and no process with it.
 
@@ -65,6 +65,6 @@ class Parked(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     id: str
-    questions: tuple[str, ...]
-    waiting: tuple[str, ...]
-    expires: datetime
+    request_ids: tuple[str, ...]
+    pending_ids: tuple[str, ...]
+    expires_at: datetime

@@ -10,39 +10,39 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.calls.call import Call, Through
-from mcp_elicit_client.calls.completions import Completions, VisitCompletion
-from mcp_elicit_client.calls.liveness import server_gone
+from mcp_elicit_client.calls.call import ActiveCall, WrapHandler
+from mcp_elicit_client.calls.completions import CompletionTracker, VisitCompletion
+from mcp_elicit_client.calls.liveness import wait_for_disconnect
 from mcp_elicit_client.core.requests import Server
-from mcp_elicit_client.hosts.boundary import Door, answer_params, as_answer
+from mcp_elicit_client.hosts.boundary import RequestOptions, answer_params, normalize_answer
 from mcp_elicit_client.hosts.sdk import server_with_claim
-from mcp_elicit_client.racing import ask_until
+from mcp_elicit_client.racing import run_until
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
 
-class Questions:
+class ElicitationDispatcher:
     """
     Has the questions of one server answered, each within the call that it belongs to.
 
     Args:
         handler: Who answers.
         server: Who asks.
-        door: How requests are read.
+        request_options: How requests are read.
 
     Attributes:
         completions: What the server has said to be finished.
         calls: The calls that are under way.
     """
 
-    def __init__(self, handler: Handler, server: Server, door: Door) -> None:
-        self.completions: Completions = Completions()
-        self.calls: set[Call] = set()
+    def __init__(self, handler: Handler, server: Server, request_options: RequestOptions) -> None:
+        self.completions: CompletionTracker = CompletionTracker()
+        self.calls: set[ActiveCall] = set()
         self._handler = handler
         self._server = server
-        self._door = door
+        self._request_options = request_options
 
     @contextmanager
-    def during(self, call: Call) -> Iterator[None]:
+    def during(self, call: ActiveCall) -> Iterator[None]:
         """Have *call* under way; then its open questions are withdrawn."""
         self.calls.add(call)
         try:
@@ -51,26 +51,26 @@ class Questions:
             self.calls.discard(call)
             call.close()
 
-    async def pushed(self, request: Request) -> Answer:
+    async def on_server_request(self, request: Request) -> Answer:
         """Answer a question that the server sends by itself: see `Caller.handler`."""
         calls = tuple(self.calls)
         only = calls[0] if len(calls) == 1 else None
         with ExitStack() as asking:
             for call in calls:
-                asking.enter_context(call.clocks.asking())
+                asking.enter_context(call.clocks.paused_for_user())
             deadline = min((call.clocks.user_deadline for call in calls), default=math.inf)
             if deadline <= anyio.current_time():
                 return _too_late()
             with anyio.CancelScope(deadline=deadline) as scope:
                 if only is None:
-                    return as_answer(await self._handler(self._listening(request)))
+                    return normalize_answer(await self._handler(self._listening(request)))
                 request = self._listening(request.model_copy(update={"tool": request.tool or only.tool}))
                 with only.closing(scope):
                     ask = functools.partial(only.ask, self._handler, request)
-                    return await _unless_gone(functools.partial(server_gone, only.session, in_callback=True), ask)
+                    return await _unless_gone(functools.partial(wait_for_disconnect, only.session, in_callback=True), ask)
         return _too_late() if anyio.current_time() >= deadline else Answer.cancel(by="host", reason="the call ended")
 
-    async def asked(self, call: Call, params: Any, *, through: Through | None = None, **details: Any) -> Answer:
+    async def on_input_required(self, call: ActiveCall, params: Any, *, through: WrapHandler | None = None, **details: Any) -> Answer:
         """
         Answer a question that comes back from a call.
 
@@ -96,15 +96,15 @@ class Questions:
                 ask,
                 params,
                 server=server_with_claim(self._server, call.session),
-                door=self._door,
-                protocol=getattr(call.session, "protocol_version", None),
+                request_options=self._request_options,
+                protocol_version=getattr(call.session, "protocol_version", None),
                 tool=call.tool,
                 **details,
             )
 
-        with call.clocks.asking(), anyio.CancelScope(deadline=call.clocks.user_deadline):
+        with call.clocks.paused_for_user(), anyio.CancelScope(deadline=call.clocks.user_deadline):
             if call.clocks.user_deadline > anyio.current_time():
-                return await _unless_gone(functools.partial(server_gone, call.session), answer)
+                return await _unless_gone(functools.partial(wait_for_disconnect, call.session), answer)
         return _too_late()
 
     def _listening(self, request: Request) -> Request:
@@ -115,7 +115,7 @@ class Questions:
 
 
 async def _unless_gone(gone: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[Answer]]) -> Answer:
-    return await ask_until(gone, ask) or Answer.cancel(by="error", reason="the server has gone")
+    return await run_until(gone, ask) or Answer.cancel(by="error", reason="the server has gone")
 
 
 def _too_late() -> Answer:

@@ -7,10 +7,10 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.calls.call import Ask, Call
+from mcp_elicit_client.calls.call import Ask, ActiveCall
 from mcp_elicit_client.calls.verbs import Send
-from mcp_elicit_client.core.requests import Turn
-from mcp_elicit_client.exceptions import CallError, RequestError, VisitRequiredError
+from mcp_elicit_client.core.requests import BatchPosition
+from mcp_elicit_client.exceptions import CallError, RequestError, UrlElicitationIncompleteError
 from mcp_elicit_client.typing import Answer
 
 CODE = -32042
@@ -18,7 +18,7 @@ MAX_URLS = 10
 """How many URLs one error may name."""
 
 
-class Retries:
+class UrlRequiredRetry:
     """
     Sends a call, and again once the user has visited what the server wants visited first.
 
@@ -28,7 +28,7 @@ class Retries:
         most: How often the call is tried again.
     """
 
-    def __init__(self, call: Call, ask: Ask, most: int) -> None:
+    def __init__(self, call: ActiveCall, ask: Ask, most: int) -> None:
         self._call = call
         self._ask = ask
         self._most = most
@@ -58,18 +58,18 @@ class Retries:
     async def _visit(self, visits: list[Mapping[str, Any]], error: Exception) -> None:
         answers: list[Answer] = []
         for number, params in enumerate(visits, 1):
-            turn = Turn(number=number, of=len(visits))
+            turn = BatchPosition(number=number, total=len(visits))
             try:
-                answer = await self._ask(params, turn=turn, answer_when="finished")
+                answer = await self._ask(params, batch_position=turn, respond_after="completion")
             except RequestError as unsafe:
-                raise VisitRequiredError(
+                raise UrlElicitationIncompleteError(
                     f"the server wants a URL visited that is not: {unsafe}", tuple(answers)
                 ) from error
             answers.append(answer)
             if answer.by == "timeout" and self._call.clocks.user_deadline <= anyio.current_time():
-                raise self._call.clocks.expired("patience") from error
+                raise self._call.clocks.expired("answer_timeout") from error
             if answer.action != "accept":
-                raise VisitRequiredError(
+                raise UrlElicitationIncompleteError(
                     f"the server wants a URL visited first, which was not done: {_why(answer)}", tuple(answers)
                 ) from error
 
@@ -82,12 +82,12 @@ def _why(answer: Answer) -> str:
 
 def _reported(error: Exception) -> list[Mapping[str, Any]] | None:
     try:
-        return required_visits(error)
+        return parse_url_elicitations(error)
     except CallError as malformed:
         raise malformed from error
 
 
-def required_visits(error: BaseException) -> list[Mapping[str, Any]] | None:
+def parse_url_elicitations(error: BaseException) -> list[Mapping[str, Any]] | None:
     """
     Read the URLs that *error*, raised by the SDK, wants visited.
 

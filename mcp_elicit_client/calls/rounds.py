@@ -7,13 +7,13 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.calls.call import Ask, Call, Through
-from mcp_elicit_client.calls.lot import Lot, answered
-from mcp_elicit_client.calls.parked import Claim, Resumable
+from mcp_elicit_client.calls.call import Ask, ActiveCall, WrapHandler
+from mcp_elicit_client.calls.lot import CallSuspender, answered
+from mcp_elicit_client.calls.parked import Claim, LoadedCall
 from mcp_elicit_client.calls.verbs import Send
-from mcp_elicit_client.core.requests import Turn
-from mcp_elicit_client.exceptions import CallError, RequestError, StaleStateError
-from mcp_elicit_client.hosts.boundary import MAX_AT_ONCE, Door
+from mcp_elicit_client.core.requests import BatchPosition
+from mcp_elicit_client.exceptions import CallError, RequestError, RequestStateRejectedError
+from mcp_elicit_client.hosts.boundary import MAX_BATCH, RequestOptions
 from mcp_elicit_client.typing import Answer
 
 MAX_STATE = 1_048_576
@@ -25,7 +25,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0
 _INSISTED_TOO_OFTEN = 2
 
 
-class Rounds:
+class MultiRoundTrip:
     """
     Drives one call, question by question, to its result.
 
@@ -33,20 +33,20 @@ class Rounds:
         session: The SDK's session.
         call: The call.
         ask: Answers one question.
-        door: How answers are told.
+        request_options: How answers are told.
         max_rounds: How often the server may come back with questions.
         lot: Where the call is parked while its questions wait; None if it is not.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 -- all that a round takes
-        self, session: Any, call: Call, ask: Ask, door: Door, max_rounds: int, lot: Lot | None = None
+        self, session: Any, call: ActiveCall, ask: Ask, request_options: RequestOptions, max_rounds: int, suspender: CallSuspender | None = None
     ) -> None:
         self._session = session
         self._call = call
         self._ask = ask
-        self._door = door
+        self._request_options = request_options
         self._max_rounds = max_rounds
-        self._lot = lot
+        self._suspender = suspender
 
     async def drive(self, send: Send, responses: Mapping[str, Any] | None = None, state: str | None = None) -> Any:
         """
@@ -71,7 +71,7 @@ class Rounds:
             if result.input_requests:
                 questions, others = _sorted(result.input_requests)
                 answers = await self._answer_all(questions, len(others))
-                parked = await self._lot.park(answers, others, state) if self._lot is not None else None
+                parked = await self._suspender.suspend(answers, others, state) if self._suspender is not None else None
                 if parked is not None:
                     return parked
                 responses = self._told(answers) | await self._answers_of_the_host(others)
@@ -83,17 +83,17 @@ class Rounds:
             result = await _sent(send, responses, state)
         return result
 
-    async def resume(self, send: Send, resumable: Resumable, claim: Claim) -> Any:
+    async def resume(self, send: Send, resumable: LoadedCall, claim: Claim) -> Any:
         """
         Go on with a call that was parked; the rest is as in `drive`.
 
         What was answered goes through the host's policies and is checked
         again, as if it came just now.
         """
-        memo = resumable.memo
+        memo = resumable.snapshot
         answers = dict(memo.answers)
-        for number, (key, request) in enumerate(memo.questions.items(), 1):
-            turn = request.turn or Turn(number=number, of=len(memo.questions))
+        for number, (key, request) in enumerate(memo.requests.items(), 1):
+            turn = request.batch_position or BatchPosition(number=number, total=len(memo.requests))
             asked = request.model_copy(update={"resumed": True})
             answers[key] = await self._answer(key, asked, turn, answered(resumable, key))
         responses = self._told(answers) | await self._answers_of_the_host(_requests(memo.others))
@@ -102,37 +102,37 @@ class Rounds:
 
     async def _pause(self, seconds: float) -> None:
         # What is waited for is the user, somewhere else: it is their time.
-        with self._call.clocks.asking():
+        with self._call.clocks.paused_for_user():
             if anyio.current_time() + seconds > self._call.clocks.user_deadline:
                 await anyio.sleep_until(self._call.clocks.user_deadline)
-                raise self._call.clocks.expired("patience")
+                raise self._call.clocks.expired("answer_timeout")
             await anyio.sleep(seconds)
 
     async def _answer_all(self, questions: Mapping[str, Any], others: int) -> dict[str, Answer]:
-        self._call.memory.rounds += 1
-        if self._call.memory.rounds > self._max_rounds:
+        self._call.history.rounds += 1
+        if self._call.history.rounds > self._max_rounds:
             raise CallError(f"the server came back with questions more than {self._max_rounds} times")
         count = len(questions) + others
-        if count > MAX_AT_ONCE:
-            raise CallError(f"the server asks {count} questions at once; at most {MAX_AT_ONCE} can be asked")
+        if count > MAX_BATCH:
+            raise CallError(f"the server asks {count} questions at once; at most {MAX_BATCH} can be asked")
         answers: dict[str, Answer] = {}
         for number, (key, request) in enumerate(questions.items(), 1):
-            through = None if self._lot is None else self._lot.note(key)
-            answers[key] = await self._answer(key, request.params, Turn(number=number, of=len(questions)), through)
-        if self._call.memory.insisted >= _INSISTED_TOO_OFTEN:
+            through = None if self._suspender is None else self._suspender.defer(key)
+            answers[key] = await self._answer(key, request.params, BatchPosition(number=number, total=len(questions)), through)
+        if self._call.history.insisted >= _INSISTED_TOO_OFTEN:
             raise CallError("the server keeps asking for what was declined")
         return answers
 
-    async def _answer(self, key: str, params: Any, turn: Turn, through: Through | None) -> Answer:
+    async def _answer(self, key: str, params: Any, turn: BatchPosition, through: WrapHandler | None) -> Answer:
         try:
-            return await self._ask(params, through=through, turn=turn, request_id=key)
+            return await self._ask(params, through=through, batch_position=turn, request_id=key)
         except RequestError:  # an answer has no place for an error
             return Answer.cancel(by="error", reason="nobody could answer it")
 
     def _told(self, answers: Mapping[str, Answer]) -> dict[str, Any]:
         from mcp.types import ElicitResult
 
-        return {key: ElicitResult.model_validate(self._door.to_wire(answer)) for key, answer in answers.items()}
+        return {key: ElicitResult.model_validate(self._request_options.to_wire(answer)) for key, answer in answers.items()}
 
     async def _answers_of_the_host(self, others: Mapping[str, Any]) -> dict[str, Any]:
         return {key: await self._answer_with_the_hosts_own(key, request) for key, request in others.items()}
@@ -146,7 +146,7 @@ class Rounds:
         sdk: Any = mcp
         meta = getattr(request.params, "meta", None)
         context = sdk.client.ClientRequestContext(session=self._session, request_id=key, meta=meta)
-        with self._call.clocks.asking():
+        with self._call.clocks.paused_for_user():
             response = await self._session.dispatch_input_request(context, request)
         if isinstance(response, mcp.types.ErrorData):
             raise sdk.MCPError.from_error_data(response)
@@ -158,7 +158,7 @@ async def _sent(send: Send, responses: Mapping[str, Any] | None, state: str | No
         return await send(responses, state)
     except Exception as error:
         if state is not None and _is_stale(getattr(error, "error", None)):
-            raise StaleStateError from error
+            raise RequestStateRejectedError from error
         raise
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias
 
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 
 Send: TypeAlias = Callable[[Mapping[str, Any] | None, str | None], Awaitable[Any]]
 """Sends a call, with the answers to what the server asked before and its state."""
@@ -19,13 +19,13 @@ _LONG = timedelta(days=3_650)
 _MAX_PAGES = 100
 
 
-def session_of(client: Any) -> Any:
+def unwrap_session(client: Any) -> Any:
     """Return the SDK's session: *client* itself, or what a ``Client`` of mcp 2.x or of FastMCP holds."""
     return getattr(client, "session", client)
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CallSpec:
     """
     What is called.
 
@@ -65,7 +65,7 @@ def _tool(
     options: dict[str, Any] = {"progress_callback": progress, "meta": None if meta is None else dict(meta)}
 
     async def send(responses: Mapping[str, Any] | None, state: str | None) -> Any:
-        if not speaks_rounds():
+        if not supports_multi_round_trip():
             return await session.call_tool(name, arguments, read_timeout_seconds=_LONG, **options)
         return await session.call_tool(
             name,
@@ -78,7 +78,7 @@ def _tool(
             **options,
         )
 
-    return _listing_first(session, name, send) if speaks_rounds() else send
+    return _listing_first(session, name, send) if supports_multi_round_trip() else send
 
 
 def _request(session: Any, kind: str, method: str, params: Mapping[str, Any], meta: Mapping[str, Any] | None) -> Send:
@@ -91,7 +91,7 @@ def _request(session: Any, kind: str, method: str, params: Mapping[str, Any], me
 
     async def send(responses: Mapping[str, Any] | None, state: str | None) -> Any:
         wire = {**params, **({"_meta": dict(meta)} if meta else {})}
-        if not speaks_rounds():
+        if not supports_multi_round_trip():
             request = types.ClientRequest(request_class.model_validate({"method": method, "params": wire}))
             return await session.send_request(request, result_class, request_read_timeout_seconds=_LONG)
         request = request_class.model_validate(

@@ -23,7 +23,7 @@ def wants_browser(options: argparse.Namespace) -> bool:
     return bool(options.browser) or os.environ.get("MCP_ELICIT_UI", "").strip().casefold() == "browser"
 
 
-def asking(options: argparse.Namespace) -> Handler:
+def handler_from_options(options: argparse.Namespace) -> Handler:
     """
     Return what asks the person here.
 

@@ -19,9 +19,9 @@ from typing import Any, TypeGuard
 
 from pydantic_core import from_json
 
-from mcp_elicit_client.audit import Anchor, AuditError, Verification, read_key, verify
+from mcp_elicit_client.audit import Checkpoint, AuditError, Verification, read_key, verify
 from mcp_elicit_client.audit.verification import OpenFile, open_all
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.text import sanitize_text
 
 _LAST = 10
 _BETWEEN_LOOKS = 0.2
@@ -93,7 +93,7 @@ def _run(job: _Job, options: argparse.Namespace, command: Sequence[str]) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     key = None if options.key is None else read_key(options.key)
-    anchor = None if options.anchor is None else Anchor.parse(options.anchor)
+    anchor = None if options.anchor is None else Checkpoint.parse(options.anchor)
     found = verify(options.file, key, anchor)
     if options.json:
         print(json.dumps({**asdict(found), "last": str(found.last)}))
@@ -104,12 +104,12 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _in_words(found: Verification) -> Iterator[str]:
-    for damage in found.damages:
-        where = f"{printable(damage.file, multiline=False)}, line {damage.line}: " if damage.line else ""
+    for damage in found.violations:
+        where = f"{sanitize_text(damage.file, multiline=False)}, line {damage.line}: " if damage.line else ""
         yield f"{where}{damage.code}: {damage.message}"
     if found.more:
         yield f"... and {found.more} more"
-    if not found.events and found.damages:
+    if not found.events and found.violations:
         yield "No line fits the key: it is another key, or everything was written anew."
     elif found:
         yield f"The log is as it was written: {_lines(found)}."
@@ -199,7 +199,7 @@ def _word(value: object, form: str = "{}") -> str:
     if value is None:
         return ""
     text = str(value) if isinstance(value, (str, int, float)) else "?"
-    return form.format(printable(text, limit=_SHOWN, multiline=False))
+    return form.format(sanitize_text(text, limit=_SHOWN, multiline=False))
 
 
 def _list(values: object, form: str, name: str = "", detail: str = "") -> str:

@@ -12,8 +12,8 @@ import anyio
 from pydantic_core import from_json
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import Command, Connection, Era, connect
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.calls.connect import Command, Connection, ConnectMode, connect
+from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.urls import UrlRules
 from mcp_elicit_client.exceptions import CallError
 from mcp_elicit_client.handlers.terminal.console import (
@@ -49,7 +49,7 @@ class Job:
         tool: The tool to call; None to list or choose.
         arguments: Its arguments.
         as_json: Whether results are printed as on the wire.
-        era: Which protocol revisions to speak.
+        mode: Which protocol revisions to speak.
     """
 
     where: Sequence[str] | str
@@ -57,7 +57,7 @@ class Job:
     tool: str | None = None
     arguments: Mapping[str, Any]
     as_json: bool = False
-    era: Era = "auto"
+    mode: ConnectMode = "auto"
 
 
 async def call(job: Job, handler: Handler, url_rules: UrlRules) -> int:
@@ -75,14 +75,14 @@ async def call(job: Job, handler: Handler, url_rules: UrlRules) -> int:
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:
         where = job.where if isinstance(job.where, str) else Command(job.where, errlog)
         try:
-            async with connect(where, Caller(registry, job.name), era=job.era) as connection:
+            async with connect(where, Caller(registry, job.name), mode=job.mode) as connection:
                 if job.tool is None:
                     return await _choose(connection, as_json=job.as_json)
                 return await _call(connection, job.tool, job.arguments, as_json=job.as_json)
         except Exception as error:  # noqa: BLE001 -- whatever the SDK raises, in words
             if any(isinstance(each, BrokenPipeError) for each in _leaves(error)):
                 raise BrokenPipeError from None
-            raise CallFailedError(explain(error, errlog) + (_HINT if is_refused(error, job.era) else "")) from None
+            raise CallFailedError(explain(error, errlog) + (_HINT if is_refused(error, job.mode) else "")) from None
 
 
 async def _call(connection: Connection, tool: str, arguments: Mapping[str, Any], *, as_json: bool) -> int:
@@ -92,7 +92,7 @@ async def _call(connection: Connection, tool: str, arguments: Mapping[str, Any],
     else:
         for part in result.get("content", []):
             shown = part["text"] if part.get("type") == "text" else f"[{part.get('type')}]"
-            print(printable(str(shown), limit=_RESULT))
+            print(sanitize_text(str(shown), limit=_RESULT))
     return 1 if result.get("isError") else 0
 
 
@@ -100,9 +100,9 @@ async def _choose(connection: Connection, *, as_json: bool) -> int:
     """List the tools; in a terminal, go on calling the ones that are typed."""
     tools = await connection.list_tools()
     for tool, description in tools:
-        print(printable(tool, multiline=False))
+        print(sanitize_text(tool, multiline=False))
         if description:
-            print(quote(printable(description, limit=_DESCRIPTION, multiline=False), _WIDTH))
+            print(quote(sanitize_text(description, limit=_DESCRIPTION, multiline=False), _WIDTH))
     names = {tool for tool, _ in tools}
     while True:
         async with terminal() as console:
@@ -133,18 +133,18 @@ async def _ask_tool(console: Console) -> str | None:
 
 def explain(error: BaseException, errlog: TextIO | None = None) -> str:
     """Say in words what failed, safe to show; with the last lines of the server's own log."""
-    causes = list(dict.fromkeys(printable(_describe(each), limit=500) for each in _leaves(error)))
+    causes = list(dict.fromkeys(sanitize_text(_describe(each), limit=500) for each in _leaves(error)))
     lines = ["the server failed: " + "; ".join(causes)]
     if errlog is not None:
         errlog.seek(0)
         tail = errlog.read()[-_RESULT:].splitlines()[-_TAIL:]
-        lines += [quote(printable(line, limit=500, multiline=False), _WIDTH) for line in tail if line.strip()]
+        lines += [quote(sanitize_text(line, limit=500, multiline=False), _WIDTH) for line in tail if line.strip()]
     return "\n".join(lines)
 
 
-def is_refused(error: BaseException, era: Era) -> bool:
+def is_refused(error: BaseException, mode: ConnectMode) -> bool:
     """Tell whether the server may have failed since it cannot ask in the newest revision's way."""
-    return era == "auto" and any(_code(each) == _INVALID_REQUEST for each in _leaves(error))
+    return mode == "auto" and any(_code(each) == _INVALID_REQUEST for each in _leaves(error))
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

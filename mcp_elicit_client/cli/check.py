@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.text import sanitize_text
 
 _EPILOG = """\
 --user MODULE:CALLABLE names the user hook: it is called with a Wish before
@@ -65,7 +65,7 @@ def _seconds(text: str) -> float:
 
 
 def _run(options: argparse.Namespace, command: Sequence[str]) -> int:
-    from mcp_elicit_client.testing.grading import Grading
+    from mcp_elicit_client.testing.grading import ScenarioRunner
     from mcp_elicit_client.testing.loading import LoadError
 
     names = _names(options.only)
@@ -74,18 +74,18 @@ def _run(options: argparse.Namespace, command: Sequence[str]) -> int:
         return _complain(why if names else f"there is no scenario or group {options.only[0]}; see --list")
     if options.list:
         return _list(names)
-    grading = Grading(
+    grading = ScenarioRunner(
         callback=options.callback,
         user=options.user,
         shape=options.shape,
         server=options.server,
         scenarios=names,
-        patience=options.patience,
-        limit=options.limit,
+        answer_timeout=options.patience,
+        scenario_timeout=options.limit,
     )
     try:
         verdicts = []
-        for verdict in grading.verdicts():
+        for verdict in grading.results():
             verdicts.append(verdict)
             _show_progress(len(verdicts), len(names))
     except LoadError as error:
@@ -98,7 +98,7 @@ def _run(options: argparse.Namespace, command: Sequence[str]) -> int:
         if isinstance(error, BrokenPipeError):
             raise
         return _complain(f"cannot write {error.filename}: {error.strerror}")
-    wrong = ("fail", "not reached") if options.strict else ("fail",)
+    wrong = ("fail", "inconclusive") if options.strict else ("fail",)
     return 1 if any(each.outcome in wrong for each in verdicts) else 0
 
 
@@ -132,7 +132,7 @@ def _report(options: argparse.Namespace, verdicts: Sequence[Any]) -> None:
     if options.json:
         print(json.dumps(as_json(options.callback, verdicts), indent=2))
         return
-    print(f"{printable(options.callback, multiline=False)}\n")
+    print(f"{sanitize_text(options.callback, multiline=False)}\n")
     for line in as_text(verdicts, verbose=options.verbose):
         print(line)
     if options.user is None:
@@ -146,5 +146,5 @@ def _show_progress(done: int | None, of: int) -> None:
 
 
 def _complain(why: str) -> int:
-    print(f"mcp-elicit: {printable(why, limit=500, multiline=False)}", file=sys.stderr)
+    print(f"mcp-elicit: {sanitize_text(why, limit=500, multiline=False)}", file=sys.stderr)
     return 2

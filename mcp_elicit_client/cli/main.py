@@ -16,18 +16,18 @@ import anyio
 from pydantic_core import from_json
 
 from mcp_elicit_client.cli import audit, check
-from mcp_elicit_client.cli.asking import add_browser, asking, wants_browser
+from mcp_elicit_client.cli.asking import add_browser, handler_from_options, wants_browser
 from mcp_elicit_client.cli.call import CallFailedError, Job, call, explain
 from mcp_elicit_client.core.answers import check_answer
-from mcp_elicit_client.core.problems import Problem
+from mcp_elicit_client.core.problems import Diagnostic
 from mcp_elicit_client.core.requests import parse_request
-from mcp_elicit_client.core.revisions import REVISIONS, lint
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.revisions import PROTOCOL_VERSIONS, lint
+from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.urls import UrlRules
 from mcp_elicit_client.demo.run import run_demo
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Handler
 
 _MAX_FILE = 16 * 1024 * 1024
@@ -124,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
 
     lints = commands.add_parser("lint", help="what each revision of the protocol says of a request")
     lints.add_argument("file", metavar="FILE", help="as in show")
-    lints.add_argument("--revision", choices=REVISIONS, help="only this revision")
+    lints.add_argument("--revision", choices=PROTOCOL_VERSIONS, help="only this revision")
     lints.add_argument("--json", action="store_true", help="print the findings as JSON")
     lints.set_defaults(run=_lint)
 
@@ -140,7 +140,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 
 def _handler(options: argparse.Namespace) -> Handler:
-    return HeadlessHandler() if options.headless else asking(options)
+    return HeadlessHandler() if options.headless else handler_from_options(options)
 
 
 def _rules(options: argparse.Namespace) -> UrlRules:
@@ -150,7 +150,7 @@ def _rules(options: argparse.Namespace) -> UrlRules:
 def _demo(options: argparse.Namespace, command: Sequence[str]) -> int:
     _no_command(command)
     ask = not options.auto and (wants_browser(options) or (sys.stdin.isatty() and sys.stdout.isatty()))
-    handler = asking(options) if ask else None
+    handler = handler_from_options(options) if ask else None
     try:
         anyio.run(run_demo, handler, functools.partial(print, flush=True))
     except Exception as error:  # noqa: BLE001 -- whatever the SDK raises, in words
@@ -166,11 +166,11 @@ def _call(options: argparse.Namespace, command: Sequence[str]) -> int:
         raise _UsageError("--args must be a JSON object")
     job = Job(
         where=options.url or command,
-        name=options.name or printable(options.url or " ".join(command), limit=80, multiline=False),
+        name=options.name or sanitize_text(options.url or " ".join(command), limit=80, multiline=False),
         tool=options.tool,
         arguments=arguments,
         as_json=options.json,
-        era="legacy" if options.legacy else "auto",
+        mode="legacy" if options.legacy else "auto",
     )
     return anyio.run(call, job, _handler(options), _rules(options))
 
@@ -178,13 +178,13 @@ def _call(options: argparse.Namespace, command: Sequence[str]) -> int:
 def _show(options: argparse.Namespace, command: Sequence[str]) -> int:
     _no_command(command)
     request = parse_request(_params(options.file), server=options.name, url_rules=_rules(options))
-    for problem in request.problems:
+    for problem in request.diagnostics:
         print(f"note: {_in_words(problem)}", file=sys.stderr)
 
     async def ask() -> Any:
         return await _handler(options)(request)
 
-    answer = check_answer(request, as_answer(anyio.run(ask)))
+    answer = check_answer(request, normalize_answer(anyio.run(ask)))
     if answer.by != "user":
         print(f"mcp-elicit: {answer.reason}", file=sys.stderr)
     print(json.dumps(answer.to_wire()))
@@ -194,16 +194,16 @@ def _show(options: argparse.Namespace, command: Sequence[str]) -> int:
 def _lint(options: argparse.Namespace, command: Sequence[str]) -> int:
     _no_command(command)
     params = _params(options.file)
-    revisions = [options.revision] if options.revision else REVISIONS
-    findings = [finding for finding in lint(params) if finding.revision in revisions]
-    refusing = {finding.revision for finding in findings if finding.severity == "error"}
+    revisions = [options.revision] if options.revision else PROTOCOL_VERSIONS
+    findings = [finding for finding in lint(params) if finding.protocol_version in revisions]
+    refusing = {finding.protocol_version for finding in findings if finding.severity == "error"}
     if options.json:
         print(json.dumps([finding.model_dump() for finding in findings], indent=2))
     else:
         for revision in revisions:
             print(f"{revision}: {'not allowed' if revision in refusing else 'allowed'}")
             for finding in findings:
-                if finding.revision == revision:
+                if finding.protocol_version == revision:
                     print(f"  {finding.severity}: {finding.path or '/'}: {finding.message}")
         for line in _verdict(params):
             print(line)
@@ -218,12 +218,12 @@ def _verdict(params: object) -> Iterator[str]:
         yield f"Here: refused, since {error}."
         return
     yield "Here: can be answered."
-    for problem in request.problems:
+    for problem in request.diagnostics:
         yield f"  {problem.code}: {_in_words(problem)}"
 
 
-def _in_words(problem: Problem) -> str:
-    where = f"{printable(problem.field, limit=80, multiline=False)}: " if problem.field is not None else ""
+def _in_words(problem: Diagnostic) -> str:
+    where = f"{sanitize_text(problem.field, limit=80, multiline=False)}: " if problem.field is not None else ""
     return f"{where}{problem.message}"
 
 
@@ -263,7 +263,7 @@ class _PrintableFormatter(logging.Formatter):
     """Log lines may quote a server: they reach the terminal clean."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return printable(super().format(record))
+        return sanitize_text(super().format(record))
 
 
 def _quiet_logging() -> None:

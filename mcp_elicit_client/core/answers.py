@@ -9,13 +9,13 @@ from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Setting
 
 from mcp_elicit_client.core.defaults import default_content
-from mcp_elicit_client.core.errors import name_errors
+from mcp_elicit_client.core.errors import join_errors
 from mcp_elicit_client.core.forms import Form, Value
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.matching import check
-from mcp_elicit_client.core.problems import Problem
+from mcp_elicit_client.core.matching import validate_content
+from mcp_elicit_client.core.problems import Diagnostic
 from mcp_elicit_client.core.requests import FormRequest, Request, parse_request
-from mcp_elicit_client.core.validation import check_content, sendable, without_nulls
+from mcp_elicit_client.core.validation import validate_without_patterns, to_json_value, drop_nulls
 from mcp_elicit_client.exceptions import AnswerError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Action: TypeAlias = Literal["accept", "decline", "cancel"]
 """What the server is told: a yes, a no, or that nobody decided."""
 
-By: TypeAlias = Literal["user", "policy", "default", "host", "timeout", "nobody", "parked", "error"]
+By: TypeAlias = Literal["user", "policy", "default", "host", "timeout", "unattended", "pending", "error"]
 """
 Who decided: the person asked; a rule of the host application; the form's
 defaults; the host's own code, which did not say on whose behalf; the clock;
@@ -48,7 +48,7 @@ class Answer(BaseModel):
         by: Who decided.
         reason: Why, in words of ours or of the host's.
         policy: The policy that decided, in one word, where one did.
-        never_again: The user wants to hear no more from this server.
+        block_server: The user wants to hear no more from this server.
         confirmed: The user was told that the answer seems to hold a secret,
             and sends it all the same.
         sources: Where each value comes from, by field name.
@@ -62,10 +62,10 @@ class Answer(BaseModel):
     by: By
     reason: str = ""
     policy: str = ""
-    never_again: bool = False
+    block_server: bool = False
     confirmed: bool = False
     sources: dict[str, Source] = Setting(default_factory=dict)
-    notes: tuple[Problem, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @classmethod
     def accept(
@@ -86,9 +86,9 @@ class Answer(BaseModel):
         )
 
     @classmethod
-    def decline(cls, *, by: By, reason: str = "", policy: str = "", never_again: bool = False) -> Answer:
+    def decline(cls, *, by: By, reason: str = "", policy: str = "", block_server: bool = False) -> Answer:
         """Say no.  Only for somebody's decision: if nobody was asked, cancel."""
-        return cls(action="decline", by=by, reason=reason, policy=policy, never_again=never_again)
+        return cls(action="decline", by=by, reason=reason, policy=policy, block_server=block_server)
 
     @classmethod
     def cancel(cls, *, by: By, reason: str = "", policy: str = "") -> Answer:
@@ -114,24 +114,24 @@ def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMI
     if answer.action != "accept" or not isinstance(request, FormRequest):
         return answer.model_copy(update={"content": None, "sources": {}})
     form = request.form
-    content = without_nulls(form, answer.content or {})
+    content = drop_nulls(form, answer.content or {})
     asked = {name: value for name, value in content.items() if name in form.by_name}
     notes = tuple(
-        Problem(code="not_asked_for", message="it was not asked for, and is not sent", field=name)
+        Diagnostic(code="not_asked_for", message="it was not asked for, and is not sent", field=name)
         for name in content
         if name not in asked
     )
-    validation = check(form, asked, limits)
+    validation = validate_content(form, asked, limits)
     if not validation:
         codes = sorted({error.code for error in validation.errors})
         return Answer(
-            action="cancel", by="error", reason=f"the answer did not fit the form: {', '.join(codes)}", notes=notes
+            action="cancel", by="error", reason=f"the answer did not fit the form: {', '.join(codes)}", diagnostics=notes
         )
     return answer.model_copy(
         update={
-            "content": {name: sendable(form.by_name[name], value) for name, value in asked.items()},
+            "content": {name: to_json_value(form.by_name[name], value) for name, value in asked.items()},
             "sources": {name: source for name, source in answer.sources.items() if name in asked},
-            "notes": (*answer.notes, *notes, *validation.unchecked),
+            "diagnostics": (*answer.diagnostics, *notes, *validation.unchecked),
         }
     )
 
@@ -153,9 +153,9 @@ def accept(content: Mapping[str, Any] | None = None) -> ElicitResult:
     """
     if content is None:
         return _result(Answer.accept(by="host"))
-    checked = check_content(Form(), content)
+    checked = validate_without_patterns(Form(), content)
     if not checked:
-        raise AnswerError(f"no answer can carry this: {name_errors(checked.errors)}", checked.errors)
+        raise AnswerError(f"no answer can carry this: {join_errors(checked.errors)}", checked.errors)
     return _result(Answer.accept(content, by="host"))
 
 

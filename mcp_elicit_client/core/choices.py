@@ -21,13 +21,13 @@ from typing import Any, ClassVar, TypeAlias
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.problems import ProblemCode
-from mcp_elicit_client.core.text import is_unicode, printable
+from mcp_elicit_client.core.problems import DiagnosticCode
+from mcp_elicit_client.core.text import is_unicode, sanitize_text
 
 Scalar: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat
 """One value of an answer that is not a list."""
 
-Note: TypeAlias = Callable[[ProblemCode, str], None]
+Report: TypeAlias = Callable[[DiagnosticCode, str], None]
 """Where a parser says what was wrong but survivable: ``note(code, message)``."""
 
 
@@ -71,7 +71,7 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
     if schema.get("type") == "array" and isinstance(schema.get("items"), Mapping):
         schema = items_with_names(schema)
 
-    def note(_code: ProblemCode, _message: str) -> None:
+    def note(_code: DiagnosticCode, _message: str) -> None:
         """Nobody asked what was survived."""
 
     options = options_of(schema, note)
@@ -92,7 +92,7 @@ def spells_choices(schema: Mapping[str, Any]) -> bool:
     return "const" in schema or isinstance(schema.get("enum"), list) or _titled_options(schema) is not None
 
 
-def options_of(schema: Mapping[str, Any], note: Note) -> list[tuple[object, object]] | None:
+def options_of(schema: Mapping[str, Any], note: Report) -> list[tuple[object, object]] | None:
     """
     List values and titles, as written, of a single-choice schema; None if it is none.
 
@@ -111,11 +111,11 @@ def options_of(schema: Mapping[str, Any], note: Note) -> list[tuple[object, obje
     else:
         return None
     if "const" in schema:
-        options = [(value, title) for value, title in options if same(value, schema["const"])]
+        options = [(value, title) for value, title in options if json_equal(value, schema["const"])]
     return options
 
 
-def scalar_key(value: object) -> tuple[str, object]:
+def json_key(value: object) -> tuple[str, object]:
     """
     Return what two values have in common exactly if JSON Schema calls them equal.
 
@@ -128,9 +128,9 @@ def scalar_key(value: object) -> tuple[str, object]:
     return "number" if isinstance(value, (int, float)) else type(value).__name__, value
 
 
-def same(one: object, other: object) -> bool:
+def json_equal(one: object, other: object) -> bool:
     """Tell whether JSON Schema calls two scalars equal."""
-    return scalar_key(one) == scalar_key(other)
+    return json_key(one) == json_key(other)
 
 
 def _titled_options(schema: Mapping[str, Any]) -> list[dict[str, Any]] | None:
@@ -158,7 +158,7 @@ def _constant(option: Mapping[str, Any]) -> object:
     return option["const"] if "const" in option else option["enum"][0]
 
 
-def _names(names: object, values: Sequence[object], note: Note) -> list[Any]:
+def _names(names: object, values: Sequence[object], note: Report) -> list[Any]:
     if names is None:
         return [None] * len(values)
     if isinstance(names, list) and len(names) == len(values):
@@ -168,7 +168,7 @@ def _names(names: object, values: Sequence[object], note: Note) -> list[Any]:
 
 
 def named_options(
-    options: Sequence[tuple[object, object]], type_: object, limits: Limits, note: Note
+    options: Sequence[tuple[object, object]], type_: object, limits: Limits, note: Report
 ) -> dict[tuple[str, object], dict[str, object]]:
     """
     Choose what can be sent of values and titles, each with a name safe to show; `normalize_enum` says how.
@@ -181,20 +181,20 @@ def named_options(
     """
     types = None if type_ is None else frozenset(each for each in _listed(type_) if isinstance(each, str))
     named: dict[tuple[str, object], dict[str, object]] = {}
-    longest = limits.option_title
+    longest = limits.max_option_title
     for value, title in options:
         if not _is_sendable(value, types, limits):
             note("options_dropped", "an option that no answer can carry was left out")
             continue
         name = title if isinstance(title, str) and title.strip() else _spell(value)
-        name = printable(name, limit=longest, multiline=False)
-        key = scalar_key(value)
+        name = sanitize_text(name, limit=longest, multiline=False)
+        key = json_key(value)
         first = named.get(key)
         if first is None:
             named[key] = {"value": value, "title": name}
         elif first["title"] != name:
             note("titles_ignored", "one option has two titles; its value is shown instead")
-            first["title"] = printable(_spell(first["value"]), limit=longest, multiline=False)
+            first["title"] = sanitize_text(_spell(first["value"]), limit=longest, multiline=False)
     return named
 
 
@@ -204,13 +204,13 @@ def _listed(each: object) -> Sequence[object]:
 
 def _is_sendable(value: object, types: frozenset[str] | None, limits: Limits) -> bool:
     if isinstance(value, str):
-        fits = len(value) <= limits.option_value and (value.isascii() or is_unicode(value))
+        fits = len(value) <= limits.max_option_value and (value.isascii() or is_unicode(value))
         return fits and (types is None or "string" in types)
     match value:
         case bool():
             return types is None or "boolean" in types
         case int():
-            return (types is None or not types.isdisjoint(_NUMBERS)) and abs(value) <= limits.integer
+            return (types is None or not types.isdisjoint(_NUMBERS)) and abs(value) <= limits.max_integer
         case float():
             allowed = _NUMBERS if value.is_integer() else ("number",)
             return math.isfinite(value) and (types is None or not types.isdisjoint(allowed))

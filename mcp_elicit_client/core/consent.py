@@ -11,7 +11,7 @@ from mcp_elicit_client.core.requests import UrlRequest
 UrlStep: TypeAlias = Literal["consent", "waiting"]
 """Before the URL is opened, or after, until the user is done there."""
 
-UrlChoice: TypeAlias = Literal["open", "copy", "show", "continue", "again", "decline", "never", "cancel"]
+UrlChoice: TypeAlias = Literal["open", "copy", "show", "done", "reopen", "decline", "block", "cancel"]
 """
 What a person can choose: open the page; copy its address; only show it;
 go on, being done there; open it again; say no; say no for this server, for
@@ -19,7 +19,7 @@ ever; leave the question.
 """
 
 
-class UrlQuestion(BaseModel):
+class UrlPrompt(BaseModel):
     """
     What to show, and what can be chosen.
 
@@ -38,7 +38,7 @@ class UrlQuestion(BaseModel):
     default: UrlChoice | None = None
 
 
-def ask_consent(request: UrlRequest, *, can_open: bool = True, can_copy: bool = False) -> UrlQuestion:
+def consent_prompt(request: UrlRequest, *, can_open: bool = True, can_copy: bool = False) -> UrlPrompt:
     """
     Ask whether to go there.
 
@@ -50,7 +50,7 @@ def ask_consent(request: UrlRequest, *, can_open: bool = True, can_copy: bool = 
         can_copy: Whether there is a clipboard to copy the address to.
     """
     ways: dict[UrlChoice, bool] = {"open": can_open, "copy": can_copy, "show": True}
-    return UrlQuestion(
+    return UrlPrompt(
         request=request,
         step="consent",
         choices=(*(way for way, there in ways.items() if there), *_ways_out(request)),
@@ -58,16 +58,16 @@ def ask_consent(request: UrlRequest, *, can_open: bool = True, can_copy: bool = 
     )
 
 
-def ask_when_done(request: UrlRequest, *, can_open: bool = True) -> UrlQuestion:
+def completion_prompt(request: UrlRequest, *, can_open: bool = True) -> UrlPrompt:
     """
     Ask, after the user agreed, whether they are done there.
 
     Nothing else can tell: neither a browser that was started nor one that
     was not proves anything, and a server need not say when it is satisfied.
     """
-    again: tuple[UrlChoice, ...] = ("again",) if can_open else ()
-    return UrlQuestion(request=request, step="waiting", choices=("continue", *again, *_ways_out(request)))
+    again: tuple[UrlChoice, ...] = ("reopen",) if can_open else ()
+    return UrlPrompt(request=request, step="waiting", choices=("done", *again, *_ways_out(request)))
 
 
 def _ways_out(request: UrlRequest) -> tuple[UrlChoice, ...]:
-    return ("decline", "never", "cancel") if request.can_silence else ("decline", "cancel")
+    return ("decline", "block", "cancel") if request.can_block else ("decline", "cancel")

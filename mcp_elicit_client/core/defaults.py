@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_elicit_client.core.errors import name_errors
-from mcp_elicit_client.core.matching import check, settle_defaults
+from mcp_elicit_client.core.errors import join_errors
+from mcp_elicit_client.core.matching import validate_content, drop_invalid_defaults
 from mcp_elicit_client.core.requests import FormRequest, parse_request
-from mcp_elicit_client.core.validation import Validation
+from mcp_elicit_client.core.validation import ValidationResult
 from mcp_elicit_client.exceptions import AnswerError, RequestError
 
 
@@ -40,7 +40,7 @@ def get_defaults(params: object) -> dict[str, Any]:
         return {}
     return {
         field.name: list(field.default) if isinstance(field.default, tuple) else field.default
-        for field in settle_defaults(request).form.fields
+        for field in drop_invalid_defaults(request).form.fields
         if field.default is not None
     }
 
@@ -72,15 +72,15 @@ def default_content(params: object, partial: Mapping[str, Any] | None = None) ->
     if not isinstance(request, FormRequest):
         raise AnswerError("a URL cannot be accepted by default: a person must agree to open it")
     content = apply_defaults(request, partial)
-    validation = check(request.form, content)
+    validation = validate_content(request.form, content)
     if not validation:
         raise AnswerError(
-            f"the form's defaults are no answer to it: {name_errors(validation.errors)}", validation.errors
+            f"the form's defaults are no answer to it: {join_errors(validation.errors)}", validation.errors
         )
     return content
 
 
-def validate(params: object, content: object) -> Validation:
+def validate(params: object, content: object) -> ValidationResult:
     """
     Check *content* against the form that asked for it.
 
@@ -102,4 +102,4 @@ def validate(params: object, content: object) -> Validation:
     request = parse_request(params)
     if not isinstance(request, FormRequest):
         raise RequestError("a URL request has no form to validate against")
-    return check(request.form, content)
+    return validate_content(request.form, content)

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.text import sanitize_text
 
-LONG_HOST = 64
+LONG_HOST_LENGTH = 64
 """Hosts longer than this, in characters, are warned about: their end may be out of sight."""
 
 PUNYCODE = "xn--"
@@ -105,7 +105,7 @@ def _suffixes() -> Any:
     return PublicSuffixList()
 
 
-def name_warnings(host: str) -> Iterator[UrlWarning]:
+def host_warnings(host: str) -> Iterator[UrlWarning]:
     """
     Say what to look at in the name *host*, in ASCII.
 
@@ -120,7 +120,7 @@ def name_warnings(host: str) -> Iterator[UrlWarning]:
     imitated = _imitated(labels)
     if imitated is not None:
         yield UrlWarning(code="lookalike", detail=imitated)
-    if len(host) > LONG_HOST:
+    if len(host) > LONG_HOST_LENGTH:
         yield UrlWarning(code="long_host")
 
 
@@ -131,7 +131,7 @@ def _letter_warnings(labels: list[str]) -> Iterator[UrlWarning]:
     named = sorted(
         {name.capitalize() for names, word in zip(scripts, words, strict=True) if not word.isascii() for name in names}
     )
-    shown = printable(".".join(words), multiline=False)
+    shown = sanitize_text(".".join(words), multiline=False)
     of = f" ({', '.join(named)})" if named else ""
     yield UrlWarning(code="punycode", detail=f"{shown}{of}")
     if any(len(each) > 1 and not any(each <= together for together in _WRITTEN_TOGETHER) for each in scripts):

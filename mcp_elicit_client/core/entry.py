@@ -18,8 +18,8 @@ from mcp_elicit_client.core.forms import (
     TextField,
 )
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.matching import check_value
-from mcp_elicit_client.core.validation import sendable
+from mcp_elicit_client.core.matching import validate_value
+from mcp_elicit_client.core.validation import to_json_value
 from mcp_elicit_client.exceptions import AnswerError
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
@@ -57,13 +57,13 @@ def parse_text(field: Field, text: str, limits: Limits = DEFAULT_LIMITS) -> Any:
             sentence for the person.
     """
     value = _read(field, text)
-    errors = check_value(field, value, limits)
+    errors = validate_value(field, value, limits)
     if errors:
         raise AnswerError("; ".join(error.message for error in errors), errors)
-    return sendable(field, value)
+    return to_json_value(field, value)
 
 
-def is_numbered(field: ChoiceField | MultiChoiceField) -> bool:
+def accepts_option_numbers(field: ChoiceField | MultiChoiceField) -> bool:
     """Tell whether options may be named by their place: none of them is itself a number."""
     return not any(
         _INTEGER.fullmatch(name.strip()) for choice in field.choices for name in (choice.title, str(choice.value))
@@ -151,7 +151,7 @@ def _read_choice(field: ChoiceField | MultiChoiceField, text: str) -> Any:
     alike = [choice for choice in field.choices if folded in (choice.title.casefold(), str(choice.value).casefold())]
     if len(alike) == 1:
         return alike[0].value
-    if is_numbered(field) and _INTEGER.fullmatch(typed) and 1 <= int(typed) <= len(field.choices):
+    if accepts_option_numbers(field) and _INTEGER.fullmatch(typed) and 1 <= int(typed) <= len(field.choices):
         return field.choices[int(typed) - 1].value
     raise _refuse(field, "choice", "Must be one of the options.")
 

@@ -30,7 +30,7 @@ ErrorCode: TypeAlias = Literal[
     "unsafe_integer",
     "not_unicode",
     "unknown_field",
-    "left_out",
+    "unsupported_field",
     "too_large",
 ]
 """The code of a `FieldError`."""
@@ -55,7 +55,7 @@ class FieldError(BaseModel):
     message: str
 
 
-def describe(field: Field, keyword: str, *, within: bool) -> FieldError:
+def error_for_keyword(field: Field, keyword: str, *, within: bool) -> FieldError:
     """Put a broken rule into words; *within*: it is about one value of a list."""
     code = _CODES[keyword]
     if code == "type":
@@ -101,7 +101,7 @@ MESSAGES: Mapping[ErrorCode, str] = {
     "unsafe_integer": "Must be smaller: servers cannot read a whole number that large exactly.",
     "not_unicode": "Must be valid Unicode text.",
     "unknown_field": "Was not asked for.",
-    "left_out": "Cannot be answered here.",
+    "unsupported_field": "Cannot be answered here.",
     "too_large": "All in all longer than {answer} characters.",
 }
 """The sentence of each error code; what is in braces is filled in from the field."""
@@ -125,7 +125,7 @@ def field_error(name: str, code: ErrorCode, /, **words: object) -> FieldError:
     return FieldError(field=name, code=code, message=MESSAGES[code].format_map(words))
 
 
-def name_errors(errors: Iterable[FieldError]) -> str:
+def join_errors(errors: Iterable[FieldError]) -> str:
     """Put errors into one line for a developer, each with the name of its field."""
     return "; ".join(f"{error.field!r}: {error.message}" for error in errors)
 

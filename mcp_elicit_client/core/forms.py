@@ -10,9 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
 from pydantic import Field as Setting
 
-from mcp_elicit_client.core.choices import Choice, Scalar, scalar_key
+from mcp_elicit_client.core.choices import Choice, Scalar, json_key
 from mcp_elicit_client.core.formats import CHECKS
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.text import sanitize_text
 
 Value: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat | tuple[StrictStr, ...] | list[StrictStr]
 """One value of an answer."""
@@ -26,12 +26,12 @@ class _Field(BaseModel):
     description: str = ""
     required: bool = False
     nullable: bool = False
-    secret: bool = False
+    sensitive: bool = False
 
     @property
     def is_hidden(self) -> bool:
         """Whether what is typed is not to be shown."""
-        return self.secret or getattr(self, "format", None) == "password"
+        return self.sensitive or getattr(self, "format", None) == "password"
 
 
 class TextField(_Field):
@@ -67,7 +67,7 @@ class TextField(_Field):
     pattern: str | None = None
     pattern_skipped: str = ""
 
-    def rules(self) -> dict[str, Any]:
+    def keywords(self) -> dict[str, Any]:
         """The field as JSON Schema, without its title, description and default."""
         rules = {"type": "string", "minLength": self.min_length, "maxLength": self.max_length, "pattern": self.pattern}
         if self.format in CHECKS:
@@ -100,7 +100,7 @@ class NumberField(_Field):
     exclusive_maximum: StrictInt | StrictFloat | None = None
     multiple_of: StrictInt | StrictFloat | None = None
 
-    def rules(self) -> dict[str, Any]:
+    def keywords(self) -> dict[str, Any]:
         """The field as JSON Schema, without its title, description and default."""
         return _present(
             {
@@ -127,7 +127,7 @@ class BooleanField(_Field):
     kind: Literal["boolean"] = "boolean"
     default: StrictBool | None = None
 
-    def rules(self) -> dict[str, Any]:
+    def keywords(self) -> dict[str, Any]:
         """The field as JSON Schema, without its title, description and default."""
         return {"type": "boolean"}
 
@@ -143,12 +143,12 @@ class _WithChoices(_Field):
         """
         if self._titles[choice.title] == 1:
             return choice.title
-        return f"{choice.title} ({printable(str(choice.value), limit=200, multiline=False)})"
+        return f"{choice.title} ({sanitize_text(str(choice.value), limit=200, multiline=False)})"
 
     @cached_property
     def by_key(self) -> Mapping[tuple[str, object], Choice]:
         """The options by what `scalar_key` makes of their values."""
-        return {scalar_key(choice.value): choice for choice in self.choices}
+        return {json_key(choice.value): choice for choice in self.choices}
 
     @cached_property
     def _titles(self) -> Counter[str]:
@@ -169,7 +169,7 @@ class ChoiceField(_WithChoices):
     kind: Literal["choice"] = "choice"
     default: Scalar | None = None
 
-    def rules(self) -> dict[str, Any]:
+    def keywords(self) -> dict[str, Any]:
         """The field as JSON Schema, without its title, description and default."""
         return {"enum": [choice.value for choice in self.choices]}
 
@@ -196,15 +196,15 @@ class MultiChoiceField(_WithChoices):
     max_items: int | None = None
     unique: bool = False
 
-    def rules(self) -> dict[str, Any]:
+    def keywords(self) -> dict[str, Any]:
         """The field as JSON Schema, without its title, description and default."""
         if self.choices:
             items = {"type": "string", "enum": [choice.value for choice in self.choices]}
         else:
-            items = self.item.rules() if self.item else {"type": "string"}
-        return {**self.rules_of_list(), "items": items}
+            items = self.item.keywords() if self.item else {"type": "string"}
+        return {**self.list_keywords(), "items": items}
 
-    def rules_of_list(self) -> dict[str, Any]:
+    def list_keywords(self) -> dict[str, Any]:
         """The same, without what each value must be like."""
         limits = {"minItems": self.min_items, "maxItems": self.max_items, "uniqueItems": self.unique or None}
         return {"type": "array", **_present(limits)}
@@ -228,8 +228,8 @@ class Form(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     fields: tuple[Annotated[Field, Setting(discriminator="kind")], ...] = ()
-    left_out: tuple[str, ...] = ()
-    closed: bool = False
+    unsupported_fields: tuple[str, ...] = ()
+    rejects_unknown_fields: bool = False
 
     @cached_property
     def by_name(self) -> Mapping[str, Field]:
@@ -239,13 +239,13 @@ class Form(BaseModel):
     @cached_property
     def has_patterns(self) -> bool:
         """Whether checking an answer takes the process that checks patterns."""
-        return any(text is not None and text.pattern is not None for text in map(text_of, self.fields))
+        return any(text is not None and text.pattern is not None for text in map(text_constraints, self.fields))
 
     @cached_property
     def mentions_patterns(self) -> bool:
         """Whether the server has patterns for some field, checked or not."""
         for field in self.fields:
-            text = text_of(field)
+            text = text_constraints(field)
             if text is not None and (text.pattern is not None or text.pattern_skipped):
                 return True
         return False
@@ -259,15 +259,15 @@ class Form(BaseModel):
         """
         schema: dict[str, Any] = {
             "type": "object",
-            "properties": {field.name: field.rules() for field in self.fields},
+            "properties": {field.name: field.keywords() for field in self.fields},
             "required": [field.name for field in self.fields if field.required],
         }
-        if self.closed:
+        if self.rejects_unknown_fields:
             schema["additionalProperties"] = False
         return schema
 
 
-def text_of(field: Field) -> TextField | None:
+def text_constraints(field: Field) -> TextField | None:
     """Return what the texts of *field* must be like; None if it takes no free texts."""
     if field.kind == "text":
         return field

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from mcp_elicit_client.core.choices import scalar_key
+from mcp_elicit_client.core.choices import json_key
 from mcp_elicit_client.core.formats import CHECKS
 from mcp_elicit_client.core.forms import ChoiceField, Field, MultiChoiceField
 from mcp_elicit_client.core.numbers import is_multiple
 
 
-def broken_rules(field: Field, value: Any) -> list[tuple[str, bool]]:
+def violated_keywords(field: Field, value: Any) -> list[tuple[str, bool]]:
     """
     Find the JSON Schema keywords of *field* that *value* breaks, patterns aside.
 
@@ -29,10 +29,10 @@ def broken_rules(field: Field, value: Any) -> list[tuple[str, bool]]:
     if isinstance(field, ChoiceField):
         return [(keyword, False) for keyword in _broken({"enum": field.by_key}, value)]
     if not isinstance(field, MultiChoiceField):
-        return [(keyword, False) for keyword in _broken(field.rules(), value)]
-    broken = [(keyword, False) for keyword in _broken(field.rules_of_list(), value)]
+        return [(keyword, False) for keyword in _broken(field.keywords(), value)]
+    broken = [(keyword, False) for keyword in _broken(field.list_keywords(), value)]
     if isinstance(value, (list, tuple)):
-        of_items = {"type": "string", "enum": field.by_key} if field.choices else field.rules()["items"]
+        of_items = {"type": "string", "enum": field.by_key} if field.choices else field.keywords()["items"]
         broken += [(keyword, True) for each in value for keyword in _broken(of_items, each)]
     return broken
 
@@ -92,7 +92,7 @@ def _type(validator: Any, name: Any, instance: Any, _schema: Any) -> Iterator[An
 
 def _enum(_validator: Any, options: Any, instance: Any, _schema: Any) -> Iterator[Any]:
     # In constant time: *options* has the keys of the values, hashed.
-    if isinstance(instance, (list, tuple)) or scalar_key(instance) not in options:
+    if isinstance(instance, (list, tuple)) or json_key(instance) not in options:
         yield options
 
 

@@ -35,21 +35,21 @@ class Limits:
             JavaScript servers no longer tell neighbours apart.
     """
 
-    request: int = 262_144
-    message: int = 4_000
-    fields: int = 64
-    name: int = 128
-    title: int = 200
-    description: int = 1_000
-    options: int = 256
-    option_title: int = 200
-    option_value: int = 1_000
-    pattern: int = 512
-    patterns: bool = True
-    answer: int = 16_384
-    depth: int = 4
-    nesting: int = 64
-    integer: int = 2**53
+    max_request: int = 262_144
+    max_message: int = 4_000
+    max_fields: int = 64
+    max_name: int = 128
+    max_title: int = 200
+    max_description: int = 1_000
+    max_options: int = 256
+    max_option_title: int = 200
+    max_option_value: int = 1_000
+    max_pattern: int = 512
+    check_patterns: bool = True
+    max_answer: int = 16_384
+    max_depth: int = 4
+    max_nesting: int = 64
+    max_integer: int = 2**53
 
 
 DEFAULT_LIMITS = Limits()

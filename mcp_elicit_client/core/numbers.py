@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mcp_elicit_client.core.choices import Note
+from mcp_elicit_client.core.choices import Report
 from mcp_elicit_client.core.limits import Limits
 
 _HUGE = 2**1000
@@ -69,14 +69,14 @@ class Bounds:
         }
 
 
-def number_limits(schema: Mapping[str, Any], limits: Limits, note: Note, *, integer: bool) -> Bounds:
+def number_limits(schema: Mapping[str, Any], limits: Limits, note: Report, *, integer: bool) -> Bounds:
     """
     Read the limits of a number from *schema*.
 
     What is no number is ignored, and *note* learns of it; so is a limit at
     infinity in the direction in which it limits nothing.
     """
-    bounds = Bounds(integer=integer, largest=limits.integer)
+    bounds = Bounds(integer=integer, largest=limits.max_integer)
     if _KEYWORDS.isdisjoint(schema):
         return bounds
     for keyword, name, lower in _LIMITS:
@@ -101,7 +101,7 @@ def number_limits(schema: Mapping[str, Any], limits: Limits, note: Note, *, inte
     return bounds
 
 
-def count(schema: Mapping[str, Any], keyword: str, note: Note) -> int | None:
+def count(schema: Mapping[str, Any], keyword: str, note: Report) -> int | None:
     """Read a limit that counts something: a whole number from 0 on."""
     value = schema.get(keyword)
     if value is None:
@@ -125,7 +125,7 @@ def is_multiple(value: float, step: float) -> bool:
     return Fraction(repr(value)) % Fraction(repr(step)) == 0
 
 
-def _number(schema: Mapping[str, Any], keyword: str, note: Note) -> int | float | None:
+def _number(schema: Mapping[str, Any], keyword: str, note: Report) -> int | float | None:
     value = schema.get(keyword)
     if value is None:
         return None

@@ -24,20 +24,20 @@ import time
 from enum import Enum
 from pathlib import Path
 
-CHECK = 0.25
+CHECK_TIMEOUT = 0.25
 """How long one check may take, in seconds of wall time."""
 
-START = 3.0
+START_TIMEOUT = 3.0
 """How long the worker may take to start, in seconds; it counts for no check."""
 
-IN_LOOP = 0.08
+EVENT_LOOP_TIMEOUT = 0.08
 """How long all checks of one answer may block a thread that runs an event loop, in seconds."""
 
 MAX_TEXT = 4_096
 """The longest text that is checked, in characters."""
 
 
-class Outcome(Enum):
+class PatternResult(Enum):
     """What came of a check; its value says why where nothing was checked."""
 
     MATCH = "it matches"
@@ -51,10 +51,10 @@ class Outcome(Enum):
     @property
     def checked(self) -> bool:
         """Whether the server's validator would say the same."""
-        return self in (Outcome.MATCH, Outcome.NO_MATCH)
+        return self in (PatternResult.MATCH, PatternResult.NO_MATCH)
 
 
-_ANSWERS = {b"1": Outcome.MATCH, b"0": Outcome.NO_MATCH, b"e": Outcome.INVALID}
+_ANSWERS = {b"1": PatternResult.MATCH, b"0": PatternResult.NO_MATCH, b"e": PatternResult.INVALID}
 
 
 class _Worker:
@@ -74,21 +74,21 @@ class _Worker:
         self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True, name="mcp-elicit-patterns").start()
 
-    def ask(self, pattern: str, text: str, until: float) -> Outcome:
+    def ask(self, pattern: str, text: str, until: float) -> PatternResult:
         """Check once.  After any outcome but an answer the worker is of no more use."""
         try:
             if not self.ready:
-                self.ready = self._answers.get(timeout=max(min(START, until - time.monotonic()), 0)) == b"r"
+                self.ready = self._answers.get(timeout=max(min(START_TIMEOUT, until - time.monotonic()), 0)) == b"r"
             if not self.ready or self.process.stdin is None:
-                return Outcome.FAILED
+                return PatternResult.FAILED
             self.process.stdin.write(json.dumps([pattern, text]).encode() + b"\n")
             self.process.stdin.flush()
-            answer = self._answers.get(timeout=max(min(CHECK, until - time.monotonic()), 0))
+            answer = self._answers.get(timeout=max(min(CHECK_TIMEOUT, until - time.monotonic()), 0))
         except queue.Empty:
-            return Outcome.TIMEOUT if self.ready else Outcome.BUSY
+            return PatternResult.TIMEOUT if self.ready else PatternResult.BUSY
         except OSError:
-            return Outcome.FAILED
-        return _ANSWERS.get(answer, Outcome.FAILED)
+            return PatternResult.FAILED
+        return _ANSWERS.get(answer, PatternResult.FAILED)
 
     def kill(self) -> None:
         """End the process now, and leave nothing of it."""
@@ -122,16 +122,16 @@ class _Pool:
         self._lock = threading.Lock()
         self._worker: _Worker | None = None
 
-    def ask(self, pattern: str, text: str, patience: float) -> Outcome:
-        until = time.monotonic() + patience
-        if not self._lock.acquire(timeout=patience):
-            return Outcome.BUSY
+    def ask(self, pattern: str, text: str, timeout: float) -> PatternResult:
+        until = time.monotonic() + timeout
+        if not self._lock.acquire(timeout=timeout):
+            return PatternResult.BUSY
         try:
             worker = self._alive()
             if worker is None:
-                return Outcome.FAILED
+                return PatternResult.FAILED
             outcome = worker.ask(pattern, text, until)
-            if outcome in (Outcome.TIMEOUT, Outcome.FAILED):
+            if outcome in (PatternResult.TIMEOUT, PatternResult.FAILED):
                 worker.kill()
                 self._worker = _start()
             return outcome
@@ -180,7 +180,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.after_fork)
 
 
-class Budget:
+class TimeBudget:
     """
     How much time the checks of one answer have together.
 
@@ -189,23 +189,23 @@ class Budget:
     """
 
     def __init__(self) -> None:
-        self._until = time.monotonic() + (IN_LOOP if _runs_a_loop() else START + 2 * CHECK)
+        self._until = time.monotonic() + (EVENT_LOOP_TIMEOUT if _runs_a_loop() else START_TIMEOUT + 2 * CHECK_TIMEOUT)
 
-    def check(self, pattern: str, text: str) -> Outcome:
+    def check(self, pattern: str, text: str) -> PatternResult:
         """Check whether *text* contains a match of *pattern*, if there is time left."""
         if len(text) > MAX_TEXT:
-            return Outcome.TEXT_TOO_LONG
+            return PatternResult.TEXT_TOO_LONG
         left = self._until - time.monotonic()
         if left <= 0:
-            return Outcome.BUSY
+            return PatternResult.BUSY
         outcome = _pool.ask(pattern, text, left)
-        if outcome is Outcome.TIMEOUT:
+        if outcome is PatternResult.TIMEOUT:
             # One pattern that takes too long is an attack or a mistake: the others get one more chance, together.
-            self._until = min(self._until, time.monotonic() + CHECK)
+            self._until = min(self._until, time.monotonic() + CHECK_TIMEOUT)
         return outcome
 
 
-def check_pattern(pattern: str, text: str) -> Outcome:
+def check_pattern(pattern: str, text: str) -> PatternResult:
     """
     Check whether *text* contains a match of an ECMAScript *pattern*, with the flag ``u``.
 
@@ -213,7 +213,7 @@ def check_pattern(pattern: str, text: str) -> Outcome:
     event loop it gives up after 0.08 s: there, run it in another thread
     (``anyio.to_thread.run_sync``), as the callbacks of this package do.
     """
-    return Budget().check(pattern, text)
+    return TimeBudget().check(pattern, text)
 
 
 def warm_up() -> None:

@@ -6,11 +6,11 @@ from typing import ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-ProblemCode: TypeAlias = Literal[
-    "cut",
+DiagnosticCode: TypeAlias = Literal[
+    "truncated",
     "default_dropped",
     "impersonation",
-    "left_out",
+    "unsupported_field",
     "limit_ignored",
     "not_asked_for",
     "options_dropped",
@@ -18,16 +18,16 @@ ProblemCode: TypeAlias = Literal[
     "required_ignored",
     "rule_not_checked",
     "schema_missing",
-    "secret",
+    "sensitive_data",
     "titles_ignored",
     "type_guessed",
-    "undescribed",
+    "undeclared_field",
     "union",
 ]
 """The code of a `Problem`."""
 
 
-class Problem(BaseModel):
+class Diagnostic(BaseModel):
     """
     Something wrong that did not stand in the way.
 
@@ -40,6 +40,6 @@ class Problem(BaseModel):
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
-    code: ProblemCode
+    code: DiagnosticCode
     message: str
     field: str | None = None

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, TypeAlias, TypeVar
 
-from mcp_elicit_client.core.choices import Note, items_with_names, named_options, options_of
+from mcp_elicit_client.core.choices import Report, items_with_names, named_options, options_of
 from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.numbers import count, number_limits
-from mcp_elicit_client.core.problems import Problem, ProblemCode
-from mcp_elicit_client.core.text import is_plain, is_unicode, printable
-from mcp_elicit_client.core.validation import check_field, sendable
-from mcp_elicit_client.core.wrappers import UnanswerableError, open_wrappers
+from mcp_elicit_client.core.problems import Diagnostic, DiagnosticCode
+from mcp_elicit_client.core.text import is_plain, is_unicode, sanitize_text
+from mcp_elicit_client.core.validation import validate_field, to_json_value
+from mcp_elicit_client.core.wrappers import UnsupportedSchemaError, unwrap_schema
 
 _RULES_NOT_CHECKED = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "contains"})
 _MAX_FORMAT = 64
@@ -24,29 +24,29 @@ F = TypeVar("F", ChoiceField, MultiChoiceField)
 
 
 @dataclass
-class Parser:
+class SchemaParser:
     """One pass over one schema."""
 
     root: Mapping[str, Any]
     limits: Limits
-    problems: list[Problem] = dataclass_field(default_factory=list)
+    problems: list[Diagnostic] = dataclass_field(default_factory=list)
 
-    def note(self, code: ProblemCode, message: str, field: str | None = None) -> None:
+    def report(self, code: DiagnosticCode, message: str, field: str | None = None) -> None:
         if field is not None and not is_unicode(field):
-            field = printable(field, limit=self.limits.name, multiline=False)
-        self.problems.append(Problem(code=code, message=message, field=field))
+            field = sanitize_text(field, limit=self.limits.max_name, multiline=False)
+        self.problems.append(Diagnostic(code=code, message=message, field=field))
 
-    def shown(self, text: object, limit: int, what: str, field: str, *, multiline: bool = False) -> str:
+    def sanitize(self, text: object, limit: int, what: str, field: str, *, multiline: bool = False) -> str:
         if not isinstance(text, str):
             return ""
         if len(text) <= limit and is_plain(text):
             return text.strip()
         if len(text) > limit:
-            self.note("cut", f"its {what} was longer than {limit} characters", field)
-        return printable(text.strip(), limit=limit, multiline=multiline)
+            self.report("truncated", f"its {what} was longer than {limit} characters", field)
+        return sanitize_text(text.strip(), limit=limit, multiline=multiline)
 
 
-def parse_field(name: str, schema: object, parser: Parser, *, required: bool) -> Field:
+def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bool) -> Field:
     """
     Read one property.
 
@@ -54,21 +54,21 @@ def parse_field(name: str, schema: object, parser: Parser, *, required: bool) ->
         UnanswerableError: If nobody could answer it.
     """
 
-    def note(code: ProblemCode, message: str) -> None:
-        parser.note(code, message, name)
+    def note(code: DiagnosticCode, message: str) -> None:
+        parser.report(code, message, name)
 
     if schema is True:
         schema = {}
     if not isinstance(schema, dict):
-        raise UnanswerableError("allows no answer")
-    schema, nullable = open_wrappers(schema, parser.root, parser.limits, note)
+        raise UnsupportedSchemaError("allows no answer")
+    schema, nullable = unwrap_schema(schema, parser.root, parser.limits, note)
     limits = parser.limits
     common: dict[str, Any] = {
         "name": name,
-        "title": parser.shown(schema.get("title"), limits.title, "title", name)
-        or printable(name, limit=limits.title, multiline=False).strip()
+        "title": parser.sanitize(schema.get("title"), limits.max_title, "title", name)
+        or sanitize_text(name, limit=limits.max_title, multiline=False).strip()
         or "(no name)",
-        "description": parser.shown(schema.get("description"), limits.description, "description", name, multiline=True),
+        "description": parser.sanitize(schema.get("description"), limits.max_description, "description", name, multiline=True),
         "required": required,
         "nullable": nullable,
     }
@@ -76,21 +76,21 @@ def parse_field(name: str, schema: object, parser: Parser, *, required: bool) ->
     return _with_default(field, schema.get("default"), limits, note)
 
 
-def _with_default(field: Field, default: object, limits: Limits, note: Note) -> Field:
+def _with_default(field: Field, default: object, limits: Limits, note: Report) -> Field:
     """Give *field* its default, if it fits; it is one, also if it is falsy."""
     if default is None:
         return field
-    errors = check_field(field, default, limits)
+    errors = validate_field(field, default, limits)
     if errors:
         note("default_dropped", f"its default does not fit it: {errors[0].message}")
         return field
-    value = sendable(field, default)
+    value = to_json_value(field, default)
     # In place of a copy, which costs more than all the rest: nobody else has seen this field yet.
     field.__dict__["default"] = tuple(value) if isinstance(value, list) else value
     return field
 
 
-def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Limits, note: Note) -> Field:
+def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Limits, note: Report) -> Field:
     kind = schema.get("type")
     options = None if kind == "array" else options_of(schema, note)
     if options is not None:
@@ -113,7 +113,7 @@ def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], limits:
         case "array":
             return _list_field(schema, common, limits, note)
         case _:
-            raise UnanswerableError("asks for something that no answer can carry")
+            raise UnsupportedSchemaError("asks for something that no answer can carry")
 
 
 def _guess_type(schema: Mapping[str, Any]) -> str:
@@ -139,12 +139,12 @@ def _guess_type(schema: Mapping[str, Any]) -> str:
             return "string"
 
 
-def _choices(options: Sequence[tuple[object, object]], kind: object, limits: Limits, note: Note) -> _Named:
-    if len(options) > limits.options:
-        raise UnanswerableError(f"has {len(options)} options; at most {limits.options} can be shown")
+def _choices(options: Sequence[tuple[object, object]], kind: object, limits: Limits, note: Report) -> _Named:
+    if len(options) > limits.max_options:
+        raise UnsupportedSchemaError(f"has {len(options)} options; at most {limits.max_options} can be shown")
     choices = named_options(options, kind, limits, note)
     if not choices:
-        raise UnanswerableError("has no option that an answer can carry")
+        raise UnsupportedSchemaError("has no option that an answer can carry")
     return choices
 
 
@@ -154,10 +154,10 @@ def _indexed(field: F, named: _Named) -> F:
     return field
 
 
-def _text_limits(schema: Mapping[str, Any], limits: Limits, note: Note) -> dict[str, Any]:
+def _text_limits(schema: Mapping[str, Any], limits: Limits, note: Report) -> dict[str, Any]:
     least, most = count(schema, "minLength", note), count(schema, "maxLength", note)
-    if least is not None and ((most is not None and least > most) or least > limits.answer):
-        raise UnanswerableError("asks for a longer text than can be sent")
+    if least is not None and ((most is not None and least > most) or least > limits.max_answer):
+        raise UnsupportedSchemaError("asks for a longer text than can be sent")
     pattern, skipped = _pattern(schema, limits, note)
     format_ = schema.get("format")
     if format_ is not None and (not isinstance(format_, str) or len(format_) > _MAX_FORMAT):
@@ -168,11 +168,11 @@ def _text_limits(schema: Mapping[str, Any], limits: Limits, note: Note) -> dict[
         "max_length": most,
         "pattern": pattern,
         "pattern_skipped": skipped,
-        "format": printable(format_, multiline=False) if format_ else None,
+        "format": sanitize_text(format_, multiline=False) if format_ else None,
     }
 
 
-def _pattern(schema: Mapping[str, Any], limits: Limits, note: Note) -> tuple[str | None, str]:
+def _pattern(schema: Mapping[str, Any], limits: Limits, note: Report) -> tuple[str | None, str]:
     """Read a pattern; or None, and why it is not checked."""
     pattern = schema.get("pattern")
     if pattern is None:
@@ -180,10 +180,10 @@ def _pattern(schema: Mapping[str, Any], limits: Limits, note: Note) -> tuple[str
     if not isinstance(pattern, str):
         note("limit_ignored", "its pattern is not a text")
         return None, ""
-    if not limits.patterns:
+    if not limits.check_patterns:
         skipped = "patterns are turned off"
-    elif len(pattern) > limits.pattern:
-        skipped = f"the pattern is longer than {limits.pattern} characters"
+    elif len(pattern) > limits.max_pattern:
+        skipped = f"the pattern is longer than {limits.max_pattern} characters"
     elif not is_unicode(pattern):
         skipped = "the pattern is not valid Unicode"
     else:
@@ -192,27 +192,27 @@ def _pattern(schema: Mapping[str, Any], limits: Limits, note: Note) -> tuple[str
     return None, skipped
 
 
-def _number_limits(schema: Mapping[str, Any], limits: Limits, note: Note, *, integer: bool) -> dict[str, Any]:
+def _number_limits(schema: Mapping[str, Any], limits: Limits, note: Report, *, integer: bool) -> dict[str, Any]:
     bounds = number_limits(schema, limits, note, integer=integer)
     if bounds.is_empty():
-        raise UnanswerableError("asks for a number that does not exist or cannot be sent exactly")
+        raise UnsupportedSchemaError("asks for a number that does not exist or cannot be sent exactly")
     return {"integer": integer, **bounds.as_limits()}
 
 
-def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Limits, note: Note) -> Field:
+def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Limits, note: Report) -> Field:
     least, most = count(schema, "minItems", note), count(schema, "maxItems", note)
     unique = schema.get("uniqueItems") is True
     items = schema.get("items", True)
     if "prefixItems" in schema or isinstance(items, list):
-        raise UnanswerableError("asks for a list whose places differ")
+        raise UnsupportedSchemaError("asks for a list whose places differ")
     if items is False:
-        raise UnanswerableError("asks for a list that can only be empty")
+        raise UnsupportedSchemaError("asks for a list that can only be empty")
     if isinstance(items, dict):
         items = items_with_names(schema)
     choices, item = _items({} if items is True else items, limits, note)
     possible = len(choices) if choices and unique else None
     if least is not None and any(bound is not None and least > bound for bound in (most, possible)):
-        raise UnanswerableError("asks for more values than it allows")
+        raise UnsupportedSchemaError("asks for more values than it allows")
     field = MultiChoiceField.model_validate(
         {
             **common,
@@ -226,16 +226,16 @@ def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Li
     return _indexed(field, choices)
 
 
-def _items(items: object, limits: Limits, note: Note) -> tuple[_Named, TextField | None]:
+def _items(items: object, limits: Limits, note: Report) -> tuple[_Named, TextField | None]:
     """Read what a list is of: options, or texts of one kind."""
     if not isinstance(items, dict):
-        raise UnanswerableError("asks for a list that no answer can carry")
+        raise UnsupportedSchemaError("asks for a list that no answer can carry")
     options = options_of(items, note)
     if options is not None:
         choices = _choices(options, items.get("type"), limits, note)
         if not all(isinstance(choice["value"], str) for choice in choices.values()):
-            raise UnanswerableError("asks for a list of options that are not texts")
+            raise UnsupportedSchemaError("asks for a list of options that are not texts")
         return choices, None
     if items.get("type", _guess_type(items)) != "string":
-        raise UnanswerableError("asks for a list of something else than texts")
+        raise UnsupportedSchemaError("asks for a list of something else than texts")
     return {}, TextField(name="", title="", **_text_limits(items, limits, note))

@@ -11,20 +11,20 @@ from pydantic import Field as Setting
 
 from mcp_elicit_client.core.forms import Form
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.problems import Problem
+from mcp_elicit_client.core.problems import Diagnostic
 from mcp_elicit_client.core.schemas import parse_form
-from mcp_elicit_client.core.text import printable
-from mcp_elicit_client.core.urls import DEFAULT_URL_RULES, Target, UrlRules, inspect_url
+from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.core.urls import DEFAULT_URL_RULES, TargetUrl, UrlRules, inspect_url
 from mcp_elicit_client.exceptions import RequestError
 
-FIRST_WITH_ROUNDS = "2026-07-28"
+FIRST_MULTI_ROUND_TRIP_VERSION = "2026-07-28"
 """
 From this protocol revision on, a server asks by returning from the call, and
 is called again with the answers: it looks the moment an answer is given, and
 an answer has no place for an error.
 """
 
-MAX_ID = 1_024
+MAX_ELICITATION_ID = 1_024
 """The longest ``elicitationId``, in characters."""
 
 _COST_OF_A_VALUE = 8
@@ -51,15 +51,15 @@ class Server(BaseModel):
     origin: str | None = None
 
     @classmethod
-    def named(cls, server: Server | str) -> Server:
+    def from_name(cls, server: Server | str) -> Server:
         """Return *server*, or a server of that name of which nothing else is known."""
         return cls(name=server) if isinstance(server, str) else server
 
 
-UNNAMED = Server(name="a server that the application did not name")
+UNNAMED_SERVER = Server(name="a server that the application did not name")
 
 
-class Turn(BaseModel):
+class BatchPosition(BaseModel):
     """
     Where a question stands among those that the server asks at once.
 
@@ -71,7 +71,7 @@ class Turn(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     number: int
-    of: int
+    total: int
 
 
 class Completion(Protocol):
@@ -98,14 +98,14 @@ class _Request(BaseModel):
 
     server: Server
     message: str
-    protocol: str | None = None
+    protocol_version: str | None = None
     tool: str | None = None
     request_id: str | int | None = None
-    turn: Turn | None = None
+    batch_position: BatchPosition | None = None
     deadline: datetime | None = None
-    can_silence: bool = False
+    can_block: bool = False
     meta: dict[str, Any] = Setting(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     resumed: bool = False
 
     _stand_in: StandIn | None = PrivateAttr(default=None)
@@ -136,16 +136,16 @@ class FormRequest(_Request):
         server: Who asks.
         message: What for, in the server's words.  Safe to show.
         form: What to fill in.  Without fields it is a question to confirm.
-        protocol: The protocol revision of the session, if known.
+        protocol_version: The protocol revision of the session, if known.
         tool: The tool during whose call the server asks, if known.
         request_id: The request's id in its session, if known.
-        turn: Where it stands among several that were asked at once.
+        batch_position: Where it stands among several that were asked at once.
         deadline: When the question is withdrawn unless it was answered; None
             if never.
-        can_silence: Whether the user may be offered never to be asked for
+        can_block: Whether the user may be offered never to be asked for
             this server again (`Answer.never_again`).
         meta: The server's ``_meta``.  **Not safe to show.**
-        problems: What was wrong with the request, but survivable.
+        diagnostics: What was wrong with the request, but survivable.
         resumed: Whether it was asked and answered before, and its call was
             parked meanwhile: nobody is asked now, and what bounds asking lets
             it pass.
@@ -155,7 +155,7 @@ class FormRequest(_Request):
     form: Form
 
 
-AnswerWhen: TypeAlias = Literal["agreed", "finished"]
+RespondAfter: TypeAlias = Literal["consent", "completion"]
 """
 When the answer to a URL is due: once the user has agreed to go there, or once
 the user is done there, since the server looks as soon as it has the answer.
@@ -170,18 +170,18 @@ class UrlRequest(_Request):
         target: The URL, inspected.
         elicitation_id: The server's id for this visit, opaque and **not safe
             to show**; None from protocol revision 2026-07-28 on.
-        answer_when: When the answer is due.
-        visits: How often the user has agreed to this very URL during this
+        respond_after: When the answer is due.
+        previous_visits: How often the user has agreed to this very URL during this
             call.  If any, the server says that the visit is not finished.
 
     The others are as in `FormRequest`.
     """
 
     mode: Literal["url"] = "url"
-    target: Target
+    target: TargetUrl
     elicitation_id: str | None = None
-    answer_when: AnswerWhen = "agreed"
-    visits: int = 0
+    respond_after: RespondAfter = "consent"
+    previous_visits: int = 0
 
     _completion: Completion | None = PrivateAttr(default=None)
 
@@ -205,7 +205,7 @@ class UrlRequest(_Request):
 Request: TypeAlias = FormRequest | UrlRequest
 
 
-def question_of(request: Request) -> str:
+def request_key(request: Request) -> str:
     """Tell a question from others: the same text for two requests that ask the same in the same words."""
     what = repr(request.form) if isinstance(request, FormRequest) else request.target.url
     return f"{request.mode} {request.message} {what}"
@@ -217,12 +217,12 @@ AnyRequest: TypeAlias = Annotated[Request, Setting(discriminator="mode")]
 def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
     params: object,
     *,
-    server: Server | str = UNNAMED,
-    protocol: str | None = None,
+    server: Server | str = UNNAMED_SERVER,
+    protocol_version: str | None = None,
     tool: str | None = None,
     request_id: str | int | None = None,
-    turn: Turn | None = None,
-    answer_when: AnswerWhen | None = None,
+    batch_position: BatchPosition | None = None,
+    respond_after: RespondAfter | None = None,
     limits: Limits = DEFAULT_LIMITS,
     url_rules: UrlRules = DEFAULT_URL_RULES,
 ) -> Request:
@@ -237,11 +237,11 @@ def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
         params: The wire's dictionary, or the params of any version of the
             SDK.  A `Request` comes back as it is.
         server: Who asks, as the host application knows it.
-        protocol: The protocol revision of the session, if known.
+        protocol_version: The protocol revision of the session, if known.
         tool: The tool during whose call the server asks, if known.
         request_id: The request's id in its session, if known.
-        turn: Where it stands among several that were asked at once.
-        answer_when: When the answer to a URL is due; None for what
+        batch_position: Where it stands among several that were asked at once.
+        respond_after: When the answer to a URL is due; None for what
             *protocol* says.
         limits: How much is read and shown.
         url_rules: Which hosts beyond public https may be visited.
@@ -252,28 +252,28 @@ def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
     """
     if isinstance(params, (FormRequest, UrlRequest)):
         return params
-    wire = as_wire(params)
+    wire = to_wire(params)
     check_size(wire, limits)
-    problems: list[Problem] = []
+    problems: list[Diagnostic] = []
     message = wire.get("message")
     if not isinstance(message, str):
         raise RequestError("message must be a text")
-    if len(message) > limits.message:
-        problems.append(Problem(code="cut", message=f"the message was longer than {limits.message} characters"))
+    if len(message) > limits.max_message:
+        problems.append(Diagnostic(code="truncated", message=f"the message was longer than {limits.max_message} characters"))
     meta = wire.get("_meta")
     common: dict[str, Any] = {
-        "server": Server.named(server),
-        "message": printable(message, limit=limits.message),
-        "protocol": protocol,
+        "server": Server.from_name(server),
+        "message": sanitize_text(message, limit=limits.max_message),
+        "protocol_version": protocol_version,
         "tool": tool,
         "request_id": request_id,
-        "turn": turn,
+        "batch_position": batch_position,
         "meta": dict(meta) if isinstance(meta, Mapping) else {},
     }
     match wire.get("mode") or "form":
         case "form":
             form, found = parse_form(wire.get("requestedSchema"), limits)
-            return FormRequest(**common, form=form, problems=(*problems, *found))
+            return FormRequest(**common, form=form, diagnostics=(*problems, *found))
         case "url":
             target = _target(wire.get("url"), url_rules)
             elicitation_id = _elicitation_id(wire.get("elicitationId"))
@@ -281,14 +281,14 @@ def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
                 **common,
                 target=target,
                 elicitation_id=elicitation_id,
-                answer_when=answer_when or ("finished" if (protocol or "") >= FIRST_WITH_ROUNDS else "agreed"),
-                problems=tuple(problems),
+                respond_after=respond_after or ("completion" if (protocol_version or "") >= FIRST_MULTI_ROUND_TRIP_VERSION else "consent"),
+                diagnostics=tuple(problems),
             )
         case _:
             raise RequestError('mode must be "form" or "url"')
 
 
-def as_wire(params: object) -> Mapping[str, Any]:
+def to_wire(params: object) -> Mapping[str, Any]:
     """
     Return *params* as on the wire: camelCase names, no models.
 
@@ -312,7 +312,7 @@ def as_wire(params: object) -> Mapping[str, Any]:
     return wire
 
 
-def _target(url: object, url_rules: UrlRules) -> Target:
+def _target(url: object, url_rules: UrlRules) -> TargetUrl:
     if not isinstance(url, str):
         raise RequestError("url must be a text")
     return inspect_url(url, url_rules)
@@ -321,8 +321,8 @@ def _target(url: object, url_rules: UrlRules) -> Target:
 def _elicitation_id(value: object) -> str | None:
     if value is None:
         return None
-    if not isinstance(value, str) or len(value) > MAX_ID:
-        raise RequestError(f"elicitationId must be a text of at most {MAX_ID} characters")
+    if not isinstance(value, str) or len(value) > MAX_ELICITATION_ID:
+        raise RequestError(f"elicitationId must be a text of at most {MAX_ELICITATION_ID} characters")
     return value
 
 
@@ -333,9 +333,9 @@ def check_size(wire: Mapping[str, Any], limits: Limits) -> None:
     Raises:
         RequestError: If *wire* is larger or deeper than *limits* allow.
     """
-    left = limits.request
+    left = limits.max_request
     level: list[Any] = [wire]
-    for _ in range(limits.nesting):
+    for _ in range(limits.max_nesting):
         below: list[Any] = []
         for value in level:
             left -= _COST_OF_A_VALUE * (1 + len(value))
@@ -344,16 +344,16 @@ def check_size(wire: Mapping[str, Any], limits: Limits) -> None:
             if not isinstance(value, (list, tuple)):
                 left -= _length_of_names(value)
                 value = value.values()  # noqa: PLW2901 -- what is left to look at
-            left -= _look_at(value, below)
+            left -= _count_characters(value, below)
         if left < 0:
-            raise RequestError(f"the request is larger than {limits.request} characters")
+            raise RequestError(f"the request is larger than {limits.max_request} characters")
         if not below:
             return
         level = below
-    raise RequestError(f"the request is nested more than {limits.nesting} deep")
+    raise RequestError(f"the request is nested more than {limits.max_nesting} deep")
 
 
-def _look_at(values: Iterable[Any], below: list[Any]) -> int:
+def _count_characters(values: Iterable[Any], below: list[Any]) -> int:
     """Count the characters among *values*, and put what holds more values into *below*."""
     characters = 0
     for each in values:

@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.requests import as_wire, check_size
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.requests import to_wire, check_size
+from mcp_elicit_client.core.text import sanitize_text
 
-Revision: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
+ProtocolVersion: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
 
 _FORMATS = ("email", "uri", "date", "date-time")
 _ANNOTATIONS = frozenset({"type", "title", "description", "default"})
@@ -28,7 +28,7 @@ _MEANT = frozenset(
 )
 
 
-class Finding(BaseModel):
+class LintMessage(BaseModel):
     """
     One thing to know about a request under one revision.
 
@@ -41,7 +41,7 @@ class Finding(BaseModel):
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
-    revision: Revision
+    protocol_version: ProtocolVersion
     severity: Literal["error", "note"]
     path: str
     message: str
@@ -51,7 +51,7 @@ class Finding(BaseModel):
 class _Rules:
     """How the revisions differ."""
 
-    revision: Revision
+    revision: ProtocolVersion
     modes: tuple[str, ...]
     needs_id: bool
     has_id: bool
@@ -65,26 +65,26 @@ _REVISIONS = (
     _Rules("2026-07-28", ("form", "url"), needs_id=False, has_id=False, every_default=True, new_enums=True),
 )
 
-_Report = Callable[[str, str], Finding]
+_Report = Callable[[str, str], LintMessage]
 
 
-def lint(params: object, limits: Limits = DEFAULT_LIMITS) -> tuple[Finding, ...]:
+def lint(params: object, limits: Limits = DEFAULT_LIMITS) -> tuple[LintMessage, ...]:
     """
     Say what each protocol revision finds wrong with the params of ``elicitation/create``.
 
     Raises:
         RequestError: If *params* is no object, or larger than *limits* allow.
     """
-    wire = as_wire(params)
+    wire = to_wire(params)
     check_size(wire, limits)
     return tuple(finding for rules in _REVISIONS for finding in _request(wire, rules))
 
 
-def _request(wire: Mapping[str, Any], rules: _Rules) -> Iterator[Finding]:
-    def error(path: str, message: str) -> Finding:
+def _request(wire: Mapping[str, Any], rules: _Rules) -> Iterator[LintMessage]:
+    def error(path: str, message: str) -> LintMessage:
         return _finding(rules, "error", path, message)
 
-    def note(path: str, message: str) -> Finding:
+    def note(path: str, message: str) -> LintMessage:
         return _finding(rules, "note", path, message)
 
     if not isinstance(wire.get("message"), str):
@@ -100,7 +100,7 @@ def _request(wire: Mapping[str, Any], rules: _Rules) -> Iterator[Finding]:
         yield note("/mode", "this revision has no modes; the key is ignored")
 
 
-def _url(wire: Mapping[str, Any], rules: _Rules, error: _Report, note: _Report) -> Iterator[Finding]:
+def _url(wire: Mapping[str, Any], rules: _Rules, error: _Report, note: _Report) -> Iterator[LintMessage]:
     if not isinstance(wire.get("url"), str):
         yield error("/url", "must be a text")
     has_id = isinstance(wire.get("elicitationId"), str)
@@ -110,7 +110,7 @@ def _url(wire: Mapping[str, Any], rules: _Rules, error: _Report, note: _Report) 
         yield note("/elicitationId", "this revision has no elicitationId; the key is ignored")
 
 
-def _schema(schema: object, rules: _Rules, error: _Report, note: _Report) -> Iterator[Finding]:
+def _schema(schema: object, rules: _Rules, error: _Report, note: _Report) -> Iterator[LintMessage]:
     at = "/requestedSchema"
     if not isinstance(schema, Mapping):
         yield error(at, "must be an object")
@@ -134,7 +134,7 @@ def _schema(schema: object, rules: _Rules, error: _Report, note: _Report) -> Ite
         yield from _field(f"{at}/properties/{_shown(name)}", field, rules, error, note)
 
 
-def _field(at: str, field: object, rules: _Rules, error: _Report, note: _Report) -> Iterator[Finding]:
+def _field(at: str, field: object, rules: _Rules, error: _Report, note: _Report) -> Iterator[LintMessage]:
     if not isinstance(field, Mapping):
         yield error(at, "must be an object")
         return
@@ -147,7 +147,7 @@ def _field(at: str, field: object, rules: _Rules, error: _Report, note: _Report)
             yield note(f"{at}/{_shown(key)}", "is no keyword of this revision; a client may ignore it")
 
 
-def _kind(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> Iterator[Finding]:
+def _kind(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> Iterator[LintMessage]:
     match field.get("type"):
         case "string":
             yield from _string(at, field, rules, error)
@@ -164,7 +164,7 @@ def _kind(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> I
             yield error(f"{at}/type", f"must be one of: {known}")
 
 
-def _string(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> Iterator[Finding]:
+def _string(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> Iterator[LintMessage]:
     """Check a text or a single choice: the schema takes whichever of them fits."""
     yield from _numbers(at, field, ("minLength", "maxLength"), error)
     is_enum = _is_texts(field.get("enum")) or (rules.new_enums and _is_titled(field.get("oneOf")))
@@ -173,7 +173,7 @@ def _string(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) ->
     yield from _default(at, field, rules, lambda value: isinstance(value, str), error)
 
 
-def _several(at: str, field: Mapping[str, Any], error: _Report) -> Iterator[Finding]:
+def _several(at: str, field: Mapping[str, Any], error: _Report) -> Iterator[LintMessage]:
     items = field.get("items")
     yield from _numbers(at, field, ("minItems", "maxItems"), error)
     untitled = isinstance(items, Mapping) and items.get("type") == "string" and _is_texts(items.get("enum"))
@@ -184,7 +184,7 @@ def _several(at: str, field: Mapping[str, Any], error: _Report) -> Iterator[Find
         yield error(f"{at}/default", "must be a list of texts")
 
 
-def _numbers(at: str, field: Mapping[str, Any], keys: tuple[str, ...], error: _Report) -> Iterator[Finding]:
+def _numbers(at: str, field: Mapping[str, Any], keys: tuple[str, ...], error: _Report) -> Iterator[LintMessage]:
     for key in keys:
         if key in field and not _is_number(field[key]):
             yield error(f"{at}/{key}", "must be a number")
@@ -192,7 +192,7 @@ def _numbers(at: str, field: Mapping[str, Any], keys: tuple[str, ...], error: _R
 
 def _default(
     at: str, field: Mapping[str, Any], rules: _Rules, fits: Callable[[object], bool], error: _Report
-) -> Iterator[Finding]:
+) -> Iterator[LintMessage]:
     if "default" in field and rules.every_default and not fits(field["default"]):
         yield error(f"{at}/default", "must be of the field's type")
 
@@ -212,13 +212,13 @@ def _is_titled(options: object) -> bool:
     )
 
 
-def _finding(rules: _Rules, severity: Literal["error", "note"], path: str, message: str) -> Finding:
-    return Finding(revision=rules.revision, severity=severity, path=path, message=message)
+def _finding(rules: _Rules, severity: Literal["error", "note"], path: str, message: str) -> LintMessage:
+    return LintMessage(protocol_version=rules.revision, severity=severity, path=path, message=message)
 
 
 def _shown(name: str) -> str:
-    return printable(name.replace("~", "~0").replace("/", "~1"), limit=128, multiline=False)
+    return sanitize_text(name.replace("~", "~0").replace("/", "~1"), limit=128, multiline=False)
 
 
-REVISIONS: tuple[Revision, ...] = tuple(rules.revision for rules in _REVISIONS)
+PROTOCOL_VERSIONS: tuple[ProtocolVersion, ...] = tuple(rules.revision for rules in _REVISIONS)
 """The revisions that ask questions of users, oldest first."""

@@ -15,10 +15,10 @@ from typing import Any
 
 from mcp_elicit_client.core.forms import Field, Form
 from mcp_elicit_client.core.limits import Limits
-from mcp_elicit_client.core.problems import Problem
-from mcp_elicit_client.core.properties import Parser, parse_field
-from mcp_elicit_client.core.text import is_unicode, printable
-from mcp_elicit_client.core.wrappers import UnanswerableError, open_wrappers
+from mcp_elicit_client.core.problems import Diagnostic
+from mcp_elicit_client.core.properties import SchemaParser, parse_field
+from mcp_elicit_client.core.text import is_unicode, sanitize_text
+from mcp_elicit_client.core.wrappers import UnsupportedSchemaError, unwrap_schema
 from mcp_elicit_client.exceptions import RequestError
 
 _RULES_BETWEEN_FIELDS = frozenset(
@@ -26,7 +26,7 @@ _RULES_BETWEEN_FIELDS = frozenset(
 )
 
 
-def parse_form(schema: object, limits: Limits) -> tuple[Form, tuple[Problem, ...]]:
+def parse_form(schema: object, limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
     """
     Read the form that *schema* describes.
 
@@ -38,19 +38,19 @@ def parse_form(schema: object, limits: Limits) -> tuple[Form, tuple[Problem, ...
             fill in.
     """
     if schema is None:
-        missing = Problem(code="schema_missing", message="there is no requestedSchema; the user is asked to confirm")
+        missing = Diagnostic(code="schema_missing", message="there is no requestedSchema; the user is asked to confirm")
         return Form(), (missing,)
     if not isinstance(schema, dict):
         raise RequestError("requestedSchema must be an object")
-    parser = Parser(schema, limits)
+    parser = SchemaParser(schema, limits)
     try:
-        opened, _ = open_wrappers(schema, schema, limits, lambda _code, _message: None)
-    except UnanswerableError as error:
+        opened, _ = unwrap_schema(schema, schema, limits, lambda _code, _message: None)
+    except UnsupportedSchemaError as error:
         raise RequestError(f"requestedSchema {error}") from None
     return _form(opened, parser), tuple(parser.problems)
 
 
-def _form(schema: Mapping[str, Any], parser: Parser) -> Form:
+def _form(schema: Mapping[str, Any], parser: SchemaParser) -> Form:
     if schema.get("type", "object") != "object":
         raise RequestError('requestedSchema must have the type "object"')
     properties = schema.get("properties", {})
@@ -58,10 +58,10 @@ def _form(schema: Mapping[str, Any], parser: Parser) -> Form:
         raise RequestError("requestedSchema.properties must be an object")
     required = _required(schema.get("required", []), properties, parser)
     names = [*properties, *(name for name in required if name not in properties)]
-    if len(names) > parser.limits.fields:
-        raise RequestError(f"the form has {len(names)} fields; at most {parser.limits.fields} can be shown")
+    if len(names) > parser.limits.max_fields:
+        raise RequestError(f"the form has {len(names)} fields; at most {parser.limits.max_fields} can be shown")
     for rule in sorted(_RULES_BETWEEN_FIELDS.intersection(schema)):
-        parser.note("rule_not_checked", f"the form's {rule} is not checked here")
+        parser.report("rule_not_checked", f"the form's {rule} is not checked here")
     closed = schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False
 
     fields: list[Field] = []
@@ -74,42 +74,42 @@ def _form(schema: Mapping[str, Any], parser: Parser) -> Form:
             fields.append(field)
         elif is_unicode(name):
             left_out.append(name)
-    return Form(fields=tuple(fields), left_out=tuple(left_out), closed=closed)
+    return Form(fields=tuple(fields), unsupported_fields=tuple(left_out), rejects_unknown_fields=closed)
 
 
-def _field_or_none(name: str, schema: object, alike: set[str], parser: Parser, *, required: bool) -> Field | None:
+def _field_or_none(name: str, schema: object, alike: set[str], parser: SchemaParser, *, required: bool) -> Field | None:
     """Read one property; None if it is to be left out."""
     try:
         _check_name(name, alike, parser.limits)
         return parse_field(name, schema, parser, required=required)
-    except UnanswerableError as error:
+    except UnsupportedSchemaError as error:
         if required:
-            shown = printable(name, limit=parser.limits.name, multiline=False)
+            shown = sanitize_text(name, limit=parser.limits.max_name, multiline=False)
             raise RequestError(f'the required field "{shown}" {error}', field=name) from None
-        parser.note("left_out", f"it {error}", name)
+        parser.report("unsupported_field", f"it {error}", name)
         return None
 
 
-def _required(required: object, properties: Mapping[str, Any], parser: Parser) -> dict[str, None]:
+def _required(required: object, properties: Mapping[str, Any], parser: SchemaParser) -> dict[str, None]:
     """Read the names of required fields, in order, as the keys of a dictionary."""
     if not isinstance(required, list):
-        parser.note("required_ignored", '"required" is not a list of names')
+        parser.report("required_ignored", '"required" is not a list of names')
         return {}
     names = dict.fromkeys(each for each in required if isinstance(each, str))
     if len(names) < len(required):
-        parser.note("required_ignored", '"required" names something twice, or something that is no name')
+        parser.report("required_ignored", '"required" names something twice, or something that is no name')
     for name in names:
         if name not in properties:
-            parser.note("undescribed", "it is required but not described; any text is taken", name)
+            parser.report("undeclared_field", "it is required but not described; any text is taken", name)
     return names
 
 
 def _check_name(name: str, alike: set[str], limits: Limits) -> None:
-    if len(name) > limits.name:
-        raise UnanswerableError(f"has a name of more than {limits.name} characters")
+    if len(name) > limits.max_name:
+        raise UnsupportedSchemaError(f"has a name of more than {limits.max_name} characters")
     if not is_unicode(name):
-        raise UnanswerableError("has a name that is not valid Unicode")
+        raise UnsupportedSchemaError("has a name that is not valid Unicode")
     normal = name if name.isascii() else unicodedata.normalize("NFKC", name)
     if normal in alike:
-        raise UnanswerableError("has a name that looks like another field's")
+        raise UnsupportedSchemaError("has a name that looks like another field's")
     alike.add(normal)

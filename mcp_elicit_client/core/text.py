@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-SHOWN = 4_000
+MAX_SHOWN = 4_000
 """How many characters are shown unless told otherwise: a message's limit."""
 
 _RUN_OF_SPACES = re.compile(r"[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]{5,}")
@@ -70,7 +70,7 @@ _MARKUP = re.compile(r"\[(?:/|link=|@|conceal\b)")
 _MARKUP_TAG = re.compile(r"\[(?=[A-Za-z/@#])")
 
 
-def printable(text: str, *, limit: int | None = SHOWN, multiline: bool = True) -> str:
+def sanitize_text(text: str, *, limit: int | None = MAX_SHOWN, multiline: bool = True) -> str:
     r"""
     Make *text* safe to show in a terminal, on a page or in a log.
 

@@ -15,8 +15,8 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from mcp_elicit_client.core.domains import UrlWarning, name_warnings, registrable_domain
-from mcp_elicit_client.exceptions import UnsafeURLError
+from mcp_elicit_client.core.domains import UrlWarning, host_warnings, registrable_domain
+from mcp_elicit_client.exceptions import UnsafeUrlError
 
 MAX_URL = 2_048
 """The longest URL that is let through, in characters."""
@@ -66,7 +66,7 @@ class UrlRules:
 DEFAULT_URL_RULES = UrlRules()
 
 
-class Target(BaseModel):
+class TargetUrl(BaseModel):
     """
     A URL that has been inspected: what is shown is what is opened.
 
@@ -89,7 +89,7 @@ class Target(BaseModel):
 
     @computed_field  # type: ignore[prop-decorator]
     @property
-    def domain(self) -> str:
+    def registrable_domain(self) -> str:
         """
         The part of the host that its owner registered; what to mark.
 
@@ -98,14 +98,14 @@ class Target(BaseModel):
         return registrable_domain(self.host)
 
     @property
-    def marked(self) -> tuple[str, str, str]:
+    def split_at_domain(self) -> tuple[str, str, str]:
         """
         The URL in three parts: what comes before its domain, the domain, what comes after.
 
         For interfaces that can set the domain apart.
         """
         end = len(self.scheme) + len("://") + len(self.host)
-        start = end - len(self.domain)
+        start = end - len(self.registrable_domain)
         return self.url[:start], self.url[start:end], self.url[end:]
 
     def shorten(self, width: int) -> str:
@@ -122,12 +122,12 @@ class Target(BaseModel):
         if len(host) <= width:
             return host
         port = host[len(self.host) :]
-        room = max(width - len(self.domain) - len(port) - 1, 0)
-        before = self.host[: len(self.host) - len(self.domain)]
-        return f"…{before[len(before) - room :]}{self.domain}{port}" if before else host
+        room = max(width - len(self.registrable_domain) - len(port) - 1, 0)
+        before = self.host[: len(self.host) - len(self.registrable_domain)]
+        return f"…{before[len(before) - room :]}{self.registrable_domain}{port}" if before else host
 
 
-def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> Target:
+def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
     """
     Find the host that a browser would contact for *url*.
 
@@ -138,7 +138,7 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> Target:
             out of the bounds of *rules*.
     """
     if len(url) > MAX_URL:
-        raise UnsafeURLError(url, "too_long", f"the URL is longer than {MAX_URL} characters")
+        raise UnsafeUrlError(url, "too_long", f"the URL is longer than {MAX_URL} characters")
     plain = _PLAIN_URL.fullmatch(url)
     if plain is None:
         raise _unsafe(url)
@@ -159,7 +159,7 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> Target:
         warnings.append(UrlWarning(code="port", detail=str(port)))
 
     location = host if port is None else f"{host}:{port}"
-    return Target(
+    return TargetUrl(
         url=f"{scheme}://{location}{plain['rest']}",
         scheme=scheme,
         host=host,
@@ -168,13 +168,13 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> Target:
     )
 
 
-def _unsafe(url: str) -> UnsafeURLError:
+def _unsafe(url: str) -> UnsafeUrlError:
     scheme = _SCHEME.match(url)
     if scheme is None:
-        return UnsafeURLError(url, "not_plain", "the URL does not start with https://")
+        return UnsafeUrlError(url, "ambiguous_host", "the URL does not start with https://")
     if scheme[1].lower() not in _DEFAULT_PORTS:
-        return UnsafeURLError(url, "scheme", "the URL's scheme is not https")
-    return UnsafeURLError(url, "not_plain", "the URL does not name its host plainly")
+        return UnsafeUrlError(url, "scheme", "the URL's scheme is not https")
+    return UnsafeUrlError(url, "ambiguous_host", "the URL does not name its host plainly")
 
 
 def _port(url: str, scheme: str, digits: str | None) -> int | None:
@@ -182,7 +182,7 @@ def _port(url: str, scheme: str, digits: str | None) -> int | None:
         return None
     port = int(digits)
     if not 0 < port < 65_536:
-        raise UnsafeURLError(url, "port", "the URL's port does not exist")
+        raise UnsafeUrlError(url, "port", "the URL's port does not exist")
     return None if port == _DEFAULT_PORTS[scheme] else port
 
 
@@ -192,7 +192,7 @@ def _address(url: str, text: str) -> _IPAddress:
     except ValueError:
         address = None
     if address is None or str(address) != text:
-        raise UnsafeURLError(url, "not_plain", "the URL's address is not written in its usual form")
+        raise UnsafeUrlError(url, "ambiguous_host", "the URL's address is not written in its usual form")
     return address
 
 
@@ -202,11 +202,11 @@ def _place_of_address(url: str, address: _IPAddress) -> str:
         if address in _NAT64:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None and not inner.is_global:
-            raise UnsafeURLError(url, "private", "the URL hides an address that is not public")
+            raise UnsafeUrlError(url, "private", "the URL hides an address that is not public")
     if address.is_loopback:
         return "loopback"
     if address.is_multicast or address.is_unspecified or address.is_link_local:
-        raise UnsafeURLError(url, "private", "the URL's address is not one that people visit")
+        raise UnsafeUrlError(url, "private", "the URL's address is not one that people visit")
     return "public" if address.is_global else "private"
 
 
@@ -221,21 +221,21 @@ def _place_of_name(host: str) -> str:
 def _place_warnings(url: str, scheme: str, place: str, rules: UrlRules) -> list[UrlWarning]:
     if place == "loopback":
         if not rules.allow_loopback:
-            raise UnsafeURLError(url, "loopback", "the URL leads to the user's own machine")
+            raise UnsafeUrlError(url, "loopback", "the URL leads to the user's own machine")
         return [UrlWarning(code="loopback")]
     if scheme == "http":
-        raise UnsafeURLError(url, "insecure", "the URL is not https")
+        raise UnsafeUrlError(url, "insecure", "the URL is not https")
     if place == "private":
         if not rules.allow_private:
-            raise UnsafeURLError(url, "private", "the URL leads into a private network")
+            raise UnsafeUrlError(url, "private", "the URL leads into a private network")
         return [UrlWarning(code="private")]
     return []
 
 
 def _name_warnings(url: str, host: str) -> list[UrlWarning]:
     if len(host) > _MAX_NAME:
-        raise UnsafeURLError(url, "not_plain", "the URL's host is longer than a name can be")
+        raise UnsafeUrlError(url, "ambiguous_host", "the URL's host is longer than a name can be")
     try:
-        return list(name_warnings(host))
+        return list(host_warnings(host))
     except ValueError:
-        raise UnsafeURLError(url, "not_plain", "the URL's host is not a valid international name") from None
+        raise UnsafeUrlError(url, "ambiguous_host", "the URL's host is not a valid international name") from None

@@ -11,16 +11,16 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from mcp_elicit_client.core.choices import scalar_key
-from mcp_elicit_client.core.errors import FieldError, describe, field_error
+from mcp_elicit_client.core.choices import json_key
+from mcp_elicit_client.core.errors import FieldError, error_for_keyword, field_error
 from mcp_elicit_client.core.forms import ChoiceField, Field, Form, NumberField
-from mcp_elicit_client.core.keywords import broken_rules
+from mcp_elicit_client.core.keywords import violated_keywords
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.problems import Problem
-from mcp_elicit_client.core.text import is_unicode, printable
+from mcp_elicit_client.core.problems import Diagnostic
+from mcp_elicit_client.core.text import is_unicode, sanitize_text
 
 
-class Validation(BaseModel):
+class ValidationResult(BaseModel):
     """
     Whether an answer fits its form.  Its truth is `valid`.
 
@@ -35,13 +35,13 @@ class Validation(BaseModel):
 
     valid: bool
     errors: tuple[FieldError, ...] = ()
-    unchecked: tuple[Problem, ...] = ()
+    unchecked: tuple[Diagnostic, ...] = ()
 
     def __bool__(self) -> bool:
         return self.valid
 
 
-def check_content(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) -> Validation:
+def validate_without_patterns(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) -> ValidationResult:
     """
     Check *content* against *form*, patterns aside.  Nothing is changed.
 
@@ -49,11 +49,11 @@ def check_content(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) 
     every server's validator sees it; they are never sent.
     """
     if not isinstance(content, Mapping) or not all(isinstance(name, str) for name in content):
-        return Validation(valid=False, errors=(field_error("", "type", kind="a set of fields"),))
+        return ValidationResult(valid=False, errors=(field_error("", "type", kind="a set of fields"),))
     errors: list[FieldError] = []
     for field in form.fields:
         if field.name in content:
-            errors += check_field(field, content[field.name], limits)
+            errors += validate_field(field, content[field.name], limits)
         elif field.required:
             errors.append(field_error(field.name, "required"))
     fields = form.by_name
@@ -61,30 +61,30 @@ def check_content(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) 
         if name not in fields:
             errors += _check_other(form, name, value, limits)
     if not errors and _is_too_large(content, limits):
-        errors.append(field_error("", "too_large", answer=limits.answer))
-    return Validation(valid=not errors, errors=tuple(errors))
+        errors.append(field_error("", "too_large", answer=limits.max_answer))
+    return ValidationResult(valid=not errors, errors=tuple(errors))
 
 
-def check_field(field: Field, value: object, limits: Limits = DEFAULT_LIMITS) -> Sequence[FieldError]:
+def validate_field(field: Field, value: object, limits: Limits = DEFAULT_LIMITS) -> Sequence[FieldError]:
     """Check one value of one field, its pattern aside."""
     if value is None and field.nullable and not field.required:
         return ()
     error = _unsendable(field.name, value, field, limits)
     if error is not None:
         return (error,)
-    broken = broken_rules(field, value)
-    return [describe(field, keyword, within=within) for keyword, within in dict.fromkeys(broken)] if broken else ()
+    broken = violated_keywords(field, value)
+    return [error_for_keyword(field, keyword, within=within) for keyword, within in dict.fromkeys(broken)] if broken else ()
 
 
 def _check_other(form: Form, name: str, value: object, limits: Limits) -> Iterator[FieldError]:
     error = _unsendable(name, value, None, limits)
     if not is_unicode(name):
-        yield field_error(printable(name, multiline=False), "not_unicode")
+        yield field_error(sanitize_text(name, multiline=False), "not_unicode")
     elif error is not None:
         yield error
-    elif name in form.left_out:
-        yield field_error(name, "left_out")
-    elif form.closed:
+    elif name in form.unsupported_fields:
+        yield field_error(name, "unsupported_field")
+    elif form.rejects_unknown_fields:
         yield field_error(name, "unknown_field")
 
 
@@ -92,7 +92,7 @@ def _is_too_large(content: Mapping[str, Any], limits: Limits) -> bool:
     # JSON spells a character in six at most; only an answer that might be too large is spelled out.
     texts = [*content, *(each for value in content.values() for each in texts_of(value))]
     roughly = sum(map(len, texts)) * 6 + 32 * (len(content) + len(texts))
-    return roughly > limits.answer and len(json.dumps(dict(content), ensure_ascii=False)) > limits.answer
+    return roughly > limits.max_answer and len(json.dumps(dict(content), ensure_ascii=False)) > limits.max_answer
 
 
 def texts_of(value: object) -> Iterable[str]:
@@ -100,7 +100,7 @@ def texts_of(value: object) -> Iterable[str]:
     return (value,) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
 
 
-def without_nulls(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
+def drop_nulls(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out what is null where the server allows that, and a missing answer too: it says the same."""
     fields = form.by_name
     return {
@@ -110,14 +110,14 @@ def without_nulls(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def sendable(field: Field, value: Any) -> Any:
+def to_json_value(field: Field, value: Any) -> Any:
     """
     Spell a valid value as it is sent: 1.0 of an integer is 1, a tuple a list.
 
     An option is spelled as the server spells it.
     """
     if isinstance(field, ChoiceField):
-        return field.by_key[scalar_key(value)].value
+        return field.by_key[json_key(value)].value
     if isinstance(field, NumberField) and field.integer:
         return int(value)
     return list(value) if isinstance(value, (list, tuple)) else value
@@ -133,12 +133,12 @@ def _unsendable(name: str, value: object, field: Field | None, limits: Limits) -
         case bool():
             return None
         case int():
-            return None if abs(value) <= limits.integer else field_error(name, "unsafe_integer")
+            return None if abs(value) <= limits.max_integer else field_error(name, "unsafe_integer")
         case float():
             if not math.isfinite(value):
                 return field_error(name, "not_finite")
             sent_as_integer = isinstance(field, NumberField) and field.integer
-            return field_error(name, "unsafe_integer") if sent_as_integer and abs(value) > limits.integer else None
+            return field_error(name, "unsafe_integer") if sent_as_integer and abs(value) > limits.max_integer else None
         case list() | tuple():
             if not all(isinstance(each, str) for each in value):
                 return field_error(name, "type", kind="a list of texts")

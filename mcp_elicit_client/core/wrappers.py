@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from mcp_elicit_client.core.choices import Note, spells_choices
+from mcp_elicit_client.core.choices import Report, spells_choices
 from mcp_elicit_client.core.limits import Limits
 
 _Schema: TypeAlias = Mapping[str, Any]
@@ -18,11 +18,11 @@ _MAX_BRANCHES = 32
 _WRAPPERS = frozenset({"$ref", "allOf"})
 
 
-class UnanswerableError(Exception):
+class UnsupportedSchemaError(Exception):
     """Why nobody could answer a field: the rest of a sentence about it."""
 
 
-def open_wrappers(schema: _Schema, root: _Schema, limits: Limits, note: Note) -> tuple[_Schema, bool]:
+def unwrap_schema(schema: _Schema, root: _Schema, limits: Limits, note: Report) -> tuple[_Schema, bool]:
     """
     Take off the wrappers around a schema: references, unions with null.
 
@@ -39,7 +39,7 @@ def open_wrappers(schema: _Schema, root: _Schema, limits: Limits, note: Note) ->
             schema = {**schema, "items": _open_items(schema["items"], root, limits, note)}
         return schema, False
     nullable = False
-    for _ in range(limits.depth + 1):
+    for _ in range(limits.max_depth + 1):
         nullable |= _allows_null(schema)
         opened = _open_once(schema, root, limits, note)
         if opened is None:
@@ -47,10 +47,10 @@ def open_wrappers(schema: _Schema, root: _Schema, limits: Limits, note: Note) ->
                 schema = {**schema, "items": _open_items(schema["items"], root, limits, note)}
             return schema, nullable
         schema = opened
-    raise UnanswerableError(f"is wrapped more than {limits.depth} times")
+    raise UnsupportedSchemaError(f"is wrapped more than {limits.max_depth} times")
 
 
-def _open_items(items: object, root: _Schema, limits: Limits, note: Note) -> object:
+def _open_items(items: object, root: _Schema, limits: Limits, note: Report) -> object:
     if not isinstance(items, dict):
         return items
     items = _open_reference(items, root, limits)
@@ -69,7 +69,7 @@ def _allows_null(schema: _Schema) -> bool:
     return types is None and any(isinstance(each, dict) and _is_null(each) for union in unions for each in union)
 
 
-def _open_once(schema: _Schema, root: _Schema, limits: Limits, note: Note) -> _Schema | None:
+def _open_once(schema: _Schema, root: _Schema, limits: Limits, note: Report) -> _Schema | None:
     if "$ref" in schema:
         return _open_reference(schema, root, limits)
     match schema.get("allOf"):
@@ -88,7 +88,7 @@ def _open_once(schema: _Schema, root: _Schema, limits: Limits, note: Note) -> _S
     return None
 
 
-def _open_union(schema: _Schema, root: _Schema, limits: Limits, note: Note) -> _Schema | None:
+def _open_union(schema: _Schema, root: _Schema, limits: Limits, note: Report) -> _Schema | None:
     """Choose the branch of a union that a person can answer best; None if there is no union."""
     for keyword in ("anyOf", "oneOf"):
         options = schema.get(keyword)
@@ -103,11 +103,11 @@ def _open_union(schema: _Schema, root: _Schema, limits: Limits, note: Note) -> _
         if "type" in schema or "enum" in schema:
             continue
         if len(branches) > _MAX_BRANCHES:
-            raise UnanswerableError(f"is one of more than {_MAX_BRANCHES} kinds of answer")
+            raise UnsupportedSchemaError(f"is one of more than {_MAX_BRANCHES} kinds of answer")
         opened = [_open_reference(branch, root, limits) for branch in branches]
         ranked = sorted(opened, key=_preference)
         if not ranked:
-            raise UnanswerableError("allows no answer but null")
+            raise UnsupportedSchemaError("allows no answer but null")
         if len(ranked) > 1:
             note("union", "it takes one of several kinds of answer; the plainest is asked for")
         return {**ranked[0], **outer}
@@ -128,11 +128,11 @@ def _is_null(schema: _Schema) -> bool:
 
 
 def _open_reference(schema: _Schema, root: _Schema, limits: Limits) -> _Schema:
-    for _ in range(limits.depth + 1):
+    for _ in range(limits.max_depth + 1):
         if "$ref" not in schema:
             return schema
         schema = {**_referenced(schema["$ref"], root), **_without(schema, "$ref")}
-    raise UnanswerableError(f"is wrapped more than {limits.depth} times")
+    raise UnsupportedSchemaError(f"is wrapped more than {limits.max_depth} times")
 
 
 def _referenced(reference: object, root: _Schema) -> _Schema:
@@ -144,7 +144,7 @@ def _referenced(reference: object, root: _Schema) -> _Schema:
             target = root[place].get(name)
             if isinstance(target, dict):
                 return target
-    raise UnanswerableError("refers to a schema that is not in the request; nothing is fetched")
+    raise UnsupportedSchemaError("refers to a schema that is not in the request; nothing is fetched")
 
 
 def _without(schema: _Schema, keyword: str) -> dict[str, Any]:

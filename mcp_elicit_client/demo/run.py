@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import Command, Era, connect
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.calls.connect import Command, ConnectMode, connect
+from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.demo.questions import QUESTIONS
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.typing import Answer, FormRequest, Handler, Request
 
@@ -24,7 +24,7 @@ Write = Callable[[str], object]
 
 async def run_demo(handler: Handler | None, write: Write) -> None:
     """
-    Ask every question in every era that the installed SDK knows.
+    Ask every question in every mode that the installed SDK knows.
 
     Args:
         handler: Who answers; None to accept what the server suggests, and
@@ -33,17 +33,17 @@ async def run_demo(handler: Handler | None, write: Write) -> None:
     """
     registry = ElicitationRegistry()
     registry.on_elicitation(handler or _aloud(HeadlessHandler(accept_defaults_from={SERVER}), write))
-    eras: tuple[Era, ...] = ("legacy", "auto") if speaks_rounds() else ("legacy",)
-    for era in eras:
+    modes: tuple[ConnectMode, ...] = ("legacy", "auto") if supports_multi_round_trip() else ("legacy",)
+    for mode in modes:
         with tempfile.TemporaryFile("w+") as errlog:
             command = Command([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog)
-            async with connect(command, Caller(registry, SERVER), era=era) as connection:
-                write(f"\n=== A server that speaks {connection.protocol} ===")
+            async with connect(command, Caller(registry, SERVER), mode=mode) as connection:
+                write(f"\n=== A server that speaks {connection.protocol_version} ===")
                 for tool in QUESTIONS:
                     write(f"\nCalling its tool {tool} ...")
                     result = await connection.call_tool(tool, {})
-                    write(f"The server got: {printable(_text(result))}")
-    if len(eras) == 1:
+                    write(f"The server got: {sanitize_text(_text(result))}")
+    if len(modes) == 1:
         write("\nInstall mcp 2 to see the same over multi-round-trip calls (2026-07-28).")
 
 
@@ -54,7 +54,7 @@ def _aloud(handler: Handler, write: Write) -> Handler:
             for field in request.form.fields:
                 write(f"  - {field.title} ({field.kind}{', required' if field.required else ''})")
         else:
-            write(f"  - open {request.target.url} (domain {request.target.domain})")
+            write(f"  - open {request.target.url} (domain {request.target.registrable_domain})")
         answer = await handler(request)
         assert isinstance(answer, Answer)
         write(f"The headless handler answers: {answer.action} ({answer.reason})")

@@ -17,7 +17,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from mcp_elicit_client.demo.questions import QUESTIONS
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 
 NAME = "demo-restaurant"
 _KEY = "question"
@@ -25,7 +25,7 @@ _KEY = "question"
 
 def build() -> Any:
     """Make the server for the SDK that is installed."""
-    return _build_for_mcp_2() if speaks_rounds() else _build_for_mcp_1()
+    return _build_for_mcp_2() if supports_multi_round_trip() else _build_for_mcp_1()
 
 
 async def serve() -> None:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_elicit_client.core.requests import question_of
+from mcp_elicit_client.core.requests import request_key
 from mcp_elicit_client.typing import FormRequest
 
 _KEPT = 8
@@ -38,4 +38,4 @@ class Drafts:
 
 
 def _key(request: FormRequest) -> str:
-    return f"{request.server.name} {question_of(request)}"
+    return f"{request.server.name} {request_key(request)}"

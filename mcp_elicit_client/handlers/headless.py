@@ -32,13 +32,13 @@ class HeadlessHandler:
     async def __call__(self, request: Request, /) -> Answer:
         """Cancel, or accept the defaults of a form from a server that is named."""
         if not isinstance(request, FormRequest) or request.server.name not in self.accept_defaults_from:
-            return Answer.cancel(by="nobody", reason="there is no user to ask")
+            return Answer.cancel(by="unattended", reason="there is no user to ask")
         try:
             content = default_content(request)
         except AnswerError as error:
-            return Answer.cancel(by="nobody", reason=str(error))
+            return Answer.cancel(by="unattended", reason=str(error))
         if not content:
-            return Answer.cancel(by="nobody", reason="the form suggests nothing; a person must answer")
+            return Answer.cancel(by="unattended", reason="the form suggests nothing; a person must answer")
         return Answer.accept(
             content, by="default", reason="the server is on the list", sources=dict.fromkeys(content, "default")
         )

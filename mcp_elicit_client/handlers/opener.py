@@ -19,7 +19,7 @@ from pathlib import Path
 
 import anyio
 
-from mcp_elicit_client.core.urls import Target
+from mcp_elicit_client.core.urls import TargetUrl
 
 __all__ = ["open_url"]
 
@@ -37,7 +37,7 @@ _SHELLS = frozenset(
 _FORBIDDEN = set("$&|;<>`\n")
 
 
-async def open_url(target: Target) -> bool:
+async def open_url(target: TargetUrl) -> bool:
     """
     Try to open *target* in the user's browser.
 

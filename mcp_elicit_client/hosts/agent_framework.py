@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from mcp_elicit_client.hosts.own_session import through
+from mcp_elicit_client.hosts.own_session import wrap_session
 
 if TYPE_CHECKING:
     from mcp_elicit_client.calls import Caller
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 C = TypeVar("C")
 
 
-def mcp_client(caller: Caller, client: C) -> C:
+def wrap_client(caller: Caller, client: C) -> C:
     """
     Make the ``mcp_client`` of an ``MCPStdioTool`` or ``MCPStreamableHTTPTool``; they take no callback.
 
@@ -20,4 +20,4 @@ def mcp_client(caller: Caller, client: C) -> C:
         caller: Who makes the calls.
         client: What ``caller.client`` made, entered.
     """
-    return through(caller, client)
+    return wrap_session(caller, client)

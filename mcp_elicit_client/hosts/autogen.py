@@ -1,23 +1,5 @@
-"""AutoGen: the ``session`` of ``mcp_server_tools``, which is one of yours."""
+"""AutoGen: `wrap_session` makes the ``session`` of ``mcp_server_tools``."""
 
-from __future__ import annotations
+from mcp_elicit_client.hosts.own_session import wrap_session
 
-from typing import TYPE_CHECKING
-
-from mcp_elicit_client.hosts.own_session import through
-
-if TYPE_CHECKING:
-    from mcp import ClientSession
-
-    from mcp_elicit_client.calls import Caller
-
-
-def session(caller: Caller, own: ClientSession) -> ClientSession:
-    """
-    Make the ``session`` of ``mcp_server_tools``; ``McpWorkbench`` takes neither one nor a callback.
-
-    Args:
-        caller: Who makes the calls.
-        own: What ``caller.session`` made, entered and initialized.
-    """
-    return through(caller, own)
+__all__ = ["wrap_session"]

@@ -11,7 +11,7 @@ import anyio
 
 from mcp_elicit_client.core.answers import Answer, check_answer
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.matching import settle_defaults
+from mcp_elicit_client.core.matching import drop_invalid_defaults
 from mcp_elicit_client.core.requests import Server, parse_request
 from mcp_elicit_client.core.urls import DEFAULT_URL_RULES, UrlRules
 from mcp_elicit_client.exceptions import RequestError
@@ -21,19 +21,19 @@ T = TypeVar("T")
 
 _logger = logging.getLogger("mcp_elicit_client")
 
-OUTCOME = "mcp-elicit-client/outcome"
+OUTCOME_META_KEY = "mcp-elicit-client/outcome"
 """The name in a result's ``_meta`` under which a server is told who decided, if the host wants that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class RequestOptions:
     """
     How requests are read on their way to a handler.
 
     Attributes:
         limits: How much of a request is read and shown.
         url_rules: Which hosts beyond public https may be visited.
-        tell_outcome: Whether the server is told, in the result's ``_meta``,
+        report_outcome: Whether the server is told, in the result's ``_meta``,
             who decided: a person, or a policy and which.
         modes: The modes that the session declares; a request in another is
             refused.  None where the session declares what it likes.
@@ -41,10 +41,10 @@ class Door:
 
     limits: Limits = DEFAULT_LIMITS
     url_rules: UrlRules = DEFAULT_URL_RULES
-    tell_outcome: bool = False
+    report_outcome: bool = False
     modes: Collection[Mode] | None = None
 
-    def read(self, params: object, **details: Any) -> Request:
+    def parse(self, params: object, **details: Any) -> Request:
         """
         Read *params*; *details* are those of `parse_request`.
 
@@ -59,25 +59,25 @@ class Door:
     def to_wire(self, answer: Answer) -> dict[str, Any]:
         """Return the result of *answer* as JSON on the wire: all that the server gets to know."""
         wire = answer.to_wire()
-        if self.tell_outcome:
-            wire["_meta"] = {OUTCOME: {"by": answer.by, **({"policy": answer.policy} if answer.policy else {})}}
+        if self.report_outcome:
+            wire["_meta"] = {OUTCOME_META_KEY: {"by": answer.by, **({"policy": answer.policy} if answer.policy else {})}}
         return wire
 
 
-DEFAULT_DOOR = Door()
+DEFAULT_REQUEST_OPTIONS = RequestOptions()
 
-MAX_AT_ONCE = 16
+MAX_BATCH = 16
 """How many questions may be asked at once, where they come back in place of a result."""
 
 
-def door_for(handler: Handler, door: Door | None) -> Door:
+def options_for(handler: Handler, request_options: RequestOptions | None) -> RequestOptions:
     """Return *door*; if that is None, the way of *handler*, or of whose method it is: of a registry, or a caller."""
-    ways = (door, getattr(handler, "door", None), getattr(getattr(handler, "__self__", None), "door", None))
-    return next((each for each in ways if isinstance(each, Door)), DEFAULT_DOOR)
+    ways = (request_options, getattr(handler, "door", None), getattr(getattr(handler, "__self__", None), "door", None))
+    return next((each for each in ways if isinstance(each, RequestOptions)), DEFAULT_REQUEST_OPTIONS)
 
 
 async def answer_params(
-    handler: Handler, params: object, *, server: Server, door: Door = DEFAULT_DOOR, **details: Any
+    handler: Handler, params: object, *, server: Server, request_options: RequestOptions = DEFAULT_REQUEST_OPTIONS, **details: Any
 ) -> Answer:
     """
     Answer the params of an elicitation.
@@ -89,7 +89,7 @@ async def answer_params(
         handler: Who is asked.
         params: As the host's library hands them over.
         server: Who asks.
-        door: How the request is read.
+        request_options: How the request is read.
         details: ``protocol``, ``tool`` and ``request_id``, as far as known.
 
     Raises:
@@ -97,8 +97,8 @@ async def answer_params(
     """
     request: Request | None = None
     try:
-        request = door.read(params, server=server, **details)
-        answer = await _ask(handler, request, door.limits)
+        request = request_options.parse(params, server=server, **details)
+        answer = await _ask(handler, request, request_options.limits)
     except Exception as error:
         if request is None and isinstance(error, RequestError):
             _logger.warning("a request of server %r cannot be answered: %s", server.name, error)
@@ -114,11 +114,11 @@ async def answer_params(
 
 async def _ask(handler: Handler, request: Request, limits: Limits) -> Answer:
     if isinstance(request, FormRequest) and request.form.has_patterns:
-        request = await _off_the_loop(settle_defaults, request)
-    return await checked(request, as_answer(await handler(request)), limits)
+        request = await _off_the_loop(drop_invalid_defaults, request)
+    return await check_answer_async(request, normalize_answer(await handler(request)), limits)
 
 
-async def checked(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> Answer:
+async def check_answer_async(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> Answer:
     """Do what `check_answer` does, and keep the event loop going where that takes time."""
     if isinstance(request, FormRequest) and request.form.has_patterns:
         return await _off_the_loop(check_answer, request, answer, limits)
@@ -130,7 +130,7 @@ async def _off_the_loop(function: Callable[..., T], *arguments: Any) -> T:
     return await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
 
 
-def as_answer(reply: object) -> Answer:
+def normalize_answer(reply: object) -> Answer:
     """
     Read what a handler returned.
 

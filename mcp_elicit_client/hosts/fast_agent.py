@@ -8,12 +8,12 @@ from mcp_elicit_client.hosts.sdk import elicitation_callback
 
 if TYPE_CHECKING:
     from mcp_elicit_client.core.requests import Server
-    from mcp_elicit_client.hosts.boundary import Door
+    from mcp_elicit_client.hosts.boundary import RequestOptions
     from mcp_elicit_client.hosts.sdk import ElicitationCallback
     from mcp_elicit_client.typing import Handler
 
 
-def elicitation_handler(handler: Handler, *, server: Server | str, door: Door | None = None) -> ElicitationCallback:
+def elicitation_handler(handler: Handler, *, server: Server | str, request_options: RequestOptions | None = None) -> ElicitationCallback:
     """
     Make the ``elicitation_handler`` of an agent.
 
@@ -23,6 +23,6 @@ def elicitation_handler(handler: Handler, *, server: Server | str, door: Door | 
     Args:
         handler: Who is asked.
         server: What the host application calls the agent's server.
-        door: How requests are read; None for the registry's way.
+        request_options: How requests are read; None for the registry's way.
     """
-    return elicitation_callback(handler, server=server, door=door)
+    return elicitation_callback(handler, server=server, request_options=request_options)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_elicit_client.core.requests import Server
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.hosts.boundary import Door, answer_params, door_for
+from mcp_elicit_client.hosts.boundary import RequestOptions, answer_params, options_for
 from mcp_elicit_client.hosts.sdk import request_details, server_with_claim
 from mcp_elicit_client.typing import Handler
 
@@ -29,7 +29,7 @@ class FastMCPElicitationHandler(Protocol):
 
 
 def elicitation_handler(
-    handler: Handler, *, server: Server | str, door: Door | None = None
+    handler: Handler, *, server: Server | str, request_options: RequestOptions | None = None
 ) -> FastMCPElicitationHandler:
     """
     Make the ``elicitation_handler`` of a FastMCP client.
@@ -43,17 +43,17 @@ def elicitation_handler(
         handler: Who is asked: a registry, `Caller.handler`, or any handler.
         server: What the host application calls the server: make one for each
             client, and one client for each server.
-        door: How requests are read; None for the registry's way.
+        request_options: How requests are read; None for the registry's way.
     """
-    known = Server.named(server)
-    way = door_for(handler, door)
+    known = Server.from_name(server)
+    way = options_for(handler, request_options)
 
     async def handle(message: str, response_type: Any, params: Any, context: Any) -> ElicitResult[Any]:  # noqa: ARG001
         from fastmcp.client.elicitation import ElicitResult
 
         server_now = server_with_claim(known, getattr(context, "session", None))
         try:
-            answer = await answer_params(handler, params, server=server_now, door=way, **request_details(context))
+            answer = await answer_params(handler, params, server=server_now, request_options=way, **request_details(context))
         except RequestError:
             return ElicitResult(action="cancel")
         return ElicitResult.model_validate(way.to_wire(answer))
@@ -85,12 +85,12 @@ def client(caller: Caller, transport: Any, *, message_handler: Any = None, **opt
     return made
 
 
-def clients(
+def clients_from_config(
     handler: Handler,
     config: Mapping[str, Any],
     *,
     caller: Callable[[Handler, str], Caller] | None = None,
-    door: Door | None = None,
+    request_options: RequestOptions | None = None,
 ) -> dict[str, Client[Any]]:
     """
     Make a client for each server of an ``mcpServers`` configuration, under its name in there.
@@ -104,7 +104,7 @@ def clients(
         config: The configuration, as for FastMCP's ``Client``.
         caller: The class `Caller`, or what makes one from the handler and a
             name, for clients as `client` makes them.
-        door: How requests are read where there is no caller; None for the
+        request_options: How requests are read where there is no caller; None for the
             registry's way.
 
     Raises:
@@ -120,7 +120,7 @@ def clients(
         if caller is not None:
             made[name] = client(caller(handler, name), entry.to_transport(), **more)
             continue
-        asked = elicitation_handler(handler, server=name, door=door)
+        asked = elicitation_handler(handler, server=name, request_options=request_options)
         made[name] = Client(entry.to_transport(), elicitation_handler=asked, **more)
     return made
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     P = TypeVar("P", StdioConnectionParams, SseConnectionParams, StreamableHTTPConnectionParams)
 
-__all__ = ["elicitation_callback", "patient"]
+__all__ = ["elicitation_callback", "with_timeout"]
 
 
-def patient(params: P, seconds: float = 300.0) -> P:
+def with_timeout(params: P, seconds: float = 300.0) -> P:
     """
     Give the user time: let a call over *params* take *seconds*, questions included.
 

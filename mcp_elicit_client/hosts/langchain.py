@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mcp_elicit_client.core.requests import Server
-from mcp_elicit_client.hosts.boundary import Door, door_for
-from mcp_elicit_client.hosts.own_session import through
+from mcp_elicit_client.hosts.boundary import RequestOptions, options_for
+from mcp_elicit_client.hosts.own_session import wrap_session
 from mcp_elicit_client.hosts.sdk import answer_for_sdk, request_details, server_with_claim
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
     from langchain_mcp_adapters.callbacks import CallbackContext, Callbacks
-    from mcp import ClientSession
     from mcp.types import ElicitRequestParams, ElicitResult
 
-    from mcp_elicit_client.calls import Caller
+
+__all__ = ["LangChainElicitationCallback", "callbacks", "on_elicitation", "wrap_session"]
 
 
 class LangChainElicitationCallback(Protocol):
@@ -26,7 +26,7 @@ class LangChainElicitationCallback(Protocol):
         ...
 
 
-def callbacks(handler: Handler, *, door: Door | None = None) -> Callbacks:
+def callbacks(handler: Handler, *, request_options: RequestOptions | None = None) -> Callbacks:
     """
     Make the ``callbacks`` of a ``MultiServerMCPClient``; set more of them on what is returned.
 
@@ -35,32 +35,21 @@ def callbacks(handler: Handler, *, door: Door | None = None) -> Callbacks:
 
     Args:
         handler: Who is asked.
-        door: How requests are read; None for the registry's way.
+        request_options: How requests are read; None for the registry's way.
     """
     from langchain_mcp_adapters.callbacks import Callbacks
 
-    return Callbacks(on_elicitation=on_elicitation(handler, door=door))
+    return Callbacks(on_elicitation=on_elicitation(handler, request_options=request_options))
 
 
-def session(caller: Caller, own: ClientSession) -> ClientSession:
-    """
-    Make the session of ``load_mcp_tools``, over which tools make calls of *caller*.
-
-    Args:
-        caller: Who makes the calls.
-        own: What ``caller.session`` made, entered and initialized.
-    """
-    return through(caller, own)
-
-
-def on_elicitation(handler: Handler, *, door: Door | None = None) -> LangChainElicitationCallback:
+def on_elicitation(handler: Handler, *, request_options: RequestOptions | None = None) -> LangChainElicitationCallback:
     """Make the ``on_elicitation`` of ``Callbacks``; all else is as in `callbacks`."""
-    way = door_for(handler, door)
+    way = options_for(handler, request_options)
 
     async def callback(mcp_context: Any, params: ElicitRequestParams, context: CallbackContext) -> ElicitResult:
         server = server_with_claim(Server(name=context.server_name), getattr(mcp_context, "session", None))
         details = {**request_details(mcp_context), "tool": context.tool_name}
         # LangChain hands over to the SDK what this returns, errors too.
-        return cast("ElicitResult", await answer_for_sdk(handler, params, server=server, door=way, **details))
+        return cast("ElicitResult", await answer_for_sdk(handler, params, server=server, request_options=way, **details))
 
     return callback

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from mcp_elicit_client.core.answers import Answer
-from mcp_elicit_client.core.requests import FIRST_WITH_ROUNDS, Server, Turn
+from mcp_elicit_client.core.requests import FIRST_MULTI_ROUND_TRIP_VERSION, Server, BatchPosition
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.hosts.boundary import MAX_AT_ONCE, Door, answer_params, door_for
+from mcp_elicit_client.hosts.boundary import MAX_BATCH, RequestOptions, answer_params, options_for
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def is_elicitation(value: object) -> bool:
 
 
 async def answer_interrupt(
-    handler: Handler, value: Mapping[str, Any], *, server: Server | str, door: Door | None = None
+    handler: Handler, value: Mapping[str, Any], *, server: Server | str, request_options: RequestOptions | None = None
 ) -> MCPElicitationResume:
     """
     Ask the questions of an interrupt, one after the other.
@@ -46,7 +46,7 @@ async def answer_interrupt(
         value: The ``value`` of the ``Interrupt``.
         server: What the host application calls the server: LangChain does not
             say which one asks.  With one adapter per server it is known.
-        door: How requests are read; None for the registry's way.
+        request_options: How requests are read; None for the registry's way.
 
     Returns:
         What to resume the run with: ``Command(resume=...)``.  A question that
@@ -57,12 +57,12 @@ async def answer_interrupt(
     """
     if not is_elicitation(value):
         raise ValueError("this interrupt holds no questions of an MCP server")
-    way, known = door_for(handler, door), Server.named(server)
+    way, known = options_for(handler, request_options), Server.from_name(server)
     tool = value.get("tool_name")
     asked = value["requests"]
     answers: dict[str, dict[str, Any]] = {}
     for number, each in enumerate(asked, 1):
-        if number > MAX_AT_ONCE:
+        if number > MAX_BATCH:
             answers[each["key"]] = {"action": "cancel"}
             continue
         try:
@@ -70,11 +70,11 @@ async def answer_interrupt(
                 handler,
                 _params(each),
                 server=known,
-                door=way,
-                protocol=FIRST_WITH_ROUNDS,
+                request_options=way,
+                protocol=FIRST_MULTI_ROUND_TRIP_VERSION,
                 tool=tool if isinstance(tool, str) else None,
                 request_id=each["key"],
-                turn=Turn(number=number, of=len(asked)),
+                turn=BatchPosition(number=number, total=len(asked)),
             )
         except RequestError:
             answer = Answer.cancel(by="error")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from mcp_elicit_client.hosts.own_session import through
+from mcp_elicit_client.hosts.own_session import wrap_session
 
 if TYPE_CHECKING:
     from mcp_elicit_client.calls import Caller
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 
-def client(caller: Caller, session: S) -> S:
+def wrap_client(caller: Caller, session: S) -> S:
     """
     Make the ``client`` of an ``McpToolSpec``; ``BasicMCPClient`` takes no callback.
 
@@ -20,4 +20,4 @@ def client(caller: Caller, session: S) -> S:
         caller: Who makes the calls.
         session: What ``caller.client`` or ``caller.session`` made, entered.
     """
-    return through(caller, session)
+    return wrap_session(caller, session)

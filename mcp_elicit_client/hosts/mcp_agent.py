@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from mcp_elicit_client.core.requests import UNNAMED, Server
-from mcp_elicit_client.hosts.boundary import Door, door_for
+from mcp_elicit_client.core.requests import UNNAMED_SERVER, Server
+from mcp_elicit_client.hosts.boundary import RequestOptions, options_for
 from mcp_elicit_client.hosts.sdk import answer_for_sdk
 from mcp_elicit_client.typing import Handler
 
@@ -22,7 +22,7 @@ class McpAgentElicitationCallback(Protocol):
         ...
 
 
-def elicitation_callback(handler: Handler, *, door: Door | None = None) -> McpAgentElicitationCallback:
+def elicitation_callback(handler: Handler, *, request_options: RequestOptions | None = None) -> McpAgentElicitationCallback:
     """
     Make the ``elicitation_callback`` of an ``MCPApp``.
 
@@ -31,13 +31,13 @@ def elicitation_callback(handler: Handler, *, door: Door | None = None) -> McpAg
 
     Args:
         handler: Who is asked.
-        door: How requests are read; None for the registry's way.
+        request_options: How requests are read; None for the registry's way.
     """
-    way = door_for(handler, door)
+    way = options_for(handler, request_options)
 
     async def callback(request: ElicitRequestParams) -> ElicitResult | ErrorData:
         name = getattr(request, "server_name", None)
-        server = Server(name=name) if isinstance(name, str) and name else UNNAMED
-        return await answer_for_sdk(handler, request, server=server, door=way)
+        server = Server(name=name) if isinstance(name, str) and name else UNNAMED_SERVER
+        return await answer_for_sdk(handler, request, server=server, request_options=way)
 
     return callback

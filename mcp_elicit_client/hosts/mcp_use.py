@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from mcp_use import MCPClient
     from mcp_use.client.session import MCPSession
 
-    from mcp_elicit_client.hosts.boundary import Door
+    from mcp_elicit_client.hosts.boundary import RequestOptions
     from mcp_elicit_client.typing import Handler
 
 __all__ = ["elicitation_callback", "with_handler"]
 
 
-def with_handler(client: MCPClient, handler: Handler, *, door: Door | None = None) -> MCPClient:
+def with_handler(client: MCPClient, handler: Handler, *, request_options: RequestOptions | None = None) -> MCPClient:
     """
     Make *client*, not connected yet, answer each of its servers under its name.
 
@@ -27,7 +27,7 @@ def with_handler(client: MCPClient, handler: Handler, *, door: Door | None = Non
         client: An ``MCPClient``: what a server is called in ``mcpServers`` is
             its name.
         handler: Who is asked.
-        door: How requests are read; None for the registry's way.
+        request_options: How requests are read; None for the registry's way.
 
     Returns:
         The same client.
@@ -35,7 +35,7 @@ def with_handler(client: MCPClient, handler: Handler, *, door: Door | None = Non
     create = client.create_session
 
     async def create_session(server_name: str, auto_initialize: bool = True) -> MCPSession | None:  # noqa: FBT001, FBT002 -- as there
-        client.elicitation_callback = elicitation_callback(handler, server=server_name, door=door)
+        client.elicitation_callback = elicitation_callback(handler, server=server_name, request_options=request_options)
         return await create(server_name, auto_initialize)
 
     client.create_session = create_session

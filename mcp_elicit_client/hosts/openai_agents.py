@@ -38,7 +38,7 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
             client: ``lambda: caller.client(where)`` with mcp 2.x.
         timeout: How long the server may take for a call, in seconds, the time
             in which a question is open aside; None for ever.
-        patience: How long the user may take with all questions of a call, in
+        answer_timeout: How long the user may take with all questions of a call, in
             seconds; None for ever.
         use_structured_content: As for ``MCPServer``.
         require_approval: As for ``MCPServer``.
@@ -50,7 +50,7 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
         connected: Callable[[], AbstractAsyncContextManager[Any]],
         *,
         timeout: float | None = None,
-        patience: float | None = 240.0,
+        answer_timeout: float | None = 240.0,
         use_structured_content: bool = False,
         require_approval: RequireApprovalSetting = None,
     ) -> None:
@@ -58,7 +58,7 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
         self._caller = caller
         self._connected = connected
         self._timeout = timeout
-        self._patience = patience
+        self._patience = answer_timeout
         self._stack = AsyncExitStack()
         self._client: Any = None
 
@@ -113,7 +113,7 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
     ) -> CallToolResult:
         """Call a tool as `Caller.call_tool` does; what that raises becomes the agent's error."""
         result: CallToolResult = await self._caller.call_tool(
-            self._session, tool_name, arguments, meta=meta, timeout=self._timeout, patience=self._patience
+            self._session, tool_name, arguments, meta=meta, timeout=self._timeout, answer_timeout=self._patience
         )
         return result
 
@@ -125,7 +125,7 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> GetPromptResult:
         """Get a prompt as `Caller.get_prompt` does."""
         result: GetPromptResult = await self._caller.get_prompt(
-            self._session, name, arguments, timeout=self._timeout, patience=self._patience
+            self._session, name, arguments, timeout=self._timeout, answer_timeout=self._patience
         )
         return result
 
@@ -142,6 +142,6 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
     async def read_resource(self, uri: str) -> ReadResourceResult:
         """Read a resource as `Caller.read_resource` does."""
         result: ReadResourceResult = await self._caller.read_resource(
-            self._session, uri, timeout=self._timeout, patience=self._patience
+            self._session, uri, timeout=self._timeout, answer_timeout=self._patience
         )
         return result

@@ -22,7 +22,7 @@ Seconds = float
 """Time limits of mcp 2.x; those of 1.x are a ``timedelta``."""
 
 
-def through(caller: Caller, session: S) -> S:
+def wrap_session(caller: Caller, session: S) -> S:
     """
     Return *session* as the library is to see it: the same, but its calls are those of *caller*.
 
@@ -31,10 +31,10 @@ def through(caller: Caller, session: S) -> S:
         session: A session made with ``caller.session`` or ``caller.client``,
             or by the host with the caller's callback and message handler.
     """
-    return cast("S", _Through(caller, session))
+    return cast("S", _SessionProxy(caller, session))
 
 
-class _Through:
+class _SessionProxy:
     def __init__(self, caller: Caller, session: Any) -> None:
         self._caller = caller
         self._session = session

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mcp_elicit_client.core.requests import FIRST_WITH_ROUNDS, Server
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.requests import FIRST_MULTI_ROUND_TRIP_VERSION, Server
+from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.hosts.boundary import Door, answer_params, door_for
+from mcp_elicit_client.hosts.boundary import RequestOptions, answer_params, options_for
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["ElicitationCallback", "elicitation_callback"]
 _MAX_CLAIM = 200
 
 
-def speaks_rounds() -> bool:
+def supports_multi_round_trip() -> bool:
     """Tell whether the installed SDK knows multi-round-trip questions (2026-07-28)."""
     return hasattr(importlib.import_module("mcp"), "Client")
 
@@ -32,7 +32,7 @@ class ElicitationCallback(Protocol):
         ...
 
 
-def elicitation_callback(handler: Handler, *, server: Server | str, door: Door | None = None) -> ElicitationCallback:
+def elicitation_callback(handler: Handler, *, server: Server | str, request_options: RequestOptions | None = None) -> ElicitationCallback:
     """
     Make the ``elicitation_callback`` of a client session.
 
@@ -46,32 +46,32 @@ def elicitation_callback(handler: Handler, *, server: Server | str, door: Door |
         handler: Who is asked: a registry, `Caller.handler`, or any handler.
         server: What the host application calls the server: pass one callback
             per server, also where a ``ClientSessionGroup`` holds the sessions.
-        door: How requests are read; None for the registry's way.
+        request_options: How requests are read; None for the registry's way.
     """
-    known = Server.named(server)
-    way = door_for(handler, door)
+    known = Server.from_name(server)
+    way = options_for(handler, request_options)
 
     async def callback(context: Any, params: ElicitRequestParams) -> ElicitResult | ErrorData:
         details = request_details(context)
         server_now = server_with_claim(known, getattr(context, "session", None))
-        return await answer_for_sdk(handler, params, server=server_now, door=way, **details)
+        return await answer_for_sdk(handler, params, server=server_now, request_options=way, **details)
 
     return callback
 
 
 async def answer_for_sdk(
-    handler: Handler, params: object, *, server: Server, door: Door, **details: Any
+    handler: Handler, params: object, *, server: Server, request_options: RequestOptions, **details: Any
 ) -> ElicitResult | ErrorData:
     """Answer as `answer_params` does, with what a callback of the SDK returns; *details* as there."""
     from mcp.types import INVALID_PARAMS, ElicitResult, ErrorData
 
     try:
-        answer = await answer_params(handler, params, server=server, door=door, **details)
+        answer = await answer_params(handler, params, server=server, request_options=request_options, **details)
     except RequestError as error:
-        if (details.get("protocol") or "") >= FIRST_WITH_ROUNDS:
+        if (details.get("protocol_version") or "") >= FIRST_MULTI_ROUND_TRIP_VERSION:
             return ElicitResult(action="cancel")
         return ErrorData(code=INVALID_PARAMS, message=str(error))
-    return ElicitResult.model_validate(door.to_wire(answer))
+    return ElicitResult.model_validate(request_options.to_wire(answer))
 
 
 def server_with_claim(server: Server, session: object) -> Server:
@@ -79,7 +79,7 @@ def server_with_claim(server: Server, session: object) -> Server:
     claimed = getattr(getattr(session, "server_info", None), "name", None)
     if server.claimed_name is not None or not isinstance(claimed, str):
         return server
-    return server.model_copy(update={"claimed_name": printable(claimed, limit=_MAX_CLAIM, multiline=False)})
+    return server.model_copy(update={"claimed_name": sanitize_text(claimed, limit=_MAX_CLAIM, multiline=False)})
 
 
 def request_details(context: object) -> dict[str, Any]:
@@ -87,6 +87,6 @@ def request_details(context: object) -> dict[str, Any]:
     protocol = getattr(getattr(context, "session", None), "protocol_version", None)
     request_id = getattr(context, "request_id", None)
     return {
-        "protocol": protocol if isinstance(protocol, str) else None,
+        "protocol_version": protocol if isinstance(protocol, str) else None,
         "request_id": request_id if isinstance(request_id, (str, int)) else None,
     }

@@ -1,23 +1,5 @@
-"""Semantic Kernel: the ``session`` of its MCP plugins, which is one of yours."""
+"""Semantic Kernel: `wrap_session` makes the ``session`` of an ``MCPStdioPlugin`` or another plugin."""
 
-from __future__ import annotations
+from mcp_elicit_client.hosts.own_session import wrap_session
 
-from typing import TYPE_CHECKING
-
-from mcp_elicit_client.hosts.own_session import through
-
-if TYPE_CHECKING:
-    from mcp import ClientSession
-
-    from mcp_elicit_client.calls import Caller
-
-
-def session(caller: Caller, own: ClientSession) -> ClientSession:
-    """
-    Make the ``session`` of an ``MCPStdioPlugin`` or another plugin; they take no callback.
-
-    Args:
-        caller: Who makes the calls.
-        own: What ``caller.session`` made, entered and initialized.
-    """
-    return through(caller, own)
+__all__ = ["wrap_session"]

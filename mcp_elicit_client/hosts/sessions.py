@@ -27,7 +27,7 @@ import anyio.lowlevel
 import mcp
 from mcp import types
 
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 from mcp_elicit_client.typing import Mode
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -48,9 +48,9 @@ def client_session(read: Any, write: Any, *, modes: Collection[Mode], **options:
         modes: The modes that the callback answers.
         options: What else ``ClientSession`` takes, by keyword.
     """
-    if speaks_rounds():
-        return declare_only(_ClientSession(read, write, **options), modes)
-    return _ListeningSession(read, write, modes=modes, **options)
+    if supports_multi_round_trip():
+        return declare_modes(_ClientSession(read, write, **options), modes)
+    return _ConcurrentSession(read, write, modes=modes, **options)
 
 
 def client(server: Any, *, modes: Collection[Mode], **options: Any) -> Any:
@@ -65,12 +65,12 @@ def client(server: Any, *, modes: Collection[Mode], **options: Any) -> Any:
     Raises:
         RuntimeError: With mcp 1.x, which has no ``Client``.
     """
-    if not speaks_rounds():
+    if not supports_multi_round_trip():
         raise RuntimeError("mcp 1.x has no Client: use a session, or install mcp 2")
-    return _HonestClient.declaring(modes, server, options)
+    return _CapabilityClient.declaring(modes, server, options)
 
 
-def declare_only(session: Any, modes: Collection[Mode]) -> Any:
+def declare_modes(session: Any, modes: Collection[Mode]) -> Any:
     """Make a ``ClientSession`` of mcp 2.x, not yet connected, declare just *modes*."""
     session._build_capabilities = functools.partial(_narrowed, session._build_capabilities, modes)  # noqa: SLF001
     return session
@@ -87,7 +87,7 @@ def _capability(modes: Collection[Mode]) -> types.ElicitationCapability | None:
     return types.ElicitationCapability.model_validate({mode: {} for mode in ("form", "url") if mode in modes})
 
 
-class _HonestClient(_Client):  # type: ignore[misc,unused-ignore]
+class _CapabilityClient(_Client):  # type: ignore[misc,unused-ignore]
     _modes: Collection[Mode]
 
     @classmethod
@@ -97,10 +97,10 @@ class _HonestClient(_Client):  # type: ignore[misc,unused-ignore]
         return made
 
     async def _build_session(self, exit_stack: Any) -> Any:
-        return declare_only(await super()._build_session(exit_stack), self._modes)
+        return declare_modes(await super()._build_session(exit_stack), self._modes)
 
 
-class _ListeningSession(_ClientSession):  # type: ignore[misc,unused-ignore]
+class _ConcurrentSession(_ClientSession):  # type: ignore[misc,unused-ignore]
     """A session of mcp 1.x that goes on receiving while a question is open."""
 
     def __init__(self, read: Any, write: Any, *, modes: Collection[Mode], **options: Any) -> None:
@@ -143,7 +143,7 @@ class _ListeningSession(_ClientSession):  # type: ignore[misc,unused-ignore]
             questions.cancel_scope.cancel()
 
     async def _received_request(self, responder: Any) -> None:
-        if not _is_question(responder):
+        if not _is_elicitation(responder):
             await super()._received_request(responder)
             return
         self._questions.start_soon(self._answer, responder)
@@ -165,10 +165,10 @@ class _ListeningSession(_ClientSession):  # type: ignore[misc,unused-ignore]
 
     async def _handle_incoming(self, message: Any) -> None:
         # The loop passes on what has no answer yet; a question will have one.
-        if not _is_question(message):
+        if not _is_elicitation(message):
             await super()._handle_incoming(message)
 
 
-def _is_question(message: Any) -> bool:
+def _is_elicitation(message: Any) -> bool:
     request = getattr(getattr(message, "request", None), "root", None)
     return isinstance(request, types.ElicitRequest) and getattr(request.params, "task", None) is None

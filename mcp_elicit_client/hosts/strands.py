@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.hosts.boundary import Door, door_for
+from mcp_elicit_client.hosts.boundary import RequestOptions, options_for
 from mcp_elicit_client.hosts.sdk import elicitation_callback as of_the_sdk
-from mcp_elicit_client.hosts.threads import in_loop
+from mcp_elicit_client.hosts.threads import run_in_loop
 
 if TYPE_CHECKING:
     import asyncio
@@ -21,7 +21,7 @@ def elicitation_callback(
     *,
     server: Server | str,
     loop: asyncio.AbstractEventLoop | None = None,
-    door: Door | None = None,
+    request_options: RequestOptions | None = None,
 ) -> ElicitationCallback:
     """
     Make the ``elicitation_callback`` of an ``MCPClient``.
@@ -35,7 +35,7 @@ def elicitation_callback(
             ``agent.invoke_async(...)`` or ``client.call_tool_async(...)``
             there, since ``agent(...)`` and ``call_tool_sync`` block it, and
             a blocked loop is a cancel.  None to ask in the client's thread.
-        door: How requests are read; None for the registry's way.
+        request_options: How requests are read; None for the registry's way.
     """
-    way = door_for(handler, door)
-    return of_the_sdk(handler if loop is None else in_loop(handler, loop), server=server, door=way)
+    way = options_for(handler, request_options)
+    return of_the_sdk(handler if loop is None else run_in_loop(handler, loop), server=server, request_options=way)

@@ -6,14 +6,14 @@ import asyncio
 import concurrent.futures
 
 from mcp_elicit_client.core.answers import Answer
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Handler, Request
 
-TAKEN_WITHIN = 10.0
+START_TIMEOUT = 10.0
 """How long the loop may take to begin with a question, in seconds."""
 
 
-def in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, taken_within: float = TAKEN_WITHIN) -> Handler:
+def run_in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, start_timeout: float = START_TIMEOUT) -> Handler:
     """
     Make a handler that may be asked in any thread, and asks *handler* in *loop*.
 
@@ -30,14 +30,14 @@ def in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, taken_within: 
 
     async def ask(request: Request, /) -> Answer:
         if asyncio.get_running_loop() is loop:
-            return as_answer(await handler(request))
+            return normalize_answer(await handler(request))
         taken: concurrent.futures.Future[None] = concurrent.futures.Future()
 
         async def there() -> Answer:
             if not taken.set_running_or_notify_cancel():
                 return _nobody()
             taken.set_result(None)
-            return as_answer(await handler(request))
+            return normalize_answer(await handler(request))
 
         question = there()
         try:
@@ -46,7 +46,7 @@ def in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, taken_within: 
             question.close()
             return _nobody()
         try:
-            await asyncio.wait({asyncio.wrap_future(taken)}, timeout=taken_within)
+            await asyncio.wait({asyncio.wrap_future(taken)}, timeout=start_timeout)
             if taken.cancel():
                 return _nobody()
             answer = asyncio.wrap_future(asked)
@@ -59,4 +59,4 @@ def in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, taken_within: 
 
 
 def _nobody() -> Answer:
-    return Answer.cancel(by="nobody", reason="the event loop in which to ask does not run")
+    return Answer.cancel(by="unattended", reason="the event loop in which to ask does not run")

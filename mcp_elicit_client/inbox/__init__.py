@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.inbox.entries import Entry, Page, State, request_schema
+from mcp_elicit_client.inbox.entries import Entry, EntryPage, State, request_schema
 from mcp_elicit_client.inbox.errors import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.handler import InboxHandler
 from mcp_elicit_client.inbox.inbox import Inbox
@@ -23,7 +23,7 @@ __all__ = [
     "InboxError",
     "InboxHandler",
     "MemoryStore",
-    "Page",
+    "EntryPage",
     "RedisStore",
     "SqliteStore",
     "State",

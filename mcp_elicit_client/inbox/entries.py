@@ -11,7 +11,7 @@ from mcp_elicit_client.core.answers import Action
 from mcp_elicit_client.core.requests import AnyRequest
 from mcp_elicit_client.typing import Request
 
-State: TypeAlias = Literal["waiting", "answered", "withdrawn", "expired", "orphaned"]
+State: TypeAlias = Literal["pending", "answered", "withdrawn", "expired", "orphaned"]
 """
 What became of a question: nothing yet; an answer; whoever asked no longer
 wants one; nobody answered in time; the process that asked is gone.
@@ -46,11 +46,11 @@ class Entry(BaseModel):
     id: str
     owner: str
     request: dict[str, Any]
-    state: State = "waiting"
-    who: str = ""
-    when: datetime
-    created: datetime
-    expires: datetime
+    state: State = "pending"
+    answered_by: str = ""
+    updated_at: datetime
+    created_at: datetime
+    expires_at: datetime
     action: Action | None = None
     call: str | None = None
 
@@ -59,7 +59,7 @@ class Entry(BaseModel):
         return _REQUESTS.validate_python(self.request)
 
 
-class Page(BaseModel):
+class EntryPage(BaseModel):
     """
     Some of the entries of an owner.
 
@@ -71,7 +71,7 @@ class Page(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     entries: tuple[Entry, ...]
-    after: str | None = None
+    next_cursor: str | None = None
 
 
 def write_request(request: Request) -> str:

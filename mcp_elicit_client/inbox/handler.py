@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.inbox.errors import InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.typing import Answer, Request
@@ -34,10 +34,10 @@ class InboxHandler:
     async def __call__(self, request: Request, /) -> Answer:
         """Wait for the answer; being cancelled withdraws the question."""
         if request.stand_in is not None:
-            return as_answer(await request.stand_in(request))
+            return normalize_answer(await request.stand_in(request))
         owner = self.owner(request)
         if not isinstance(owner, str) or not owner:
-            return Answer.cancel(by="nobody", reason="it is not clear whose question this is")
+            return Answer.cancel(by="unattended", reason="it is not clear whose question this is")
         try:
             return await self.inbox.ask(owner, request)
         except InboxError as error:

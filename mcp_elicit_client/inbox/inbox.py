@@ -11,23 +11,23 @@ import anyio
 import anyio.to_thread
 
 from mcp_elicit_client.core.answers import Action, Answer
-from mcp_elicit_client.core.matching import check
-from mcp_elicit_client.core.validation import Validation, sendable, without_nulls
-from mcp_elicit_client.inbox.entries import Entry, Page
+from mcp_elicit_client.core.matching import validate_content
+from mcp_elicit_client.core.validation import ValidationResult, to_json_value, drop_nulls
+from mcp_elicit_client.inbox.entries import Entry, EntryPage
 from mcp_elicit_client.inbox.errors import EntryClosedError, EntryNotFoundError, InboxError
-from mcp_elicit_client.inbox.local import Mailbox
-from mcp_elicit_client.inbox.parked import ParkedCalls
-from mcp_elicit_client.inbox.scribe import Scribe, cursor, is_id
-from mcp_elicit_client.inbox.sealing import sealer_of
-from mcp_elicit_client.inbox.stores.base import Record, Settlement, Store
+from mcp_elicit_client.inbox.local import AnswerWaiter
+from mcp_elicit_client.inbox.parked import SuspendedCalls
+from mcp_elicit_client.inbox.scribe import RecordCodec, parse_cursor, is_id
+from mcp_elicit_client.inbox.sealing import make_cipher
+from mcp_elicit_client.inbox.stores.base import Record, Resolution, Store
 from mcp_elicit_client.typing import FormRequest, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
 
-LIFETIME = 240.0
+ANSWER_TIMEOUT = 240.0
 """How long a question without a deadline can be answered, in seconds."""
 
-PAGE = 50
+PAGE_SIZE = 50
 """How many questions are listed at a time."""
 
 _LOOK = 1.0
@@ -54,15 +54,15 @@ class Inbox:
         ValueError: If the key is too short.
     """
 
-    def __init__(self, store: Store, key: bytes | None = None, *, lifetime: float = LIFETIME) -> None:
+    def __init__(self, store: Store, key: bytes | None = None, *, answer_timeout: float = ANSWER_TIMEOUT) -> None:
         self._store = store
-        self._scribe = Scribe(sealer_of(key))
-        self._lifetime = lifetime
+        self._scribe = RecordCodec(make_cipher(key))
+        self._lifetime = answer_timeout
 
     @property
-    def calls(self) -> ParkedCalls:
+    def calls(self) -> SuspendedCalls:
         """The parked calls whose questions wait here: see `calls.Parking`."""
-        return ParkedCalls(self._store, self._scribe)
+        return SuspendedCalls(self._store, self._scribe)
 
     async def aclose(self) -> None:
         """Let go of the store's files and connections."""
@@ -93,7 +93,7 @@ class Inbox:
             await self._store.put(record)
             if placed is not None:
                 placed(record.id)
-            settlement = await mailbox.wait(record.expires - self._store.clock()) or await self._expire(record, mailbox)
+            settlement = await mailbox.wait(record.expires_at - self._store.clock()) or await self._expire(record, mailbox)
             answer = self._scribe.answer_of(record, settlement)
             is_over = True
         finally:
@@ -101,7 +101,7 @@ class Inbox:
             await self._leave(record, is_over=is_over)
         return answer
 
-    async def list(self, owner: str, limit: int = PAGE, after: str | None = None) -> Page:
+    async def list(self, owner: str, limit: int = PAGE_SIZE, cursor: str | None = None) -> EntryPage:
         """
         List the questions of *owner* that wait, those that wait longest first.
 
@@ -114,13 +114,13 @@ class Inbox:
             InboxError: If the store cannot be used.
             ValueError: If *after* is nothing that a page had.
         """
-        records = await self._store.waiting(owner, limit + 1, cursor(after) or 0)
-        return self._scribe.page(records, limit, [record.place for record in records])
+        records = await self._store.pending(owner, limit + 1, parse_cursor(cursor) or 0)
+        return self._scribe.page(records, limit, [record.sequence for record in records])
 
-    async def history(self, owner: str, limit: int = PAGE, after: str | None = None) -> Page:
+    async def history(self, owner: str, limit: int = PAGE_SIZE, cursor: str | None = None) -> EntryPage:
         """List the questions of *owner* that no longer wait, last first; as `list`, and without any values."""
-        records = await self._store.history(owner, limit + 1, cursor(after))
-        return self._scribe.page(records, limit, [record.changed for record in records])
+        records = await self._store.history(owner, limit + 1, parse_cursor(cursor))
+        return self._scribe.page(records, limit, [record.revision for record in records])
 
     async def get(self, owner: str, entry_id: str) -> Entry:
         """
@@ -132,7 +132,7 @@ class Inbox:
         """
         return self._scribe.entry(await self._find(owner, entry_id))
 
-    async def check(self, owner: str, entry_id: str, content: Mapping[str, Any] | None) -> Validation:
+    async def validate(self, owner: str, entry_id: str, content: Mapping[str, Any] | None) -> ValidationResult:
         """Tell what would be wrong with an answer, and leave the question waiting; raises as `get`."""
         return await _check(self._scribe.read(await self._find(owner, entry_id)), content)
 
@@ -143,10 +143,10 @@ class Inbox:
         action: Action,
         content: Mapping[str, Any] | None = None,
         *,
-        who: str | None = None,
-        never_again: bool = False,
+        answered_by: str | None = None,
+        block_server: bool = False,
         confirmed: bool = False,
-    ) -> Validation:
+    ) -> ValidationResult:
         """
         Answer a question of *owner*, exactly once, whoever else tries to.
 
@@ -156,7 +156,7 @@ class Inbox:
             action: Accept, decline or cancel.
             content: The values by field name; only with the accept of a form.
             who: Who answers, for the history; the owner if None.
-            never_again: As in `Answer`; only where `Request.can_silence`.
+            block_server: As in `Answer`; only where `Request.can_silence`.
             confirmed: As in `Answer`.
 
         Returns:
@@ -172,25 +172,25 @@ class Inbox:
         if action not in ("accept", "decline", "cancel"):
             raise ValueError(f"an action is accept, decline or cancel, not {action!r}")
         record = await self._find(owner, entry_id)
-        if record.settlement is not None:
-            raise EntryClosedError(record.settlement.state)
+        if record.resolution is not None:
+            raise EntryClosedError(record.resolution.state)
         request = self._scribe.read(record)
-        validation = Validation(valid=True)
+        validation = ValidationResult(valid=True)
         values: dict[str, Any] | None = None
         if action == "accept" and isinstance(request, FormRequest):
             validation = await _check(request, content)
             if not validation:
                 return validation
             fields = request.form.by_name
-            present = without_nulls(request.form, content or {})
-            values = {name: sendable(fields[name], value) for name, value in present.items() if name in fields}
-        reply = {"content": values, "never_again": never_again and request.can_silence, "confirmed": confirmed}
+            present = drop_nulls(request.form, content or {})
+            values = {name: to_json_value(fields[name], value) for name, value in present.items() if name in fields}
+        reply = {"content": values, "block_server": block_server and request.can_block, "confirmed": confirmed}
         sealed = self._scribe.seal_answer(entry_id, reply)
-        by = owner if who is None else who
-        await self._settle(owner, entry_id, Settlement("answered", by, self._store.clock(), action, sealed))
+        by = owner if answered_by is None else answered_by
+        await self._settle(owner, entry_id, Resolution("answered", by, self._store.clock(), action, sealed))
         return validation
 
-    async def withdraw(self, owner: str, entry_id: str, *, who: str | None = None) -> None:
+    async def withdraw(self, owner: str, entry_id: str, *, withdrawn_by: str | None = None) -> None:
         """
         Take a question back: whoever asked gets a cancel.
 
@@ -199,8 +199,8 @@ class Inbox:
             EntryClosedError: If it no longer waits.
             InboxError: If the store cannot be used.
         """
-        by = owner if who is None else who
-        await self._settle(owner, entry_id, Settlement("withdrawn", by, self._store.clock()))
+        by = owner if withdrawn_by is None else withdrawn_by
+        await self._settle(owner, entry_id, Resolution("withdrawn", by, self._store.clock()))
 
     async def watch(self, owner: str) -> AsyncGenerator[Entry, None]:
         """
@@ -211,23 +211,23 @@ class Inbox:
         Raises:
             InboxError: If the store cannot be used.
         """
-        with self._store.bell(owner) as bell:
-            since = await self._store.position()
+        with self._store.change_notifier(owner) as bell:
+            since = await self._store.last_revision()
             async for record in self._waiting(owner, until=since):
                 yield self._scribe.entry(record)
             while True:
                 changed = await self._store.changes(owner, since)
                 for record in changed:
                     yield self._scribe.entry(record)
-                    since = record.changed
+                    since = record.revision
                 if not changed:
                     await bell.wait(_LOOK)
 
     async def _waiting(self, owner: str, *, until: int) -> AsyncIterator[Record]:
         place = 0
-        while records := await self._store.waiting(owner, PAGE, place):
+        while records := await self._store.pending(owner, PAGE_SIZE, place):
             for record in records:
-                place = record.place
+                place = record.sequence
                 if place > until:
                     return
                 yield record
@@ -238,43 +238,43 @@ class Inbox:
             raise EntryNotFoundError
         return record
 
-    async def _settle(self, owner: str, entry_id: str, settlement: Settlement) -> None:
+    async def _settle(self, owner: str, entry_id: str, settlement: Resolution) -> None:
         state = None
         if is_id(entry_id):
-            state = await self._store.settle(owner, entry_id, settlement, secrets.token_hex(8))
+            state = await self._store.resolve(owner, entry_id, settlement, secrets.token_hex(8))
         if state is None:
             raise EntryNotFoundError
-        if state != "waiting":
+        if state != "pending":
             raise EntryClosedError(state)
 
-    async def _expire(self, record: Record, mailbox: Mailbox) -> Settlement:
+    async def _expire(self, record: Record, mailbox: AnswerWaiter) -> Resolution:
         """Settle a question that nobody answered in time; somebody may be first at the last moment."""
-        expired = Settlement("expired", "clock", record.expires)
+        expired = Resolution("expired", "clock", record.expires_at)
         try:
-            state = await self._store.settle(record.owner, record.id, expired, secrets.token_hex(8))
-            found = None if state == "waiting" else await self._store.get(record.owner, record.id)
+            state = await self._store.resolve(record.owner, record.id, expired, secrets.token_hex(8))
+            found = None if state == "pending" else await self._store.get(record.owner, record.id)
         except InboxError:
             found = None
         # What was delivered meanwhile may be wiped already.
-        return mailbox.settlement or (found and found.settlement) or expired
+        return mailbox.settlement or (found and found.resolution) or expired
 
     async def _leave(self, record: Record, *, is_over: bool) -> None:
         """Withdraw a question that is waited for no more, and forget its answer."""
         with anyio.move_on_after(_GOODBYE, shield=True):
-            withdrawn = Settlement("withdrawn", "client", self._store.clock())
+            withdrawn = Resolution("withdrawn", "client", self._store.clock())
             try:
                 if not is_over:
-                    await self._store.settle(record.owner, record.id, withdrawn, secrets.token_hex(8))
-                await self._store.wipe(record.id)
+                    await self._store.resolve(record.owner, record.id, withdrawn, secrets.token_hex(8))
+                await self._store.erase_answer(record.id)
             except InboxError as error:
                 _logger.warning("a question could not be put away: %s", error)
 
 
-async def _check(request: Request, content: Mapping[str, Any] | None) -> Validation:
+async def _check(request: Request, content: Mapping[str, Any] | None) -> ValidationResult:
     if not isinstance(request, FormRequest):
-        return Validation(valid=True)
+        return ValidationResult(valid=True)
     values = {} if content is None else content
     if request.form.has_patterns:
         # Patterns run in another process; waiting for it is not the event loop's business.
-        return await anyio.to_thread.run_sync(check, request.form, values, abandon_on_cancel=True)
-    return check(request.form, values)
+        return await anyio.to_thread.run_sync(validate_content, request.form, values, abandon_on_cancel=True)
+    return validate_content(request.form, values)

@@ -10,11 +10,11 @@ from contextlib import AbstractContextManager
 
 import anyio
 
-from mcp_elicit_client.inbox.stores.base import Settlement
-from mcp_elicit_client.waking import Waker, runs_on_trio
+from mcp_elicit_client.inbox.stores.base import Resolution
+from mcp_elicit_client.waking import Waker, is_trio
 
 
-class Mailbox:
+class AnswerWaiter:
     """
     Where one who asked waits, in the event loop in which this was made.
 
@@ -25,15 +25,15 @@ class Mailbox:
     __slots__ = ("_future", "_waker", "settlement")
 
     def __init__(self) -> None:
-        self.settlement: Settlement | None = None
+        self.settlement: Resolution | None = None
         self._future: asyncio.Future[None] | None = None
         self._waker: Waker | None = None
-        if runs_on_trio():
+        if is_trio():
             self._waker = Waker()
         else:
             self._future = asyncio.get_running_loop().create_future()
 
-    def deliver(self, settlement: Settlement) -> None:
+    def deliver(self, settlement: Resolution) -> None:
         """Hand over what became of the question, from any thread; the first counts."""
         if self.settlement is not None:
             return
@@ -43,7 +43,7 @@ class Mailbox:
         elif self._future is not None:
             _finish_anywhere(self._future)
 
-    async def wait(self, seconds: float) -> Settlement | None:
+    async def wait(self, seconds: float) -> Resolution | None:
         """Return what became of the question; None if nothing within *seconds*."""
         if self._future is not None:
             timer = self._future.get_loop().call_later(max(seconds, 0), _finish, self._future)
@@ -57,13 +57,13 @@ class Mailbox:
         return self.settlement
 
 
-class Bell:
+class ChangeNotifier:
     """Rings when something of an owner's may have changed."""
 
     def __init__(self) -> None:
         self._waker = Waker()
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Wake who waits, now or later, from any thread."""
         _wake(self._waker)
 
@@ -74,13 +74,13 @@ class Bell:
             self._waker = Waker()
 
 
-class Waiting:
+class WaiterRegistry:
     """The mailboxes and bells of one store in one process; safe in threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._mailboxes: dict[str, Mailbox] = {}
-        self._bells: dict[str, set[Bell]] = {}
+        self._mailboxes: dict[str, AnswerWaiter] = {}
+        self._bells: dict[str, set[ChangeNotifier]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._mailboxes or self._bells)
@@ -94,9 +94,9 @@ class Waiting:
         with self._lock:
             return tuple(self._bells)
 
-    def open(self, entry_id: str) -> Mailbox:
+    def open(self, entry_id: str) -> AnswerWaiter:
         """Begin to wait for one question, in the running event loop."""
-        mailbox = Mailbox()
+        mailbox = AnswerWaiter()
         with self._lock:
             self._mailboxes[entry_id] = mailbox
         return mailbox
@@ -106,7 +106,7 @@ class Waiting:
         with self._lock:
             self._mailboxes.pop(entry_id, None)
 
-    def deliver(self, entry_id: str, settlement: Settlement) -> bool:
+    def deliver(self, entry_id: str, settlement: Resolution) -> bool:
         """Hand over what became of a question; tell whether somebody waits for it here."""
         mailbox = self._mailboxes.get(entry_id)
         if mailbox is not None:
@@ -114,9 +114,9 @@ class Waiting:
         return mailbox is not None
 
     @contextlib.contextmanager
-    def bell(self, owner: str) -> Iterator[Bell]:
+    def change_notifier(self, owner: str) -> Iterator[ChangeNotifier]:
         """Have a bell that rings for *owner*."""
-        bell = Bell()
+        bell = ChangeNotifier()
         with self._lock:
             self._bells.setdefault(owner, set()).add(bell)
         try:
@@ -127,17 +127,17 @@ class Waiting:
                 if not self._bells[owner]:
                     del self._bells[owner]
 
-    def ring(self, owner: str) -> None:
+    def notify(self, owner: str) -> None:
         """Ring for those who watch *owner*."""
         with self._lock:
             bells = tuple(self._bells.get(owner, ()))
         for bell in bells:
-            bell.ring()
+            bell.notify()
 
-    def ring_all(self) -> None:
+    def notify_all(self) -> None:
         """Ring for all who watch."""
         for owner in self.owners:
-            self.ring(owner)
+            self.notify(owner)
 
 
 def _finish(future: asyncio.Future[None]) -> None:
@@ -165,13 +165,13 @@ def _wake(waker: Waker) -> None:
         waker.wake()
 
 
-class WaitsHere:
+class LocalWaiters:
     """What a store has for those who wait in this process."""
 
     def __init__(self) -> None:
-        self._waiting = Waiting()
+        self._waiting = WaiterRegistry()
 
-    def open(self, entry_id: str) -> Mailbox:
+    def open(self, entry_id: str) -> AnswerWaiter:
         """Begin to wait for a question of this process."""
         return self._waiting.open(entry_id)
 
@@ -179,6 +179,6 @@ class WaitsHere:
         """Wait for it no more."""
         self._waiting.close(entry_id)
 
-    def bell(self, owner: str) -> AbstractContextManager[Bell]:
+    def change_notifier(self, owner: str) -> AbstractContextManager[ChangeNotifier]:
         """Have a bell that rings when something of *owner*'s may have changed."""
-        return self._waiting.bell(owner)
+        return self._waiting.change_notifier(owner)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcp_elicit_client.core.answers import Answer
-from mcp_elicit_client.inbox.scribe import Scribe, is_id
-from mcp_elicit_client.inbox.stores.base import CallState, HeldCall, Store
+from mcp_elicit_client.inbox.scribe import RecordCodec, is_id
+from mcp_elicit_client.inbox.stores.base import CallState, StoredCall, Store
 from mcp_elicit_client.typing import Request
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CallStatus:
     """
     A parked call, as far as it is known.
 
@@ -23,13 +23,13 @@ class Found:
         answers: What was answered to each of its questions; None to those that still wait.
     """
 
-    call: HeldCall
+    call: StoredCall
     body: str
     answers: tuple[Answer | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ParkedCalls:
+class SuspendedCalls:
     """
     The parked calls of an inbox: for whoever makes calls, not for whoever answers.
 
@@ -41,11 +41,11 @@ class ParkedCalls:
     """
 
     store: Store
-    scribe: Scribe
+    codec: RecordCodec
 
-    async def park(
+    async def suspend(
         self, owner: str, body: str, requests: Sequence[Request], lifetime: float, call_id: str | None = None
-    ) -> HeldCall:
+    ) -> StoredCall:
         """
         Keep a call, and put its questions.
 
@@ -60,22 +60,22 @@ class ParkedCalls:
             ValueError: If a request cannot be written as JSON.
         """
         now = self.store.clock()
-        name = self.scribe.new_id() if call_id is None else call_id
-        records = [self.scribe.record(owner, request, now, lifetime, name) for request in requests]
-        sealed = self.scribe.seal_call(owner, name, body)
-        call = HeldCall(name, owner, sealed, tuple(each.id for each in records), created=now, expires=now + lifetime)
-        await self.store.park(call, records, secrets.token_hex(8))
+        name = self.codec.new_id() if call_id is None else call_id
+        records = [self.codec.record(owner, request, now, lifetime, name) for request in requests]
+        sealed = self.codec.seal_call(owner, name, body)
+        call = StoredCall(name, owner, sealed, tuple(each.id for each in records), created_at=now, expires_at=now + lifetime)
+        await self.store.suspend(call, records, secrets.token_hex(8))
         return call
 
-    async def find(self, owner: str, call_id: str) -> Found | None:
+    async def find(self, owner: str, call_id: str) -> CallStatus | None:
         """Return a call of *owner* and the answers there are; None if there is none."""
-        call = await self.store.parked(owner, call_id) if is_id(call_id) else None
+        call = await self.store.suspended(owner, call_id) if is_id(call_id) else None
         if call is None:
             return None
         if not call.body:
-            return Found(call, "", ())
-        body = self.scribe.open_call(call)
-        return Found(call, body, tuple([await self._answer(owner, each) for each in call.questions]))
+            return CallStatus(call, "", ())
+        body = self.codec.open_call(call)
+        return CallStatus(call, body, tuple([await self._answer(owner, each) for each in call.request_ids]))
 
     async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
         """Begin to resume a call; see `Store.claim`."""
@@ -93,4 +93,4 @@ class ParkedCalls:
         record = await self.store.get(owner, entry_id)
         if record is None:
             return Answer.cancel(by="error", reason="the question is gone")
-        return None if record.settlement is None else self.scribe.answer_of(record, record.settlement)
+        return None if record.resolution is None else self.codec.answer_of(record, record.resolution)

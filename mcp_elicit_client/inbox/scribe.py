@@ -9,10 +9,10 @@ from datetime import datetime, timezone
 from typing import Any, cast
 
 from mcp_elicit_client.core.answers import Action, Answer
-from mcp_elicit_client.inbox.entries import Entry, Page, read_request, write_request
+from mcp_elicit_client.inbox.entries import Entry, EntryPage, read_request, write_request
 from mcp_elicit_client.inbox.errors import InboxError
-from mcp_elicit_client.inbox.sealing import Sealer
-from mcp_elicit_client.inbox.stores.base import HeldCall, Record, Settlement
+from mcp_elicit_client.inbox.sealing import Cipher
+from mcp_elicit_client.inbox.stores.base import StoredCall, Record, Resolution
 from mcp_elicit_client.typing import Request
 
 _ID = 24
@@ -20,10 +20,10 @@ _DIGITS = 19
 _LONGEST = 64
 
 
-class Scribe:
+class RecordCodec:
     """Writes records, and reads them; whatever it cannot read is an `InboxError`."""
 
-    def __init__(self, sealer: Sealer) -> None:
+    def __init__(self, sealer: Cipher) -> None:
         self._sealer = sealer
 
     def new_id(self) -> str:
@@ -46,8 +46,8 @@ class Scribe:
         """
         expires = now + lifetime if request.deadline is None else request.deadline.timestamp()
         entry_id = self.new_id()
-        sealed = self._sealer.seal(write_request(request), _place(entry_id, owner))
-        return Record(entry_id, owner, sealed, created=now, expires=expires, call=call)
+        sealed = self._sealer.encrypt(write_request(request), _place(entry_id, owner))
+        return Record(entry_id, owner, sealed, created_at=now, expires_at=expires, call=call)
 
     def read(self, record: Record) -> Request:
         """Return the request that was asked."""
@@ -58,40 +58,40 @@ class Scribe:
 
     def entry(self, record: Record) -> Entry:
         """Return what may be seen of a question."""
-        settlement = record.settlement
+        settlement = record.resolution
         try:
             return Entry(
                 id=record.id,
                 owner=record.owner,
                 request=json.loads(self._open(record)),
-                state="waiting" if settlement is None else settlement.state,
-                who="" if settlement is None else settlement.who,
-                when=_time(record.created if settlement is None else settlement.when),
-                created=_time(record.created),
-                expires=_time(record.expires),
+                state="pending" if settlement is None else settlement.state,
+                answered_by="" if settlement is None else settlement.answered_by,
+                updated_at=_time(record.created_at if settlement is None else settlement.updated_at),
+                created_at=_time(record.created_at),
+                expires_at=_time(record.expires_at),
                 call=record.call or None,
                 action=cast("Action | None", (settlement and settlement.action) or None),  # pydantic checks it
             )
         except ValueError:
             raise InboxError("the inbox holds what is no question") from None
 
-    def page(self, records: Sequence[Record], limit: int, cursors: Sequence[int]) -> Page:
+    def page(self, records: Sequence[Record], limit: int, cursors: Sequence[int]) -> EntryPage:
         """Return the first *limit* of *records*, and where the next page begins if there are more."""
         after = str(cursors[limit - 1]) if len(records) > limit > 0 else None
-        return Page(entries=tuple(map(self.entry, records[:limit])), after=after)
+        return EntryPage(entries=tuple(map(self.entry, records[:limit])), next_cursor=after)
 
     def seal_answer(self, entry_id: str, reply: Mapping[str, Any]) -> str:
         """Write down what a person answered, beside the action."""
-        return self._sealer.seal(json.dumps(reply), f"answer {entry_id}")
+        return self._sealer.encrypt(json.dumps(reply), f"answer {entry_id}")
 
-    def answer_of(self, record: Record, settlement: Settlement) -> Answer:
+    def answer_of(self, record: Record, settlement: Resolution) -> Answer:
         """Return the answer to a question that was settled."""
         match settlement.state:
             case "answered" if settlement.answer is not None:
                 try:
-                    reply = json.loads(self._sealer.open(settlement.answer, f"answer {record.id}"))
+                    reply = json.loads(self._sealer.decrypt(settlement.answer, f"answer {record.id}"))
                     sources = dict.fromkeys(reply["content"] or {}, "user")
-                    reason = f"answered by {settlement.who}"
+                    reason = f"answered by {settlement.answered_by}"
                     return Answer.model_validate(
                         {"action": settlement.action, "by": "user", "reason": reason, "sources": sources, **reply}
                     )
@@ -106,14 +106,14 @@ class Scribe:
 
     def seal_call(self, owner: str, call_id: str, body: str) -> str:
         """Write down what is needed to resume a parked call."""
-        return self._sealer.seal(body, f"call {call_id} {owner}")
+        return self._sealer.encrypt(body, f"call {call_id} {owner}")
 
-    def open_call(self, call: HeldCall) -> str:
+    def open_call(self, call: StoredCall) -> str:
         """Return what was written down of a parked call."""
-        return self._sealer.open(call.body, f"call {call.id} {call.owner}")
+        return self._sealer.decrypt(call.body, f"call {call.id} {call.owner}")
 
     def _open(self, record: Record) -> str:
-        return self._sealer.open(record.request, _place(record.id, record.owner))
+        return self._sealer.decrypt(record.request, _place(record.id, record.owner))
 
 
 def is_id(text: str) -> bool:
@@ -121,7 +121,7 @@ def is_id(text: str) -> bool:
     return text.isascii() and len(text) <= _LONGEST
 
 
-def cursor(text: str | None) -> int | None:
+def parse_cursor(text: str | None) -> int | None:
     """
     Read a `Page.after`.
 

@@ -16,14 +16,14 @@ LEAST_KEY = 32
 _NONCE = 12
 
 
-class Sealer(Protocol):
+class Cipher(Protocol):
     """Makes texts unreadable in a store, and readable again."""
 
-    def seal(self, text: str, place: str) -> str:
+    def encrypt(self, text: str, place: str) -> str:
         """Return *text* as it is stored at *place*."""
         ...
 
-    def open(self, sealed: str, place: str) -> str:
+    def decrypt(self, sealed: str, place: str) -> str:
         """
         Return what was sealed for *place*.
 
@@ -33,17 +33,17 @@ class Sealer(Protocol):
         ...
 
 
-class Plain:
+class NullCipher:
     """Seals nothing: for hosts that gave no key."""
 
-    def seal(self, text: str, place: str) -> str:  # noqa: ARG002 -- a Sealer
+    def encrypt(self, text: str, place: str) -> str:  # noqa: ARG002 -- a Sealer
         return text
 
-    def open(self, sealed: str, place: str) -> str:  # noqa: ARG002 -- a Sealer
+    def decrypt(self, sealed: str, place: str) -> str:  # noqa: ARG002 -- a Sealer
         return sealed
 
 
-class Sealed:
+class AesGcmCipher:
     """
     Seals with AES-256-GCM; each text belongs to its place and opens at no other.
 
@@ -67,11 +67,11 @@ class Sealed:
         self._cipher: Any = AESGCM(hashlib.blake2b(key, digest_size=32, person=b"mcp-elicit-inbox").digest())
         self._invalid = InvalidTag
 
-    def seal(self, text: str, place: str) -> str:
+    def encrypt(self, text: str, place: str) -> str:
         nonce = os.urandom(_NONCE)
         return base64.b64encode(nonce + self._cipher.encrypt(nonce, text.encode(), place.encode())).decode()
 
-    def open(self, sealed: str, place: str) -> str:
+    def decrypt(self, sealed: str, place: str) -> str:
         try:
             data = base64.b64decode(sealed, validate=True)
             return str(self._cipher.decrypt(data[:_NONCE], data[_NONCE:], place.encode()).decode())
@@ -79,7 +79,7 @@ class Sealed:
             raise InboxError("the inbox holds what was not sealed with this key") from error
 
 
-def sealer_of(key: bytes | None) -> Sealer:
+def make_cipher(key: bytes | None) -> Cipher:
     """
     Return what seals with *key*; nothing is sealed if it is None.
 
@@ -87,4 +87,4 @@ def sealer_of(key: bytes | None) -> Sealer:
         MissingExtraError: As `Sealed`.
         ValueError: As `Sealed`.
     """
-    return Plain() if key is None else Sealed(key)
+    return NullCipher() if key is None else AesGcmCipher(key)

@@ -5,13 +5,13 @@ Each is usable alone; `recommended` puts together what a careful host wants.
 """
 
 from mcp_elicit_client.policies.automatic import AutomaticAnswers, form_fingerprint
-from mcp_elicit_client.policies.closing import patience
+from mcp_elicit_client.policies.closing import answer_timeout
 from mcp_elicit_client.policies.composing import compose, recommended
 from mcp_elicit_client.policies.hooking import hooks
 from mcp_elicit_client.policies.impersonation import flag_impersonation
 from mcp_elicit_client.policies.limited import rate_limit
 from mcp_elicit_client.policies.permissions import Permissions
-from mcp_elicit_client.policies.quiet import quiet_after_declines
+from mcp_elicit_client.policies.quiet import cooldown_after_declines
 from mcp_elicit_client.policies.secrets import protect_secrets
 from mcp_elicit_client.policies.turns import one_at_a_time
 
@@ -23,9 +23,9 @@ __all__ = [
     "form_fingerprint",
     "hooks",
     "one_at_a_time",
-    "patience",
+    "answer_timeout",
     "protect_secrets",
-    "quiet_after_declines",
+    "cooldown_after_declines",
     "rate_limit",
     "recommended",
 ]

@@ -9,10 +9,10 @@ from typing import Any
 
 from mcp_elicit_client.core.answers import check_answer
 from mcp_elicit_client.core.forms import Form
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, Content, FormRequest, Handler, Request
 
-NAME = "automatic"
+NAME = "automatic_answers"
 
 
 def form_fingerprint(form: Form) -> str:
@@ -23,7 +23,7 @@ def form_fingerprint(form: Form) -> str:
     on their fields; the message above them may differ.
     """
     fields = [field.model_dump(mode="json") for field in form.fields]
-    text = json.dumps([form.closed, fields], sort_keys=True, separators=(",", ":"))
+    text = json.dumps([form.rejects_unknown_fields, fields], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -57,7 +57,7 @@ class AutomaticAnswers:
 
         async def automatic(request: Request, /) -> Answer:
             answer = None if request.resumed else self.preview(request)
-            return answer if answer is not None else as_answer(await handler(request))
+            return answer if answer is not None else normalize_answer(await handler(request))
 
         return automatic
 

@@ -6,13 +6,13 @@ from datetime import datetime, timedelta, timezone
 
 import anyio
 
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, Handler, Policy, Request
 
-NAME = "patience"
+NAME = "answer_timeout"
 
 
-def patience(seconds: float = 240) -> Policy:
+def answer_timeout(seconds: float = 240) -> Policy:
     """
     Withdraw a question that nobody answered in time: cancel.
 
@@ -30,7 +30,7 @@ def patience(seconds: float = 240) -> Policy:
             if request.deadline is not None:
                 deadline = min(deadline, request.deadline)
             with anyio.move_on_after(seconds) as scope:
-                return as_answer(await handler(request.model_copy(update={"deadline": deadline})))
+                return normalize_answer(await handler(request.model_copy(update={"deadline": deadline})))
             assert scope.cancelled_caught
             return Answer.cancel(by="timeout", policy=NAME, reason=f"nobody answered within {seconds:g} seconds")
 

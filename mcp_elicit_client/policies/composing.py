@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from mcp_elicit_client.policies.automatic import AutomaticAnswers
-from mcp_elicit_client.policies.closing import patience
+from mcp_elicit_client.policies.closing import answer_timeout as limit_answer_time
 from mcp_elicit_client.policies.impersonation import flag_impersonation
-from mcp_elicit_client.policies.limited import rate_limit
+from mcp_elicit_client.policies.limited import rate_limit as limit_rate
 from mcp_elicit_client.policies.permissions import Permissions
-from mcp_elicit_client.policies.quiet import quiet_after_declines
+from mcp_elicit_client.policies.quiet import cooldown_after_declines
 from mcp_elicit_client.policies.secrets import protect_secrets
 from mcp_elicit_client.policies.turns import one_at_a_time
 from mcp_elicit_client.typing import Handler, Policy
@@ -32,9 +32,9 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
     audit: Policy | None = None,
     permissions: Permissions | None = None,
     automatic: AutomaticAnswers | None = None,
-    names: Collection[str] = (),
-    rate: Policy | None = None,
-    seconds: float = 240,
+    known_names: Collection[str] = (),
+    rate_limit: Policy | None = None,
+    answer_timeout: float = 240,
     secrets: Policy | None = None,
 ) -> Policy:
     """
@@ -50,20 +50,20 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
             keep no log.
         permissions: Who may ask; None for permissions that no file keeps.
         automatic: What is answered without a person; None for nothing.
-        names: What the host calls its servers, and itself: no other server
+        known_names: What the host calls its servers, and itself: no other server
             may claim these names unnoticed.
-        rate: In place of ``rate_limit()``, e.g. with Redis as its storage.
-        seconds: How long the user has for one question.
+        rate_limit: In place of ``rate_limit()``, e.g. with Redis as its storage.
+        answer_timeout: How long the user has for one question.
         secrets: In place of ``protect_secrets()``.
     """
     return compose(
         audit,
         (permissions or Permissions()).policy,
         automatic.policy if automatic is not None else None,
-        quiet_after_declines(),
-        rate or rate_limit(),
+        cooldown_after_declines(),
+        rate_limit or limit_rate(),
         secrets or protect_secrets(),
         one_at_a_time(),
-        patience(seconds),
-        flag_impersonation(names=names),
+        limit_answer_time(answer_timeout),
+        flag_impersonation(known_names=known_names),
     )

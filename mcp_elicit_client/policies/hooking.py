@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from mcp_elicit_client.core.requests import FormRequest, UrlRequest
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, Handler, Policy, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -41,12 +41,12 @@ def hooks(*, before: Before | None = None, after: After | None = None) -> Policy
                     return answered.answer
                 except Exception as error:  # noqa: BLE001 -- logged, and a cancel
                     return _failed(request, error)
-            answer = as_answer(await handler(request))
+            answer = normalize_answer(await handler(request))
             if after is None:
                 return answer
             try:
                 changed = await after(request, answer)
-                return answer if changed is None else as_answer(changed)
+                return answer if changed is None else normalize_answer(changed)
             except Exception as error:  # noqa: BLE001 -- logged, and a cancel
                 return _failed(request, error)
 
@@ -66,7 +66,7 @@ def _request_or_answer(request: Request, decided: object) -> Request:
         return request
     if isinstance(decided, (FormRequest, UrlRequest)):
         return decided
-    raise _AnsweredError(as_answer(decided))
+    raise _AnsweredError(normalize_answer(decided))
 
 
 def _failed(request: Request, error: Exception) -> Answer:

@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 from mcp_elicit_client.core.domains import LOOKALIKES
-from mcp_elicit_client.core.problems import Problem
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.core.problems import Diagnostic
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, Handler, Policy, Request
 
 NAME = "impersonation"
@@ -42,7 +42,7 @@ def skeleton(name: str) -> str:
     return text.replace("rn", "m").replace("vv", "w").replace("l", "i").replace("j", "i")
 
 
-def flag_impersonation(*, names: Collection[str] = (), reserved: Iterable[str] = RESERVED) -> Policy:
+def flag_impersonation(*, known_names: Collection[str] = (), reserved: Iterable[str] = RESERVED) -> Policy:
     """
     Note on the request that the server calls itself like somebody else.
 
@@ -53,18 +53,18 @@ def flag_impersonation(*, names: Collection[str] = (), reserved: Iterable[str] =
         names: What the host application calls its servers, and itself.
         reserved: Names that no server should claim.
     """
-    others = {skeleton(name): name for name in names}
+    others = {skeleton(name): name for name in known_names}
     taken = {skeleton(name) for name in reserved}
 
     def policy(handler: Handler) -> Handler:
         async def flagged(request: Request, /) -> Answer:
             message = _imitation(request, others, taken)
             if message is None:
-                return as_answer(await handler(request))
-            problem = Problem(code="impersonation", message=message)
-            told = request.model_copy(update={"problems": (*request.problems, problem)})
-            answer = as_answer(await handler(told))
-            return answer.model_copy(update={"notes": (*answer.notes, problem)})
+                return normalize_answer(await handler(request))
+            problem = Diagnostic(code="impersonation", message=message)
+            told = request.model_copy(update={"diagnostics": (*request.diagnostics, problem)})
+            answer = normalize_answer(await handler(told))
+            return answer.model_copy(update={"diagnostics": (*answer.diagnostics, problem)})
 
         return flagged
 

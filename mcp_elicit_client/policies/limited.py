@@ -10,7 +10,7 @@ from typing import Any
 import anyio.to_thread
 
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, Handler, Policy, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -41,7 +41,7 @@ def rate_limit(rates: Sequence[str] = ("5/minute", "20/hour"), *, storage: str =
             reason = None if request.resumed else await limiter.refusal(request.server.name)
             if reason is not None:
                 return Answer.cancel(by="policy", policy=NAME, reason=reason)
-            return as_answer(await handler(request))
+            return normalize_answer(await handler(request))
 
         return limited
 

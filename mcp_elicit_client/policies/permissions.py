@@ -15,14 +15,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from mcp_elicit_client.exceptions import PermissionsFileError
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request
 
 NAME = "permissions"
 
 _logger = logging.getLogger("mcp_elicit_client")
 
-Permission: TypeAlias = Literal["ask", "never", "decline", "block"]
+Permission: TypeAlias = Literal["ask", "block", "decline", "block_until_restart"]
 """
 Ask the user; never ask, and cancel; decline in the user's name; never ask as
 long as this process lives, which no file keeps.
@@ -106,8 +106,8 @@ class Permissions:
                 return Answer.decline(by="policy", policy=NAME, reason="the user declines everything of this kind")
             if permission != "ask":
                 return Answer.cancel(by="policy", policy=NAME, reason="the server may not ask")
-            answer = as_answer(await handler(request.model_copy(update={"can_silence": True})))
-            if answer.never_again:
+            answer = normalize_answer(await handler(request.model_copy(update={"can_block": True})))
+            if answer.block_server:
                 self._silence(request.server.name)
             return answer
 
@@ -115,7 +115,7 @@ class Permissions:
 
     def _silence(self, server: str) -> None:
         try:
-            self.set("never", server=server)
+            self.set("block", server=server)
         except PermissionsFileError as error:
             # It holds as long as the process lives, and the user's answer goes out all the same.
             _logger.error("never asking server %r again cannot be kept: %s", server, error)  # noqa: TRY400
@@ -129,7 +129,7 @@ class Permissions:
         """
         self._refresh()
         if request.server.name in self._blocked:
-            return "block"
+            return "block_until_restart"
         holding = [rule for rule in self._rules.values() if rule.holds_for(request)]
         return max(holding, key=lambda rule: rule.rank).permission if holding else "ask"
 
@@ -146,7 +146,7 @@ class Permissions:
         """
         if permission not in get_args(Permission):
             raise ValueError(f"a permission is one of {', '.join(get_args(Permission))}, not {permission!r}")
-        if permission == "block":
+        if permission == "block_until_restart":
             if server is None:
                 raise ValueError("to block is to block one server")
             self._blocked.add(server)

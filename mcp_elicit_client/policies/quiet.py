@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, Handler, Policy, Request
 
-NAME = "quiet"
+NAME = "cooldown"
 
 
-def quiet_after_declines(
+def cooldown_after_declines(
     *, declines: int = 3, seconds: float = 600, block_after: int = 5, clock: Callable[[], float] = time.monotonic
 ) -> Policy:
     """
@@ -28,18 +28,18 @@ def quiet_after_declines(
             as the policy lives.
         clock: Tells the time, in seconds.
     """
-    servers: dict[str, _Patience] = {}
+    servers: dict[str, _DeclineCount] = {}
 
     def policy(handler: Handler) -> Handler:
         async def quiet(request: Request, /) -> Answer:
-            patience = servers.setdefault(request.server.name, _Patience())
+            patience = servers.setdefault(request.server.name, _DeclineCount())
             if patience.declines >= block_after and not request.resumed:
                 return Answer.cancel(
                     by="policy", policy=NAME, reason="the user declined too often; the server is blocked"
                 )
             if clock() < patience.quiet_until and not request.resumed:
                 return Answer.cancel(by="policy", policy=NAME, reason="the user declined often; the server has to wait")
-            answer = as_answer(await handler(request))
+            answer = normalize_answer(await handler(request))
             if answer.action == "accept":
                 patience.declines = 0
             elif answer.action == "decline" and answer.by in ("user", "host"):
@@ -54,6 +54,6 @@ def quiet_after_declines(
 
 
 @dataclass
-class _Patience:
+class _DeclineCount:
     declines: int = 0
     quiet_until: float = float("-inf")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypeAlias
 
-from mcp_elicit_client.core.problems import Problem
+from mcp_elicit_client.core.problems import Diagnostic
 from mcp_elicit_client.core.secrets.asked import secret_fields
-from mcp_elicit_client.core.secrets.findings import Finding
+from mcp_elicit_client.core.secrets.findings import SecretFinding
 from mcp_elicit_client.core.secrets.held import secret_values
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, FormRequest, Handler, Policy, Request
 
 NAME = "secrets"
 
-Confirm: TypeAlias = Callable[[FormRequest, Sequence[Finding]], Awaitable[bool]]
+Confirm: TypeAlias = Callable[[FormRequest, Sequence[SecretFinding]], Awaitable[bool]]
 """Asks the user whether to send an answer that seems to hold a secret; no is the default."""
 
 
@@ -38,23 +38,23 @@ def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Co
     def policy(handler: Handler) -> Handler:
         async def protected(request: Request, /) -> Answer:
             if not isinstance(request, FormRequest):
-                return as_answer(await handler(request))
+                return normalize_answer(await handler(request))
             asked = secret_fields(request.form, request.message)
             if asked and action == "refuse":
                 return Answer.decline(by="policy", policy=NAME, reason=f"{asked[0].message} URL mode is the way.")
             if not asked:
-                return await _checked(request, as_answer(await handler(request)), asked, confirm)
+                return await _checked(request, normalize_answer(await handler(request)), asked, confirm)
             marked = _marked(request, asked)
-            answer = await _checked(request, as_answer(await handler(marked)), asked, confirm)
-            told = marked.problems[len(request.problems) :]
-            return answer.model_copy(update={"notes": (*answer.notes, *told)})
+            answer = await _checked(request, normalize_answer(await handler(marked)), asked, confirm)
+            told = marked.diagnostics[len(request.diagnostics) :]
+            return answer.model_copy(update={"diagnostics": (*answer.diagnostics, *told)})
 
         return protected
 
     return policy
 
 
-async def _checked(request: FormRequest, answer: Answer, asked: Sequence[Finding], confirm: Confirm | None) -> Answer:
+async def _checked(request: FormRequest, answer: Answer, asked: Sequence[SecretFinding], confirm: Confirm | None) -> Answer:
     if answer.action != "accept" or answer.confirmed or not answer.content:
         return answer
     warned = {finding.field for finding in asked}
@@ -65,17 +65,17 @@ async def _checked(request: FormRequest, answer: Answer, asked: Sequence[Finding
     return Answer.cancel(by="policy", policy=NAME, reason=f"{found[0].message} Nobody confirmed that it is to be sent.")
 
 
-def _marked(request: FormRequest, findings: Sequence[Finding]) -> FormRequest:
+def _marked(request: FormRequest, findings: Sequence[SecretFinding]) -> FormRequest:
     """Mark the fields that ask for a secret, and take the server's suggestions off them."""
     named = {finding.field for finding in findings}
     fields = tuple(
-        field.model_copy(update={"secret": True, "default": None}) if field.name in named else field
+        field.model_copy(update={"sensitive": True, "default": None}) if field.name in named else field
         for field in request.form.fields
     )
-    problems = tuple(Problem(code="secret", message=finding.message, field=finding.field) for finding in findings)
+    problems = tuple(Diagnostic(code="sensitive_data", message=finding.message, field=finding.field) for finding in findings)
     return request.model_copy(
         update={
             "form": request.form.model_copy(update={"fields": fields}),
-            "problems": (*request.problems, *problems),
+            "diagnostics": (*request.diagnostics, *problems),
         }
     )

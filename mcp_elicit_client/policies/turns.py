@@ -6,14 +6,14 @@ import threading
 from collections import OrderedDict, deque
 from typing import Literal
 
-from mcp_elicit_client.hosts.boundary import as_answer
+from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, Handler, Policy, Request
 from mcp_elicit_client.waking import Waker
 
 NAME = "one_at_a_time"
 
 
-def one_at_a_time(*, queue: int = 3) -> Policy:
+def one_at_a_time(*, max_queued: int = 3) -> Policy:
     """
     Ask one question at a time; let few of each server wait, and cancel the rest.
 
@@ -25,20 +25,20 @@ def one_at_a_time(*, queue: int = 3) -> Policy:
         queue: How many questions of one server may wait, beside the one that
             is shown.
     """
-    turns = _Turns(queue)
+    turns = _FairQueue(max_queued)
 
     def policy(handler: Handler) -> Handler:
         async def queued(request: Request, /) -> Answer:
             if request.resumed:
-                return as_answer(await handler(request))
+                return normalize_answer(await handler(request))
             server = request.server.name
             turn = turns.take(server)
             if turn is None:
-                return Answer.cancel(by="policy", policy=NAME, reason=f"{queue} questions of the server wait already")
+                return Answer.cancel(by="policy", policy=NAME, reason=f"{max_queued} questions of the server wait already")
             try:
                 if isinstance(turn, Waker):
                     await turn.wait()
-                return as_answer(await handler(request))
+                return normalize_answer(await handler(request))
             finally:
                 turns.leave(server, turn)
 
@@ -47,7 +47,7 @@ def one_at_a_time(*, queue: int = 3) -> Policy:
     return policy
 
 
-class _Turns:
+class _FairQueue:
     def __init__(self, queue: int) -> None:
         self._queue = queue
         self._lock = threading.Lock()

@@ -4,34 +4,34 @@ For the tests of host applications: a user who follows a script, servers that as
 Importing it loads the SDK, its server side too.
 """
 
-from mcp_elicit_client.testing.bombs import BOMBS
-from mcp_elicit_client.testing.hostile import ESCAPES, SPOOFED_URLS, HostileServer
+from mcp_elicit_client.testing.bombs import PAYLOADS
+from mcp_elicit_client.testing.hostile import ESCAPE_SEQUENCES, SPOOFED_URLS, HostileServer
 from mcp_elicit_client.testing.scenarios import SCENARIOS
-from mcp_elicit_client.testing.server import ERAS, Era, FakeServer, Reply
-from mcp_elicit_client.testing.trial import Subject
+from mcp_elicit_client.testing.server import DELIVERIES, Delivery, FakeServer, Reply
+from mcp_elicit_client.testing.trial import CallbackUnderTest
 from mcp_elicit_client.testing.user import ScriptedUser
-from mcp_elicit_client.testing.verdicts import Outcome, Scenario, Verdict, judge, judge_all
-from mcp_elicit_client.testing.wish import BROKEN, NoWayError, UserHook, Wish
+from mcp_elicit_client.testing.verdicts import Outcome, Scenario, ScenarioResult, run_scenario, run_scenarios
+from mcp_elicit_client.testing.wish import FAILURE_TEXT, UnsupportedActionError, UserHook, UserAction
 
 __all__ = [
-    "BOMBS",
-    "BROKEN",
-    "ERAS",
-    "ESCAPES",
+    "PAYLOADS",
+    "FAILURE_TEXT",
+    "DELIVERIES",
+    "ESCAPE_SEQUENCES",
     "SCENARIOS",
     "SPOOFED_URLS",
-    "Era",
+    "Delivery",
     "FakeServer",
     "HostileServer",
-    "NoWayError",
+    "UnsupportedActionError",
     "Outcome",
     "Reply",
     "Scenario",
     "ScriptedUser",
-    "Subject",
+    "CallbackUnderTest",
     "UserHook",
-    "Verdict",
-    "Wish",
-    "judge",
-    "judge_all",
+    "ScenarioResult",
+    "UserAction",
+    "run_scenario",
+    "run_scenarios",
 ]

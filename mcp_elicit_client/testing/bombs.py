@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-BOMBS: dict[str, Callable[[], dict[str, Any]]] = {
+PAYLOADS: dict[str, Callable[[], dict[str, Any]]] = {
     "10 MB message": lambda: {"message": "x" * 10_000_000, "requestedSchema": {"properties": {}}},
     "10 MB of escapes": lambda: {"message": "\x1b" * 200_000, "requestedSchema": {"properties": {}}},
     "100 000 properties": lambda: _form({"properties": {f"f{at}": {"type": "string"} for at in range(100_000)}}),

@@ -17,16 +17,16 @@ from typing import Any
 
 from mcp_elicit_client.testing.loading import LoadError, Shape
 from mcp_elicit_client.testing.scenarios import SCENARIOS
-from mcp_elicit_client.testing.verdicts import PATIENCE, Verdict
+from mcp_elicit_client.testing.verdicts import ANSWER_TIMEOUT, ScenarioResult
 
-LIMIT = 30.0
+SCENARIO_TIMEOUT = 30.0
 """How long one scenario may take before its process is stopped, in seconds, unless told otherwise."""
 
 _LOADING = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grading:
+class ScenarioRunner:
     """
     What is to be graded, and how.
 
@@ -36,7 +36,7 @@ class Grading:
         shape: What the callback is called with.
         server: What the callback calls the server in its questions.
         scenarios: The names of the scenarios to try.
-        patience: How long the callback has for one answer, in seconds.
+        answer_timeout: How long the callback has for one answer, in seconds.
         limit: How long one scenario may take, in seconds.
         python: The interpreter, so that a callback can be graded in the
             environment it lives in.
@@ -47,11 +47,11 @@ class Grading:
     shape: Shape = "sdk"
     server: str = "fake-server"
     scenarios: Sequence[str] = tuple(SCENARIOS)
-    patience: float = PATIENCE
-    limit: float = LIMIT
+    answer_timeout: float = ANSWER_TIMEOUT
+    scenario_timeout: float = SCENARIO_TIMEOUT
     python: str = sys.executable
 
-    def verdicts(self) -> Iterator[Verdict]:
+    def results(self) -> Iterator[ScenarioResult]:
         """
         Grade; yield one verdict for each scenario, as they come.
 
@@ -66,7 +66,7 @@ class Grading:
                     left.remove(verdict.scenario)
                     yield verdict
 
-    def _in_one_process(self, names: Sequence[str], folder: str) -> Iterator[Verdict]:
+    def _in_one_process(self, names: Sequence[str], folder: str) -> Iterator[ScenarioResult]:
         """Grade until all is done, or something has to be stopped."""
         order = {
             "callback": self.callback,
@@ -74,7 +74,7 @@ class Grading:
             "shape": self.shape,
             "server": self.server,
             "scenarios": list(names),
-            "patience": self.patience,
+            "patience": self.answer_timeout,
         }
         process = subprocess.Popen(  # noqa: S603 -- our own module, by the interpreter that the caller names
             [self.python, "-m", "mcp_elicit_client.testing.worker", json.dumps(order)],
@@ -90,10 +90,10 @@ class Grading:
         begun: str | None = None
         try:
             while True:
-                line = lines.get(timeout=_LOADING if begun is None else self.limit)
+                line = lines.get(timeout=_LOADING if begun is None else self.scenario_timeout)
                 if line is None:
                     if begun is not None:
-                        yield Verdict(scenario=begun, outcome="fail", reason="the process died")
+                        yield ScenarioResult(scenario=begun, outcome="fail", reason="the process died")
                     elif process.wait() != 0:
                         raise LoadError(f"the process died while it imported {self.callback}")
                     return
@@ -102,7 +102,7 @@ class Grading:
                     raise LoadError(told["error"])
                 if "verdict" in told:
                     begun = None
-                    yield Verdict(**told["verdict"])
+                    yield ScenarioResult(**told["verdict"])
                 else:
                     begun = told["begun"]
         except queue.Empty:
@@ -113,10 +113,10 @@ class Grading:
             _stop(process)
             reader.join()
 
-    def _stopped(self, name: str) -> Verdict:
-        reason = f"it did not come to an end within {self.limit:g} s, and was stopped"
-        outcome: Any = "fail" if SCENARIOS[name].hang_fails else "not reached"
-        return Verdict(scenario=name, outcome=outcome, reason=reason, seconds=self.limit)
+    def _stopped(self, name: str) -> ScenarioResult:
+        reason = f"it did not come to an end within {self.scenario_timeout:g} s, and was stopped"
+        outcome: Any = "fail" if SCENARIOS[name].hang_fails else "inconclusive"
+        return ScenarioResult(scenario=name, outcome=outcome, reason=reason, seconds=self.scenario_timeout)
 
 
 def _read(stream: Any, lines: queue.SimpleQueue[bytes | None]) -> None:

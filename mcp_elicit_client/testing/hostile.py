@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.testing.bombs import BOMBS
+from mcp_elicit_client.testing.bombs import PAYLOADS
 from mcp_elicit_client.testing.server import FakeServer, Reply
 
 SPOOFED_URLS: Mapping[str, str] = {
@@ -21,7 +21,7 @@ SPOOFED_URLS: Mapping[str, str] = {
 }
 """What is no page to visit, or another than it looks, by name."""
 
-ESCAPES: Mapping[str, str] = {
+ESCAPE_SEQUENCES: Mapping[str, str] = {
     "clear": "\x1b[2J\x1b[1;1H",
     "title": "\x1b]0;4711\x07",
     "c1": "\x9b2J",
@@ -54,14 +54,14 @@ class HostileServer(FakeServer):
 
     async def bomb(self, name: str) -> Reply:
         """Ask one of the `BOMBS`: what exhausts whoever reads it."""
-        params = BOMBS[name]()
+        params = PAYLOADS[name]()
         if "requestedSchema" in params:
             params["requestedSchema"] = {"type": "object", **params["requestedSchema"]}
         return await self.ask({"mode": "form", "elicitationId": "4711", **params})
 
     async def escape(self, name: str) -> Reply:
         """Ask with one of the `ESCAPES` wherever there is text."""
-        text = f"Name{ESCAPES[name]}"
+        text = f"Name{ESCAPE_SEQUENCES[name]}"
         field = {"type": "string", "title": text, "description": text}
         return await self.ask(
             {**_FORM, "message": text, "requestedSchema": {"type": "object", "properties": {"name": field}}}

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, TypeAlias, get_args
 
-from mcp_elicit_client.testing.trial import Subject
+from mcp_elicit_client.testing.trial import CallbackUnderTest
 
 Shape: TypeAlias = Literal["sdk", "fastmcp", "langchain", "mcp-agent"]
 """
@@ -27,7 +27,7 @@ class LoadError(Exception):
     """There is no such callback; the text says why."""
 
 
-def load(spec: str, *, user: str | None = None, shape: Shape = "sdk", server: str = "fake-server") -> Subject:
+def load(spec: str, *, user: str | None = None, shape: Shape = "sdk", server: str = "fake-server") -> CallbackUnderTest:
     """
     Load what is tested.
 
@@ -46,7 +46,7 @@ def load(spec: str, *, user: str | None = None, shape: Shape = "sdk", server: st
         fitted = _FITTING[shape](callback, server)
     except ImportError as error:
         raise LoadError(f"the shape {shape} takes a library that is not installed: {error.name}") from None
-    return Subject(fitted, None if user is None else find(user), server)
+    return CallbackUnderTest(fitted, None if user is None else find(user), server)
 
 
 def find(spec: str) -> Any:

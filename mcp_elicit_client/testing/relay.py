@@ -12,7 +12,7 @@ import anyio
 import mcp.shared.memory
 from mcp.shared.message import SessionMessage
 
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 
 Wire: TypeAlias = dict[str, Any]
 """One JSON-RPC message as it is on the wire."""
@@ -24,7 +24,7 @@ _memory: Any = mcp.shared.memory
 _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
 
 
-class Relay:
+class MessageTap:
     """
     The line between a client and a server.
 
@@ -63,7 +63,7 @@ class Relay:
     async def inject(self, message: Wire) -> None:
         """Send *message* to the client, past the server."""
         types: Any = mcp.types
-        parsed = types.JSONRPCMessage if not speaks_rounds() else types.JSONRPCNotification
+        parsed = types.JSONRPCMessage if not supports_multi_round_trip() else types.JSONRPCNotification
         await self._streams[3].send(SessionMessage(parsed.model_validate(message)))
 
     async def _serve(self, server: Any, streams: Any) -> None:
@@ -83,6 +83,6 @@ class Relay:
 def _to_wire(message: Any) -> Wire:
     # As the transports of the SDK write it.
     write = functools.partial(message.model_dump_json, by_alias=True)
-    text = write(exclude_unset=True) if speaks_rounds() else write(exclude_none=True)
+    text = write(exclude_unset=True) if supports_multi_round_trip() else write(exclude_none=True)
     wire: Wire = json.loads(text)
     return wire

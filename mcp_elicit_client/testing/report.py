@@ -9,16 +9,16 @@ from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.testing.scenarios import SCENARIOS
-from mcp_elicit_client.testing.verdicts import Outcome, Scenario, Verdict
+from mcp_elicit_client.testing.verdicts import Outcome, Scenario, ScenarioResult
 
 _WIDTH = 100
 _MARGIN = 4
-_ORDER: tuple[Outcome, ...] = ("pass", "fail", "not reached", "not applicable")
+_ORDER: tuple[Outcome, ...] = ("pass", "fail", "inconclusive", "not applicable")
 
 
-def as_text(verdicts: Sequence[Verdict], *, verbose: bool = False) -> Iterator[str]:
+def as_text(verdicts: Sequence[ScenarioResult], *, verbose: bool = False) -> Iterator[str]:
     """
     List what is wrong, and count the rest; line by line.
 
@@ -36,11 +36,11 @@ def as_text(verdicts: Sequence[Verdict], *, verbose: bool = False) -> Iterator[s
     yield f"{len(verdicts)} scenarios: {counted(verdicts)}"
 
 
-def _in_words(verdict: Verdict, *, verbose: bool) -> Iterator[str]:
+def _in_words(verdict: ScenarioResult, *, verbose: bool) -> Iterator[str]:
     scenario = _scenario(verdict)
-    era = f" ({verdict.era})" if verdict.era else ""
+    delivery = f" ({verdict.delivery})" if verdict.delivery else ""
     if verdict.outcome == "fail":
-        yield f"  FAIL {verdict.scenario}{era}"
+        yield f"  FAIL {verdict.scenario}{delivery}"
         yield from _wrapped(scenario.title)
         yield from _wrapped(f"Here: {verdict.reason}.")
         yield from _wrapped(f"Why: {scenario.because}")
@@ -49,11 +49,11 @@ def _in_words(verdict: Verdict, *, verbose: bool) -> Iterator[str]:
         yield f"  pass {verdict.scenario}"
 
 
-def _unseen(verdicts: Sequence[Verdict]) -> Iterator[str]:
+def _unseen(verdicts: Sequence[ScenarioResult]) -> Iterator[str]:
     """Tell what could not be seen, by its reason."""
     alike: dict[tuple[Outcome, str], list[str]] = {}
     for each in verdicts:
-        if each.outcome in ("not reached", "not applicable"):
+        if each.outcome in ("inconclusive", "not applicable"):
             alike.setdefault((each.outcome, each.reason), []).append(each.scenario)
     for (outcome, reason), names in alike.items():
         yield from _wrapped(f"{outcome}: {reason}: {', '.join(names)}", 2)
@@ -61,17 +61,17 @@ def _unseen(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 def _wrapped(text: str, margin: int = _MARGIN) -> list[str]:
     return textwrap.wrap(
-        printable(text, multiline=False), _WIDTH, initial_indent=" " * margin, subsequent_indent=" " * (margin + 2)
+        sanitize_text(text, multiline=False), _WIDTH, initial_indent=" " * margin, subsequent_indent=" " * (margin + 2)
     )
 
 
-def counted(verdicts: Sequence[Verdict]) -> str:
+def counted(verdicts: Sequence[ScenarioResult]) -> str:
     """Count the outcomes of *verdicts*, in words."""
     counts = Counter(each.outcome for each in verdicts)
     return ", ".join(f"{counts[outcome]} {outcome}" for outcome in _ORDER if counts[outcome]) or "none"
 
 
-def as_json(callback: str, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def as_json(callback: str, verdicts: Sequence[ScenarioResult]) -> dict[str, Any]:
     """Return everything as JSON: the callback, the counts, and each verdict with its scenario."""
     counts = Counter(each.outcome for each in verdicts)
     return {
@@ -85,16 +85,16 @@ def _about(scenario: Scenario) -> Mapping[str, str]:
     return {name: getattr(scenario, name) for name in ("group", "title", "because", "source")}
 
 
-def as_junit(callback: str, verdicts: Sequence[Verdict]) -> str:
+def as_junit(callback: str, verdicts: Sequence[ScenarioResult]) -> str:
     """Return a test suite in JUnit's XML: what could not be seen is skipped."""
     counts = Counter(each.outcome for each in verdicts)
     suite = ET.Element(
         "testsuite",
-        name=f"mcp-elicit check {printable(callback, multiline=False)}",
+        name=f"mcp-elicit check {sanitize_text(callback, multiline=False)}",
         tests=str(len(verdicts)),
         failures=str(counts["fail"]),
         errors="0",
-        skipped=str(counts["not reached"] + counts["not applicable"]),
+        skipped=str(counts["inconclusive"] + counts["not applicable"]),
         time=f"{sum(each.seconds for each in verdicts):.3f}",
     )
     for verdict in verdicts:
@@ -110,5 +110,5 @@ def as_junit(callback: str, verdicts: Sequence[Verdict]) -> str:
     return ET.tostring(suite, encoding="unicode", xml_declaration=True)
 
 
-def _scenario(verdict: Verdict) -> Scenario:
+def _scenario(verdict: ScenarioResult) -> Scenario:
     return SCENARIOS[verdict.scenario]

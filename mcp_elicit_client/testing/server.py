@@ -19,19 +19,19 @@ import mcp
 import mcp.types
 from mcp.server.lowlevel import Server
 
-from mcp_elicit_client.hosts.sdk import speaks_rounds
-from mcp_elicit_client.testing.relay import Relay, Wire
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+from mcp_elicit_client.testing.relay import MessageTap, Wire
 
 S = TypeVar("S", bound="FakeServer")
 
-Era: TypeAlias = Literal["push", "rounds"]
+Delivery: TypeAlias = Literal["server-initiated", "multi-round-trip"]
 """
 How questions come: sent by the server (up to 2025-11-25), or in the result of
 a call that is repeated with the answers (2026-07-28, which takes mcp 2).
 """
 
-ERAS: tuple[Era, ...] = ("push", "rounds") if speaks_rounds() else ("push",)
-"""The eras that the installed SDK speaks."""
+DELIVERIES: tuple[Delivery, ...] = ("server-initiated", "multi-round-trip") if supports_multi_round_trip() else ("server-initiated",)
+"""The deliveries that the installed SDK speaks."""
 
 _PLACEHOLDER: dict[str, Any] = {"type": "object", "properties": {}}
 _MARK = "question "
@@ -109,7 +109,7 @@ class FakeServer:
     A server that asks what it is told to.
 
     Args:
-        era: How it asks.
+        delivery: How it asks.
         name: What it calls itself.
 
     Attributes:
@@ -117,14 +117,14 @@ class FakeServer:
             the wire.
     """
 
-    def __init__(self, era: Era = "push", *, name: str = "fake-server") -> None:
-        if era not in ERAS:
-            raise ValueError(f"the installed SDK does not speak the era {era!r}")
-        self.era = era
+    def __init__(self, delivery: Delivery = "server-initiated", *, name: str = "fake-server") -> None:
+        if delivery not in DELIVERIES:
+            raise ValueError(f"the installed SDK does not speak the delivery {delivery!r}")
+        self.delivery = delivery
         self.name = name
         self.received: list[Wire] = []
         self._questions: dict[str, _Question] = {}
-        self._relay = Relay(self._to_client, self._to_server)
+        self._relay = MessageTap(self._to_client, self._to_server)
         self._client: Any = None
 
     @asynccontextmanager
@@ -137,8 +137,8 @@ class FakeServer:
             options: What else ``ClientSession`` (mcp 1.x) or ``Client`` takes.
         """
         options = {"elicitation_callback": callback, **options}
-        if speaks_rounds():
-            mode = "legacy" if self.era == "push" else "auto"
+        if supports_multi_round_trip():
+            mode = "legacy" if self.delivery == "server-initiated" else "auto"
             sdk: Any = mcp
             async with sdk.Client(self._relay.connected(self._build()), mode=mode, **options) as self._client:
                 yield self
@@ -219,7 +219,7 @@ class FakeServer:
     # --- the server itself
 
     def _build(self) -> Any:
-        return _build_for_mcp_2(self.name) if speaks_rounds() else _build_for_mcp_1(self.name)
+        return _build_for_mcp_2(self.name) if supports_multi_round_trip() else _build_for_mcp_1(self.name)
 
 
 async def _push_all(session: Any, names: Sequence[str], request_id: Any) -> list[Any]:

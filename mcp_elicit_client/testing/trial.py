@@ -10,9 +10,9 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.testing.server import Era, FakeServer, Reply
-from mcp_elicit_client.testing.watching import Watch
-from mcp_elicit_client.testing.wish import Deed, UserHook, Wish
+from mcp_elicit_client.testing.server import Delivery, FakeServer, Reply
+from mcp_elicit_client.testing.watching import ProcessObserver
+from mcp_elicit_client.testing.wish import UserActionName, UserHook, UserAction
 
 A_FORM: Mapping[str, Any] = {
     "mode": "form",
@@ -38,7 +38,7 @@ class FailedError(Exception):
     """What the callback did wrong."""
 
 
-class NotReachedError(Exception):
+class InconclusiveError(Exception):
     """Why a scenario could not come to a verdict."""
 
 
@@ -46,12 +46,12 @@ class NotApplicableError(Exception):
     """What the installed SDK does not know."""
 
 
-class NoAnswerError(NotReachedError):
+class NoAnswerError(InconclusiveError):
     """The callback gave no answer in the time that it had."""
 
 
 @dataclass(frozen=True)
-class Subject:
+class CallbackUnderTest:
     """
     What is tested.
 
@@ -68,7 +68,7 @@ class Subject:
 
 
 @dataclass
-class Trial:
+class ScenarioRun:
     """
     A callback that is asked questions, and watched.
 
@@ -76,7 +76,7 @@ class Trial:
         subject: What is tested.
         server: Who asks.
         watch: What the process does.
-        patience: How long it has for one answer, in seconds.
+        answer_timeout: How long it has for one answer, in seconds.
         raised: What the callback has raised.
         slowest: The longest time for which the event loop stood still while
             the callback ran, in seconds.
@@ -86,10 +86,10 @@ class Trial:
         ended: When the last of them ended, as ``time.monotonic`` tells it.
     """
 
-    subject: Subject
+    under_test: CallbackUnderTest
     server: FakeServer
-    watch: Watch
-    patience: float
+    observer: ProcessObserver
+    answer_timeout: float
     raised: list[BaseException] = field(default_factory=list)
     slowest: float = 0.0
     seen: list[str] = field(default_factory=list)
@@ -102,7 +102,7 @@ class Trial:
     async def ask(
         self,
         params: Mapping[str, Any],
-        deed: Deed = "accept",
+        deed: UserActionName = "accept",
         content: Mapping[str, Any] | None = None,
         *,
         after: float = 0.0,
@@ -116,22 +116,22 @@ class Trial:
         return (await self.ask_all([(params, deed, content or {})], after=after))[0]
 
     async def ask_all(
-        self, several: Sequence[tuple[Mapping[str, Any], Deed, Mapping[str, Any]]], *, after: float = 0.0
+        self, several: Sequence[tuple[Mapping[str, Any], UserActionName, Mapping[str, Any]]], *, after: float = 0.0
     ) -> list[Reply]:
         """Ask several questions at once; each with what the user does and gives."""
-        lines = [line for params, deed, content in several for line in self.wish(Wish(deed, content, params, after))]
-        stays = any(deed == "wait" for _, deed, _ in several)
-        with self.watch.typing(lines, after=after, until=self.patience if stays else None):
-            with anyio.move_on_after(self.patience):
+        lines = [line for params, deed, content in several for line in self.perform(UserAction(deed, content, params, after))]
+        stays = any(deed == "hang" for _, deed, _ in several)
+        with self.observer.typing(lines, after=after, until=self.answer_timeout if stays else None):
+            with anyio.move_on_after(self.answer_timeout):
                 return await self.server.ask_all([params for params, _, _ in several])
-        raise NoAnswerError(f"there was no answer within {self.patience:g} s")
+        raise NoAnswerError(f"there was no answer within {self.answer_timeout:g} s")
 
-    def wish(self, wish: Wish) -> list[str | bytes]:
+    def perform(self, wish: UserAction) -> list[str | bytes]:
         """Have the user of the callback fulfil *wish*; return the lines that take typing."""
         wish.seen = self.seen
-        if self.subject.user is None:
+        if self.under_test.user is None:
             return []
-        return list(self.subject.user(wish) or [])
+        return list(self.under_test.user(wish) or [])
 
     async def accepts(self, params: Mapping[str, Any], content: Mapping[str, Any] | None = None) -> Reply:
         """
@@ -142,7 +142,7 @@ class Trial:
         """
         reply = await self.ask(params, "accept", content)
         if not reply.accepted:
-            raise NotReachedError(f"it takes an accept, and the server got {reply}")
+            raise InconclusiveError(f"it takes an accept, and the server got {reply}")
         return reply
 
     async def answerable(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -164,15 +164,15 @@ class Trial:
         Raises:
             NotReachedError: If not.
         """
-        if self.subject.user is None:
-            raise NotReachedError("it takes a user: say how to play yours (--user)")
+        if self.under_test.user is None:
+            raise InconclusiveError("it takes a user: say how to play yours (--user)")
 
     # --- judging
 
     @property
     def shown(self) -> str:
         """All that the user was shown, as far as it can be seen."""
-        return "\n".join([*self.seen, self.watch.printed])
+        return "\n".join([*self.seen, self.observer.printed])
 
     @staticmethod
     def was_open(still: bool) -> None:  # noqa: FBT001 -- what is judged
@@ -183,7 +183,7 @@ class Trial:
             NotReachedError: If not: whoever blocks the event loop is done before anything can happen.
         """
         if not still:
-            raise NotReachedError("it was over before anything could happen: it blocks the event loop")
+            raise InconclusiveError("it was over before anything could happen: it blocks the event loop")
 
     def shows(self, text: str) -> None:
         """
@@ -193,7 +193,7 @@ class Trial:
             NotReachedError: If not.
         """
         if text not in self.shown:
-            raise NotReachedError("what the user is shown cannot be seen from here")
+            raise InconclusiveError("what the user is shown cannot be seen from here")
 
     @staticmethod
     def expect(what: object, otherwise: str) -> None:
@@ -214,7 +214,7 @@ class Trial:
         async with anyio.create_task_group() as group:
             await group.start(self._beat)
             try:
-                result = await self.subject.callback(context, params)
+                result = await self.under_test.callback(context, params)
             except Exception as raised:  # noqa: BLE001 -- it is passed on, outside of the group
                 error = raised
             finally:
@@ -240,10 +240,10 @@ class Trial:
 
 
 @asynccontextmanager
-async def trying(subject: Subject, era: Era, patience: float) -> AsyncIterator[Trial]:
-    """Connect *subject* to a server of *era*, and watch it."""
-    with Watch() as watch:
-        server = FakeServer(era, name="fake-server")
-        trial = Trial(subject, server, watch, patience)
+async def trying(subject: CallbackUnderTest, delivery: Delivery, patience: float) -> AsyncIterator[ScenarioRun]:
+    """Connect *subject* to a server of *delivery*, and watch it."""
+    with ProcessObserver() as watch:
+        server = FakeServer(delivery, name="fake-server")
+        trial = ScenarioRun(subject, server, watch, patience)
         async with server.connected(trial.callback):
             yield trial

@@ -11,7 +11,7 @@ from mcp_elicit_client.core.defaults import get_defaults
 from mcp_elicit_client.core.entry import parse_text
 from mcp_elicit_client.core.forms import ChoiceField, MultiChoiceField
 from mcp_elicit_client.exceptions import AnswerError
-from mcp_elicit_client.testing.wish import BROKEN, Wish
+from mcp_elicit_client.testing.wish import FAILURE_TEXT, UserAction
 from mcp_elicit_client.typing import Answer, FormRequest, Request, Source
 
 _Step: TypeAlias = Callable[[Request], Awaitable["Answer | None"]]
@@ -33,11 +33,11 @@ class ScriptedUser:
     """
 
     def __init__(self) -> None:
-        self.asked: list[Request] = []
+        self.requests: list[Request] = []
         self.unexpected: list[Request] = []
-        self.told: list[tuple[str, str]] = []
+        self.errors_shown: list[tuple[str, str]] = []
         self._steps: list[_Step] = []
-        self._wishes: list[Wish] = []
+        self._wishes: list[UserAction] = []
 
     # --- the script
 
@@ -76,17 +76,17 @@ class ScriptedUser:
 
     def walks_away(self) -> ScriptedUser:
         """Be gone when the question comes: nobody is asked."""
-        return self._then(_always(Answer.cancel(by="nobody", reason="the user has walked away")))
+        return self._then(_always(Answer.cancel(by="unattended", reason="the user has walked away")))
 
-    def breaks(self, error: Exception | None = None) -> ScriptedUser:
+    def fails(self, error: Exception | None = None) -> ScriptedUser:
         """Have an interface that fails with *error*."""
 
         async def step(_request: Request) -> Answer:
-            raise error or RuntimeError(BROKEN)
+            raise error or RuntimeError(FAILURE_TEXT)
 
         return self._then(step)
 
-    def thinks(self, until: anyio.Event | float | None = None) -> ScriptedUser:
+    def waits(self, until: anyio.Event | float | None = None) -> ScriptedUser:
         """Think before doing the next step: until an event is set, for so many seconds, or (None) for ever."""
 
         async def step(_request: Request) -> None:
@@ -104,11 +104,11 @@ class ScriptedUser:
         return self
 
     @property
-    def done(self) -> bool:
+    def finished(self) -> bool:
         """Whether everything in the script was done."""
         return not self._steps
 
-    def follow(self, wish: Wish) -> None:
+    def follow(self, wish: UserAction) -> None:
         """Do what *wish* says when its question comes: the user hook for `check`."""
         self._wishes.append(wish)
 
@@ -116,7 +116,7 @@ class ScriptedUser:
 
     async def __call__(self, request: Request, /) -> Answer:
         """Do the next step of the script."""
-        self.asked.append(request)
+        self.requests.append(request)
         if self._wishes:
             meant = (each for each in self._wishes if each.params.get("message") == request.message)
             wish = next(meant, self._wishes[0])
@@ -127,7 +127,7 @@ class ScriptedUser:
             if answer is not None:
                 return answer
         self.unexpected.append(request)
-        return Answer.cancel(by="nobody", reason="the script has no answer to this question")
+        return Answer.cancel(by="unattended", reason="the script has no answer to this question")
 
     async def _type(self, request: Request, texts: Mapping[str, str]) -> Answer:
         if not isinstance(request, FormRequest):
@@ -140,7 +140,7 @@ class ScriptedUser:
                 content[name] = await anyio.to_thread.run_sync(parse_text, field, text, abandon_on_cancel=True)
             except AnswerError as error:
                 told += [(name, each.message) for each in error.errors]
-        self.told += told
+        self.errors_shown += told
         if told:
             return Answer.cancel(by="user", reason="what was typed does not fit")
         return await _accept(request, content)
@@ -161,22 +161,22 @@ async def _accept(request: Request, content: Mapping[str, Any]) -> Answer:
     return Answer.accept({**defaults, **content}, by="user", sources=sources)
 
 
-async def _fulfil(wish: Wish, request: Request) -> Answer:
+async def _fulfil(wish: UserAction, request: Request) -> Answer:
     for text in _shown(request):
         wish.saw(text)
     await anyio.sleep(wish.after)
-    match wish.deed:
+    match wish.action:
         case "accept":
             return await _accept(request, wish.content)
         case "decline":
             return Answer.decline(by="user")
         case "cancel":
             return Answer.cancel(by="user")
-        case "leave":
-            return Answer.cancel(by="nobody")
-        case "break":
-            raise RuntimeError(BROKEN)
-        case "wait":
+        case "absent":
+            return Answer.cancel(by="unattended")
+        case "fail":
+            raise RuntimeError(FAILURE_TEXT)
+        case "hang":
             await anyio.sleep_forever()
             raise AssertionError("for ever is over")
 

@@ -25,7 +25,7 @@ _WATCHED = _PROGRAMS | _NETWORK | {"os.system", "open"}
 _OPENERS = ("xdg-open", "gio", "open", "wslview", "sensible-browser", "x-www-browser", "www-browser", "start")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "cmd", "cmd.exe", "powershell", "pwsh"})
 
-_watching: list[Watch] = []
+_watching: list[ProcessObserver] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Event:
 
 
 @dataclass
-class Watch:
+class ProcessObserver:
     """
     Sees what happens in this process while it is entered.
 
@@ -64,7 +64,7 @@ class Watch:
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _printed: Any = None
 
-    def __enter__(self) -> Watch:  # noqa: PYI034 -- nobody derives from it
+    def __enter__(self) -> ProcessObserver:  # noqa: PYI034 -- nobody derives from it
         with contextlib.ExitStack() as stack:
             stack.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore")  # they are about what is tested, and no verdict

@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-Deed: TypeAlias = Literal["accept", "decline", "cancel", "leave", "break", "wait"]
+UserActionName: TypeAlias = Literal["accept", "decline", "cancel", "absent", "fail", "hang"]
 """
 What a user does: sends the form or consents, says no, closes the question, is
 not there at all, has an interface that fails, or thinks for ever.
 """
 
-BROKEN = "the interface broke at /home/ann/.secrets"
+FAILURE_TEXT = "the interface broke at /home/ann/.secrets"
 """The text of the exception with which an interface fails whose user is to ``break`` it."""
 
 
-class NoWayError(Exception):
+class UnsupportedActionError(Exception):
     """The interface under test has no way for its user to do this; the text says why."""
 
 
 @dataclass
-class Wish:
+class UserAction:
     """
     What the user is to do with the next question.
 
@@ -35,7 +35,7 @@ class Wish:
         seen: What the user was shown, as far as the tester tells it.
     """
 
-    deed: Deed
+    action: UserActionName
     content: Mapping[str, Any]
     params: Mapping[str, Any]
     after: float = 0.0
@@ -46,7 +46,7 @@ class Wish:
         self.seen.append(text)
 
 
-UserHook: TypeAlias = Callable[[Wish], "Iterable[str | bytes] | None"]
+UserHook: TypeAlias = Callable[[UserAction], "Iterable[str | bytes] | None"]
 """
 Arranges that the user fulfils a wish.  It is called before the question is
 asked.  It returns the lines that the user types at standard input, or None

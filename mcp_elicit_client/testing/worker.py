@@ -21,8 +21,8 @@ import anyio
 
 from mcp_elicit_client.testing.loading import LoadError, load
 from mcp_elicit_client.testing.scenarios import SCENARIOS
-from mcp_elicit_client.testing.trial import Subject
-from mcp_elicit_client.testing.verdicts import Verdict, judge
+from mcp_elicit_client.testing.trial import CallbackUnderTest
+from mcp_elicit_client.testing.verdicts import ScenarioResult, run_scenario
 
 
 def main(order: dict[str, Any]) -> int:
@@ -44,7 +44,7 @@ def main(order: dict[str, Any]) -> int:
     return 0
 
 
-def _try(lines: TextIO, subject: Subject, name: str, patience: float) -> None:
+def _try(lines: TextIO, subject: CallbackUnderTest, name: str, patience: float) -> None:
     if not hasattr(os, "fork"):
         _judge(lines, subject, name, patience)
         return
@@ -56,13 +56,13 @@ def _try(lines: TextIO, subject: Subject, name: str, patience: float) -> None:
             status = 0
         except BaseException as error:  # noqa: BLE001 -- the callback may have raised SystemExit
             reason = f"{_innermost(error)} came out of it, and ended the process"
-            _tell(lines, {"verdict": asdict(Verdict(scenario=name, outcome="fail", reason=reason))})
+            _tell(lines, {"verdict": asdict(ScenarioResult(scenario=name, outcome="fail", reason=reason))})
             status = 0
         finally:
             os._exit(status)
     _, status = os.waitpid(child, 0)
     if status:
-        _tell(lines, {"verdict": asdict(Verdict(scenario=name, outcome="fail", reason="the process died"))})
+        _tell(lines, {"verdict": asdict(ScenarioResult(scenario=name, outcome="fail", reason="the process died"))})
 
 
 def _innermost(error: BaseException) -> str:
@@ -70,9 +70,9 @@ def _innermost(error: BaseException) -> str:
     return _innermost(several[0]) if several else type(error).__name__
 
 
-def _judge(lines: TextIO, subject: Subject, name: str, patience: float) -> None:
-    async def run() -> Verdict:
-        return await judge(subject, SCENARIOS[name], patience=patience)
+def _judge(lines: TextIO, subject: CallbackUnderTest, name: str, patience: float) -> None:
+    async def run() -> ScenarioResult:
+        return await run_scenario(subject, SCENARIOS[name], answer_timeout=patience)
 
     _tell(lines, {"verdict": asdict(anyio.run(run))})
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from mcp_elicit_client import Answer, UrlRequest
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 from mcp_elicit_client.typing import Handler, Request
 from tests.compatibility.judging import EXPECTED, NAMES
 
@@ -58,10 +58,10 @@ class User:
 
     def __init__(self) -> None:
         self.reply = "accept"
-        self.asked: list[Request] = []
+        self.requests: list[Request] = []
 
     async def __call__(self, request: Request, /) -> Answer:
-        self.asked.append(request)
+        self.requests.append(request)
         match self.reply:
             case "decline":
                 return Answer.decline(by="user")
@@ -119,22 +119,22 @@ async def _cells(user: User, call: Call, seen: Mapping[str, Path], cells: Sequen
 
 async def _names(user: User, call: Call, seen: Mapping[str, Path]) -> list[str]:
     """Let each server ask; return the names that the handler was told."""
-    user.asked.clear()
+    user.requests.clear()
     user.reply = "decline"
     for name in NAMES:
         await _told(call, name, "ask_form")
     asked = [name for name in NAMES if taken(seen[name])]
-    return [request.server.name for request in user.asked if request.server.name in asked]
+    return [request.server.name for request in user.requests if request.server.name in asked]
 
 
 async def _wanted_first(user: User, call: Call, seen: Path) -> str:
     """Call what wants a URL visited first; say what came of it."""
-    user.asked.clear()
+    user.requests.clear()
     taken(seen)
     user.reply = "accept"
     told, raised = await _told(call, "mail", "need_url")
     done = bool(taken(seen))
-    if user.asked:
+    if user.requests:
         return "asked, done" if done else "asked"
     if done:
         return "retried unasked"
@@ -166,7 +166,7 @@ async def report(name: str, distribution: str, *, think: bool) -> dict[str, Any]
     """Measure the library in module *name* in every era of the protocol that its SDK speaks."""
     library = library_named(name)
     pushes = await measure(library, "--legacy", think=think)
-    rounds = await measure(library, think=think) if speaks_rounds() else None
+    rounds = await measure(library, think=think) if supports_multi_round_trip() else None
     return {
         "library": version(distribution),
         "fastmcp": version("fastmcp-slim") or version("fastmcp"),

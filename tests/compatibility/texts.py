@@ -11,7 +11,7 @@ from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.hosts.sdk import speaks_rounds
+from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 from mcp_elicit_client.typing import Handler, Request
 
 
@@ -28,7 +28,7 @@ def texts(parts: Iterable[Any]) -> str:
 async def own_session(caller: Caller, command: Sequence[str]) -> AsyncIterator[Any]:
     """Connect with a session, or with mcp 2.x a client, of *caller*."""
     transport = stdio_client(StdioServerParameters(command=command[0], args=list(command[1:])))
-    if speaks_rounds():
+    if supports_multi_round_trip():
         async with caller.client(transport) as client:
             yield client
     else:

@@ -24,7 +24,7 @@ async def main(url: str) -> None:
     registry = ElicitationRegistry()
     registry.on_elicitation(HeadlessHandler(accept_defaults_from=[SERVER]))
     legacy = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "") < "2026-07-28"
-    async with connect(url, Caller(registry, SERVER), era="legacy" if legacy else "auto") as connection:
+    async with connect(url, Caller(registry, SERVER), mode="legacy" if legacy else "auto") as connection:
         for tool, _ in await connection.list_tools():
             try:
                 await connection.call_tool(tool, {"a": 5, "b": 3} if tool == "add_numbers" else {})

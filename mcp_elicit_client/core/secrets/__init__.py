@@ -13,11 +13,11 @@ from typing import Any
 
 from mcp_elicit_client.core.requests import FormRequest, parse_request
 from mcp_elicit_client.core.secrets.asked import secret_fields
-from mcp_elicit_client.core.secrets.findings import Finding
+from mcp_elicit_client.core.secrets.findings import SecretFinding
 from mcp_elicit_client.core.secrets.held import secret_values
 
 
-def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tuple[Finding, ...]:
+def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tuple[SecretFinding, ...]:
     """
     Find the secrets that a form asks for, and those in an answer to it.
 

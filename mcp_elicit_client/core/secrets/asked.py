@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from mcp_elicit_client.core.forms import Field, Form, NumberField, TextField, text_of
-from mcp_elicit_client.core.secrets.findings import Finding, SecretKind, Where
-from mcp_elicit_client.core.secrets.rules import Rule, the_rules
+from mcp_elicit_client.core.forms import Field, Form, NumberField, TextField, text_constraints
+from mcp_elicit_client.core.secrets.findings import SecretFinding, SecretKind, Where
+from mcp_elicit_client.core.secrets.rules import Rule, load_rules
 from mcp_elicit_client.core.secrets.signs import signs_of
 from mcp_elicit_client.core.secrets.tables import shape, tables
 
@@ -16,7 +16,7 @@ _SHORTEST_CODE = 3
 _FORMATS_WITHOUT_SECRETS = frozenset({"email", "date", "date-time", "time", "duration", "ipv4", "ipv6", "hostname"})
 
 
-def secret_fields(form: Form, message: str) -> tuple[Finding, ...]:
+def secret_fields(form: Form, message: str) -> tuple[SecretFinding, ...]:
     """
     Find the secrets that *form* asks for: at most one a field.
 
@@ -30,7 +30,7 @@ def secret_fields(form: Form, message: str) -> tuple[Finding, ...]:
     told = signs_of(message)
     found = [finding for field in fields if (finding := _asked_by(field, told))]
     if not found and (kind := _asked_in(message, told)):
-        found.append(_asking(_blamed(fields), kind, "message"))
+        found.append(_asking(_field_named_in_message(fields), kind, "message"))
     return tuple(found)
 
 
@@ -38,15 +38,15 @@ def _can_hold(field: Field) -> bool:
     """Tell whether somebody could answer *field* with a secret."""
     if isinstance(field, NumberField):
         return field.maximum is None or field.maximum >= _LEAST_CODE
-    text = text_of(field)
+    text = text_constraints(field)
     if text is None or text.format in _FORMATS_WITHOUT_SECRETS:
         return False
     return text.max_length is None or text.max_length >= _SHORTEST_CODE
 
 
-def _asked_by(field: Field, told: str) -> Finding | None:
+def _asked_by(field: Field, told: str) -> SecretFinding | None:
     """Find what *field* asks for, given the signs of the message."""
-    rules = the_rules()
+    rules = load_rules()
     name, description = signs_of(field.name), signs_of(field.description)
     title = name if field.title == field.name else signs_of(field.title)
     if rules.trigger.search(rules.line.join((name, title, description))):
@@ -65,7 +65,7 @@ def _asked_by(field: Field, told: str) -> Finding | None:
 
 def _heard(name: str, title: str, description: str, told: str) -> Iterator[tuple[Where, SecretKind]]:
     """Tell what the texts of a field ask for, first those that people see."""
-    rules = the_rules()
+    rules = load_rules()
     whole = rules.line.join((name, title, description))
     about = "".join(match.group(1) for match in rules.around["about_text"].finditer(description))
     in_title = label_asks(title, whole, about)
@@ -93,7 +93,7 @@ def label_asks(signs: str, whole: str, about: str) -> SecretKind | None:
         whole: Those of all the texts of the field.
         about: What is spoken about elsewhere, and so not asked for here.
     """
-    rules = the_rules()
+    rules = load_rules()
     for kind, said, before, after in _named(rules.labels, signs, whole):
         if any(sign in about for sign in said if sign in rules.triggers) or rules.around["denied_after"].match(after):
             continue
@@ -104,8 +104,8 @@ def label_asks(signs: str, whole: str, about: str) -> SecretKind | None:
 
 def _prose_asks(signs: str, beside: str, *, message: bool = False) -> SecretKind | None:
     """Tell what a sentence asks for: it must say so, or begin with the secret's name."""
-    around = the_rules().around
-    for kind, _, before, after in _named(the_rules().sentences, signs, beside):
+    around = load_rules().around
+    for kind, _, before, after in _named(load_rules().sentences, signs, beside):
         if around["asked"].search(before) or around["asked_after"].match(after):
             return kind
         if not around["alone"].fullmatch(before) or around["denied_after"].match(after):
@@ -117,7 +117,7 @@ def _prose_asks(signs: str, beside: str, *, message: bool = False) -> SecretKind
 
 def _named(rules: Iterable[Rule], signs: str, beside: str) -> Iterator[tuple[SecretKind, str, str, str]]:
     """Yield the secrets that *signs* name, and do not just speak about, with the signs around them."""
-    table = the_rules()
+    table = load_rules()
     around = table.around
     for rule in rules:
         for match in rule.says.finditer(signs):
@@ -135,13 +135,13 @@ def _named(rules: Iterable[Rule], signs: str, beside: str) -> Iterator[tuple[Sec
 
 def _asked_in(message: str, told: str) -> SecretKind | None:
     """Tell what the message of a form asks for."""
-    asked = _prose_asks(told, "", message=True) if the_rules().trigger.search(told) else None
+    asked = _prose_asks(told, "", message=True) if load_rules().trigger.search(told) else None
     return asked or _given_away(message, told)
 
 
 def _given_away(text: str, signs: str) -> SecretKind | None:
     """Tell which secret *text* describes by its looks: ``starts with sk-``."""
-    rules = the_rules()
+    rules = load_rules()
     words = text.lower().split() if shape("odd").search(text) else ()
     match = next(filter(None, map(rules.giveaways.match, words)), None)
     if match is None or rules.around["negation"].search(signs):
@@ -150,16 +150,16 @@ def _given_away(text: str, signs: str) -> SecretKind | None:
     return None if unless and unless.search(signs) else kind
 
 
-def _blamed(fields: list[Field]) -> Field | None:
+def _field_named_in_message(fields: list[Field]) -> Field | None:
     """Return the field that a message asks for, if that can be told."""
-    around = the_rules().around
+    around = load_rules().around
     plain = [field for field in fields if not around["subject"].search(signs_of(field.name) + signs_of(field.title))]
     if len(fields) == 1:
         return plain[0] if plain else None
     return next((field for field in plain if around["generic"].fullmatch(signs_of(field.title))), None)
 
 
-def _asking(field: Field | None, kind: SecretKind, where: Where) -> Finding:
+def _asking(field: Field | None, kind: SecretKind, where: Where) -> SecretFinding:
     asker = "The message" if where == "message" else "The field"
     message = f"{asker} asks for {tables().CALLED[kind]}."
-    return Finding(field=field.name if field else None, kind=kind, where=where, message=message)
+    return SecretFinding(field=field.name if field else None, kind=kind, where=where, message=message)

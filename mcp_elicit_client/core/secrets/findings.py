@@ -28,7 +28,7 @@ Where: TypeAlias = Literal["name", "title", "description", "message", "answer"]
 """Where a secret is asked for, or is."""
 
 
-class Finding(BaseModel):
+class SecretFinding(BaseModel):
     """
     A secret that is asked for, or that an answer holds.
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from mcp_elicit_client.core.forms import Form
 from mcp_elicit_client.core.secrets.asked import label_asks
-from mcp_elicit_client.core.secrets.findings import Finding, SecretKind
+from mcp_elicit_client.core.secrets.findings import SecretFinding, SecretKind
 from mcp_elicit_client.core.secrets.lexicon import marks
-from mcp_elicit_client.core.secrets.rules import the_rules
+from mcp_elicit_client.core.secrets.rules import load_rules
 from mcp_elicit_client.core.secrets.signs import LEAST_WORD, MOST_TEXT, UNKNOWN, sign_of, signs_of
 from mcp_elicit_client.core.secrets.tables import shape, tables
 
@@ -27,18 +27,18 @@ _LONG_KEY = 16
 _IS_SIGNS = frozenset("=:：")
 
 
-def secret_values(content: Mapping[str, Any]) -> tuple[Finding, ...]:
+def secret_values(content: Mapping[str, Any]) -> tuple[SecretFinding, ...]:
     """Find the secrets that *content* holds: at most one of a kind a field."""
-    found: dict[tuple[str, SecretKind], Finding] = {}
+    found: dict[tuple[str, SecretKind], SecretFinding] = {}
     for name, value in content.items():
         for text in _texts(value):
             for kind, owner in _held(text):
                 message = f"The answer holds {tables().CALLED[kind]}{f' ({owner})' if owner else ''}."
-                found.setdefault((name, kind), Finding(field=name, kind=kind, where="answer", message=message))
+                found.setdefault((name, kind), SecretFinding(field=name, kind=kind, where="answer", message=message))
     return tuple(found.values())
 
 
-def typed_secrets(form: Form, content: Mapping[str, Any], sources: Mapping[str, str]) -> tuple[Finding, ...]:
+def typed_secrets(form: Form, content: Mapping[str, Any], sources: Mapping[str, str]) -> tuple[SecretFinding, ...]:
     """Find the secrets that a person typed where the field does not ask for one: hidden fields aside."""
     hidden = {field.name for field in form.fields if field.is_hidden}
     return secret_values(
@@ -164,7 +164,7 @@ def _label_before(text: str, end: int) -> str:
 def _kind_of(label: str) -> SecretKind | None:
     """Tell which secret a name in an answer stands for."""
     signs = signs_of(label)
-    return label_asks(signs, signs, "") if the_rules().trigger.search(signs) else None
+    return label_asks(signs, signs, "") if load_rules().trigger.search(signs) else None
 
 
 def _is_value(kind: SecretKind, written: str, *, tight: bool) -> bool:

@@ -40,7 +40,7 @@ class Lexicon(NamedTuple):
 
 
 @cache
-def the_lexicon() -> Lexicon:
+def load_lexicon() -> Lexicon:
     data = tables()
     by_name = {name: chr(0xC0 + at) for at, name in enumerate(data.WORDS)}
     words: dict[str, str] = {}

@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from mcp_elicit_client.core.secrets.findings import SecretKind
-from mcp_elicit_client.core.secrets.lexicon import the_lexicon
+from mcp_elicit_client.core.secrets.lexicon import load_lexicon
 from mcp_elicit_client.core.secrets.signs import NUMBER, UNKNOWN
 from mcp_elicit_client.core.secrets.tables import shape, tables
 
@@ -42,9 +42,9 @@ class Rules(NamedTuple):
 
 
 @cache
-def the_rules() -> Rules:
+def load_rules() -> Rules:
     data = tables()
-    by_name = the_lexicon().by_name
+    by_name = load_lexicon().by_name
     shapes = "|".join(rf"(.{{0,200}}?(?<![a-z0-9])(?:{shape}))" for _, shape, _ in data.GIVEAWAYS)
     return Rules(
         trigger=_pattern(data.TRIGGER),
@@ -87,4 +87,4 @@ def _signs_named(name: str) -> str:
     groups = tables().GROUPS
     if name in groups:
         return "".join(map(_signs_named, groups[name].split()))
-    return {"x": UNKNOWN, "num": NUMBER}.get(name) or the_lexicon().by_name[name]
+    return {"x": UNKNOWN, "num": NUMBER}.get(name) or load_lexicon().by_name[name]

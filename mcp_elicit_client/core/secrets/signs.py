@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 
-from mcp_elicit_client.core.secrets.lexicon import marks, the_lexicon, tokens
+from mcp_elicit_client.core.secrets.lexicon import marks, load_lexicon, tokens
 from mcp_elicit_client.core.secrets.tables import shape, tables
 
 # Signs that no word of the table has.
@@ -38,7 +38,7 @@ def _signs_of_short(text: str) -> str:
 
 def _read(text: str) -> str:
     words = list(chain.from_iterable(map(_words, tokens().findall(_folded(text)))))
-    phrases = the_lexicon().phrases
+    phrases = load_lexicon().phrases
     if not phrases.keys().isdisjoint(words):
         words = list(_with_phrases(words, phrases))
     return "".join(map(sign_of, words))
@@ -63,7 +63,7 @@ def _folded(text: str) -> str:
 def _as_one_word(match: re.Match[str]) -> str:
     """Return what was cut by punctuation as one word, if it is one: ``pass-word``."""
     word = shape("no_letters").sub("", match.group()).casefold()
-    return word if word in the_lexicon().signs else match.group()
+    return word if word in load_lexicon().signs else match.group()
 
 
 @lru_cache(maxsize=8192)
@@ -74,7 +74,7 @@ def _words(token: str) -> tuple[str, ...]:
         if any("a" <= letter <= "z" for letter in token.casefold()):
             token = token.translate(tables().LOOKALIKES)
     word = token.casefold()
-    if word in the_lexicon().in_phrases or sign_of(word) != UNKNOWN:
+    if word in load_lexicon().in_phrases or sign_of(word) != UNKNOWN:
         return (word,)
     if not word.isascii() and shape("unspaced").search(word):
         return tuple(_pieces(word))
@@ -93,7 +93,7 @@ def _words(token: str) -> tuple[str, ...]:
 def _pieces(run: str) -> Iterator[str]:
     """Yield the words of a run of letters without spaces; what lies between them is one each."""
     at = 0
-    for match in the_lexicon().unspaced.finditer(run):
+    for match in load_lexicon().unspaced.finditer(run):
         if match.start() > at:
             yield run[at : match.start()]
         yield match.group()
@@ -118,7 +118,7 @@ def _with_phrases(words: list[str], phrases: Mapping[str, list[tuple[list[str], 
 @lru_cache(maxsize=8192)
 def sign_of(word: str) -> str:
     """Return the sign of *word*, or the signs of the words that it is made of."""
-    lexicon = the_lexicon()
+    lexicon = load_lexicon()
     if sign := lexicon.signs.get(word):
         return sign
     if word.isdigit():
@@ -137,7 +137,7 @@ def sign_of(word: str) -> str:
 
 def _stem(word: str) -> str:
     """Return the sign of what *word* begins with, if that is known."""
-    stems = the_lexicon().stems
+    stems = load_lexicon().stems
     for length in range(min(len(word), _LONGEST_STEM), 2, -1):
         if sign := stems.get(word[:length]):
             return sign
@@ -148,7 +148,7 @@ def _compound(word: str) -> str:
     """Return the signs of the words that *word* is made of, with nothing left over: ``Kartennummer``."""
     if len(word) not in _COMPOUNDS:
         return ""
-    parts = the_lexicon().parts
+    parts = load_lexicon().parts
     reached = {0: ""}
     for at in range(len(word) - 2):
         if at in reached:

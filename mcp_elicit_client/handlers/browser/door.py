@@ -11,11 +11,11 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_elicit_client.handlers.browser.page import Page
+from mcp_elicit_client.handlers.browser.page import BrowserTab
 from mcp_elicit_client.inbox.errors import EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.web.guard import HEADERS
-from mcp_elicit_client.racing import ask_until
+from mcp_elicit_client.racing import run_until
 
 _OWNER = "mcp_elicit_client.owner"
 _OF_A_PAGE = frozenset({"document", "empty", "image", "script", "style"})
@@ -31,13 +31,13 @@ _ENTRY = """\
 """
 
 
-def owner_of(web: Any) -> str | None:
+def authenticated_owner(web: Any) -> str | None:
     """Tell whose page a request is from, if the `Door` let it in."""
     owner = web.scope.get(_OWNER)
     return owner if isinstance(owner, str) else None
 
 
-class Door:
+class AccessControl:
     """
     Lets in whoever comes with a page's token or from the page itself; to all others there is nothing.
 
@@ -50,7 +50,7 @@ class Door:
         pages: The pages that there are just now.
     """
 
-    def __init__(self, app: ASGIApp, inbox: Inbox, host: str, pages: Callable[[], Iterable[Page]]) -> None:
+    def __init__(self, app: ASGIApp, inbox: Inbox, host: str, pages: Callable[[], Iterable[BrowserTab]]) -> None:
         self._app = app
         self._inbox = inbox
         self._host = host
@@ -68,7 +68,7 @@ class Door:
         headers = Headers(scope=scope)
         first, slash, rest = scope["path"].removeprefix("/").partition("/")
         reply: Response | None = None
-        page: Page | None = None
+        page: BrowserTab | None = None
         if self._is_ours(scope["method"], headers):
             if not slash:
                 reply = await self._enter(scope["method"], headers, first)
@@ -109,11 +109,11 @@ class Door:
         place = f"{page.key}/{entries[0].id if entries else ''}"
         return HTMLResponse(_ENTRY.format(place=place), headers=HEADERS)
 
-    async def _visit(self, page: Page, rest: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _visit(self, page: BrowserTab, rest: str, scope: Scope, receive: Receive, send: Send) -> None:
         is_stream = rest == "events"
 
         async def receive_or_close() -> Message:
-            return await ask_until(self._closing.wait, receive) or {"type": "http.disconnect"}
+            return await run_until(self._closing.wait, receive) or {"type": "http.disconnect"}
 
         page.begin(is_stream=is_stream)
         try:
@@ -121,12 +121,12 @@ class Door:
         finally:
             page.finish(is_stream=is_stream)
         try:
-            if (await self._inbox.get(page.owner, rest)).state != "waiting":
+            if (await self._inbox.get(page.owner, rest)).state != "pending":
                 page.tell()
         except (EntryNotFoundError, InboxError):
             pass
 
-    def _named(self, what: str, secret: str) -> Page | None:
+    def _named(self, what: str, secret: str) -> BrowserTab | None:
         found = None
         for page in self._pages():
             if hmac.compare_digest(getattr(page, what).encode(), secret.encode()):

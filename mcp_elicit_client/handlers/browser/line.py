@@ -8,7 +8,7 @@ from collections import deque
 from mcp_elicit_client.waking import Waker
 
 
-class Line:
+class FairSemaphore:
     """
     Lets few in at a time, in the order in which they came, from any thread and event loop.
 
@@ -23,7 +23,7 @@ class Line:
         self._lock = threading.Lock()
         self._waiting: deque[Waker] = deque()
 
-    async def enter(self) -> bool:
+    async def acquire(self) -> bool:
         """Wait for a place; False, at once, if too many wait already.  Whoever was let in must `leave`."""
         with self._lock:
             if self._free:
@@ -41,11 +41,11 @@ class Line:
                 if not has_place:
                     self._waiting.remove(waker)
             if has_place:
-                self.leave()
+                self.release()
             raise
         return True
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Give the place on."""
         while True:
             with self._lock:

@@ -38,7 +38,7 @@ _REDIRECT = """\
 
 
 @dataclass(slots=True, eq=False)
-class Page:
+class BrowserTab:
     """
     The page of one question.
 

@@ -12,8 +12,8 @@ import threading
 from itertools import count
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.handlers.browser.line import Line
-from mcp_elicit_client.handlers.browser.page import Page
+from mcp_elicit_client.handlers.browser.line import FairSemaphore
+from mcp_elicit_client.handlers.browser.page import BrowserTab
 from mcp_elicit_client.inbox.errors import EntryClosedError, EntryNotFoundError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
@@ -21,7 +21,7 @@ from mcp_elicit_client.inbox.stores.memory import MemoryStore
 if TYPE_CHECKING:
     import uvicorn
 
-    from mcp_elicit_client.handlers.browser.door import Door
+    from mcp_elicit_client.handlers.browser.door import AccessControl
 
 PLACES = 4
 """How many pages are open at a time: browsers have six connections to a server, and each page keeps one."""
@@ -38,7 +38,7 @@ _logger = logging.getLogger("mcp_elicit_client")
 _numbers = count(1)
 
 
-class Serving:
+class LocalServer:
     """
     A server in a thread of its own, which ends when the last page is over.
 
@@ -50,7 +50,7 @@ class Serving:
         self.store: MemoryStore = MemoryStore()
         self.inbox: Inbox = Inbox(self.store)
         self._lock = threading.Lock()
-        self._pages: list[Page] = []
+        self._pages: list[BrowserTab] = []
         self._is_closing = False
         self._socket = _listen()
         self._host = f"{_ADDRESS}:{self._socket.getsockname()[1]}"
@@ -74,14 +74,14 @@ class Serving:
         """Whether anybody can still be served."""
         return self._thread.is_alive()
 
-    def open(self) -> Page | None:
+    def open(self) -> BrowserTab | None:
         """Have a page for one question; None if the server is about to end."""
         with self._lock:
             return None if self._is_closing else self.add()
 
-    def add(self) -> Page:
+    def add(self) -> BrowserTab:
         """Have the first page, before it begins."""
-        page = Page(f"page {next(_numbers)}", f"http://{self._host}")
+        page = BrowserTab(f"page {next(_numbers)}", f"http://{self._host}")
         self._pages = [*self._pages, page]
         return page
 
@@ -107,11 +107,11 @@ class Serving:
 
     async def _serve(self) -> None:
         try:
-            from mcp_elicit_client.handlers.browser.door import Door, owner_of
+            from mcp_elicit_client.handlers.browser.door import AccessControl, authenticated_owner
             from mcp_elicit_client.handlers.browser.protocol import server_of
             from mcp_elicit_client.inbox.web import inbox_app
 
-            door = Door(inbox_app(self.inbox, owner_of, alone=True), self.inbox, self._host, lambda: self._pages)
+            door = AccessControl(inbox_app(self.inbox, authenticated_owner, single_request=True), self.inbox, self._host, lambda: self._pages)
             server = server_of(door, _CONNECTIONS)
             watching = asyncio.create_task(self._watch(server, door))
             watching.add_done_callback(lambda _: setattr(server, "should_exit", True))
@@ -123,7 +123,7 @@ class Serving:
             for page in self._pages:
                 await self._answer(page, "withdraw")
 
-    async def _watch(self, server: uvicorn.Server, door: Door) -> None:
+    async def _watch(self, server: uvicorn.Server, door: AccessControl) -> None:
         """Cancel the questions whose pages were closed, let go of pages that are over, end with the last."""
         while True:
             for page in self._pages:
@@ -142,11 +142,11 @@ class Serving:
             await asyncio.sleep(_TICK)
         door.close()
 
-    async def _answer(self, page: Page, how: str) -> None:
+    async def _answer(self, page: BrowserTab, how: str) -> None:
         for entry in (await self.inbox.list(page.owner)).entries:
             with contextlib.suppress(EntryClosedError, EntryNotFoundError):
                 if how == "cancel":
-                    await self.inbox.answer(page.owner, entry.id, "cancel", who="closing the page")
+                    await self.inbox.answer(page.owner, entry.id, "cancel", answered_by="closing the page")
                 else:
                     await self.inbox.withdraw(page.owner, entry.id)
 
@@ -155,17 +155,17 @@ class _Process:
     """What a process has: a server, if there are pages, and a line for them."""
 
     def __init__(self) -> None:
-        self.line: Line = Line(PLACES, LONGEST)
+        self.line: FairSemaphore = FairSemaphore(PLACES, LONGEST)
         self._lock = threading.Lock()
-        self._serving: Serving | None = None
-        self._inherited: list[Serving] = []
+        self._serving: LocalServer | None = None
+        self._inherited: list[LocalServer] = []
 
-    def open(self) -> tuple[Serving, Page]:
+    def open(self) -> tuple[LocalServer, BrowserTab]:
         """Have a page, and what serves it."""
         with self._lock:
             page = None if self._serving is None else self._serving.open()
             if self._serving is None or page is None:
-                serving = Serving()
+                serving = LocalServer()
                 page = serving.add()
                 serving.start()
                 self._serving = serving
@@ -180,7 +180,7 @@ class _Process:
     def after_fork(self) -> None:
         serving, self._serving = self._serving, None
         self._lock = threading.Lock()
-        self.line = Line(PLACES, LONGEST)
+        self.line = FairSemaphore(PLACES, LONGEST)
         if serving is not None:
             serving.abandon()
             # What the parent's thread works with is not to be tidied up here.

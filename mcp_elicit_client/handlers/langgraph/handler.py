@@ -24,9 +24,9 @@ import anyio
 from pydantic import ValidationError
 
 from mcp_elicit_client.core.answers import Action
-from mcp_elicit_client.core.requests import FIRST_WITH_ROUNDS, question_of
+from mcp_elicit_client.core.requests import FIRST_MULTI_ROUND_TRIP_VERSION, request_key
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.hosts.boundary import checked
+from mcp_elicit_client.hosts.boundary import check_answer_async
 from mcp_elicit_client.inbox.entries import write_request
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
@@ -57,7 +57,7 @@ class InterruptHandler:
             importlib.import_module("langgraph.types")
         except ImportError as error:
             raise MissingExtraError("langgraph", "asking by interrupting a graph") from error
-        self._runs: list[_Run] = []
+        self._runs: list[_NodeRun] = []
 
     def node(self, function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
         """
@@ -116,7 +116,7 @@ class InterruptHandler:
         """Answer with what the graph was resumed with, or interrupt it."""
         run = self._run_of(request)
         if run is None:
-            return Answer.cancel(by="nobody", reason="it is not clear which node of a graph this question belongs to")
+            return Answer.cancel(by="unattended", reason="it is not clear which node of a graph this question belongs to")
         question = fingerprint(request)
         problem = ""
         while True:
@@ -126,14 +126,14 @@ class InterruptHandler:
                 return Answer.cancel(by="host", reason="the graph was interrupted; the question will be asked again")
             answer = _read(value, question, request)
             if answer is not None:
-                answer = await checked(request, answer)
+                answer = await check_answer_async(request, answer)
                 if answer.by != "error":
                     return answer
             problem = NO_ANSWER if answer is None else answer.reason
 
     @contextlib.contextmanager
-    def _running(self) -> Iterator[_Run]:
-        run = _Run()
+    def _running(self) -> Iterator[_NodeRun]:
+        run = _NodeRun()
         self._runs.append(run)
         token = _current.set(run)
         try:
@@ -143,7 +143,7 @@ class InterruptHandler:
             self._runs.remove(run)
             run.over.set()
 
-    def _run_of(self, request: Request) -> _Run | None:
+    def _run_of(self, request: Request) -> _NodeRun | None:
         """
         Return the run during which *request* was asked; None if that is not clear.
 
@@ -151,12 +151,12 @@ class InterruptHandler:
         it comes on its own, and can only belong to the one call that is under way.
         """
         current = _current.get()
-        if (request.protocol or "") >= FIRST_WITH_ROUNDS and current in self._runs:
+        if (request.protocol_version or "") >= FIRST_MULTI_ROUND_TRIP_VERSION and current in self._runs:
             return current
         return self._runs[0] if len(self._runs) == 1 else None
 
 
-class _Run:
+class _NodeRun:
     """One call in one node."""
 
     def __init__(self) -> None:
@@ -181,17 +181,17 @@ class _Run:
         return None
 
 
-_current: contextvars.ContextVar[_Run | None] = contextvars.ContextVar("mcp_elicit_client_run", default=None)
+_current: contextvars.ContextVar[_NodeRun | None] = contextvars.ContextVar("mcp_elicit_client_run", default=None)
 
 
 def fingerprint(request: Request) -> str:
     """Name a question, so that an answer can say which one it answers."""
-    asked = json.dumps([request.server.name, request.tool, question_of(request)])
+    asked = json.dumps([request.server.name, request.tool, request_key(request)])
     return hashlib.sha256(asked.encode()).hexdigest()[:32]
 
 
-def answer_to(
-    question: Mapping[str, Any], action: Action, content: Mapping[str, Any] | None = None, *, never_again: bool = False
+def resume_value(
+    question: Mapping[str, Any], action: Action, content: Mapping[str, Any] | None = None, *, block_server: bool = False
 ) -> dict[str, Any]:
     """
     Make the value to resume a graph with: ``Command(resume=answer_to(...))``.
@@ -200,12 +200,12 @@ def answer_to(
         question: The value of the interrupt, as it was shown to the user.
         action: Accept, decline or cancel.
         content: The values by field name; only with the accept of a form.
-        never_again: As in `Answer`; only where the request can be silenced.
+        block_server: As in `Answer`; only where the request can be silenced.
     """
     said: dict[str, Any] = {"question": question["question"], "action": action}
     if content is not None:
         said["content"] = dict(content)
-    return {**said, "never_again": True} if never_again else said
+    return {**said, "block_server": True} if block_server else said
 
 
 def _payload(question: str, request: Request, problem: str) -> dict[str, Any]:
@@ -232,7 +232,7 @@ def _read(value: object, question: str, request: Request) -> Answer | None:
                 "by": "user",
                 "reason": "the graph was resumed with it",
                 "sources": dict.fromkeys(content or {}, "user"),
-                "never_again": value.get("never_again") is True and request.can_silence,
+                "block_server": value.get("block_server") is True and request.can_block,
             }
         )
     except (ValidationError, TypeError):

@@ -7,11 +7,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_elicit_client.core.requests import FIRST_WITH_ROUNDS
+from mcp_elicit_client.core.requests import FIRST_MULTI_ROUND_TRIP_VERSION
 from mcp_elicit_client.exceptions import CallError
 
 
-def once(client: Any) -> Any:
+def durable(client: Any) -> Any:
     """
     Let a node of a graph call tools through *client* without doing it again when it is resumed.
 
@@ -29,10 +29,10 @@ def once(client: Any) -> Any:
         CallError: From the call: if the node, run again, calls something
             else than before, or what came cannot be kept.
     """
-    return _Once(getattr(client, "session", client))
+    return _DurableClient(getattr(client, "session", client))
 
 
-class _Once:
+class _DurableClient:
     def __init__(self, session: Any) -> None:
         self._session = session
 
@@ -41,7 +41,7 @@ class _Once:
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None, **options: Any) -> Any:
         """Call a tool as the session does, or return what came of it before."""
-        if (getattr(self._session, "protocol_version", None) or "") < FIRST_WITH_ROUNDS:
+        if (getattr(self._session, "protocol_version", None) or "") < FIRST_MULTI_ROUND_TRIP_VERSION:
             return await self._session.call_tool(name, arguments, **options)
         import mcp.types
         from langgraph.func import task

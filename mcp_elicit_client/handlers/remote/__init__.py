@@ -5,9 +5,9 @@ Receivers in Python have `verify` and `sign`; others any library of Standard
 Webhooks.
 """
 
-from mcp_elicit_client.handlers.remote.asking import Later
-from mcp_elicit_client.handlers.remote.handler import RemoteHandler
-from mcp_elicit_client.handlers.remote.receiving import receiver_of
-from mcp_elicit_client.handlers.remote.signing import SignatureError, new_secret, sign, verify
+from mcp_elicit_client.handlers.remote.asking import DeferredAnswers
+from mcp_elicit_client.handlers.remote.handler import WebhookHandler
+from mcp_elicit_client.handlers.remote.receiving import webhook_authenticator
+from mcp_elicit_client.handlers.remote.signing import SignatureError, generate_secret, sign, verify_signature
 
-__all__ = ["Later", "RemoteHandler", "SignatureError", "new_secret", "receiver_of", "sign", "verify"]
+__all__ = ["DeferredAnswers", "WebhookHandler", "SignatureError", "generate_secret", "webhook_authenticator", "sign", "verify_signature"]

@@ -14,16 +14,16 @@ import httpx
 
 from mcp_elicit_client.handlers.remote.messages import closed, question, read_reply
 from mcp_elicit_client.handlers.remote.sending import UndeliveredError, deliver
-from mcp_elicit_client.handlers.remote.signing import SignatureError, sign, verify
-from mcp_elicit_client.hosts.boundary import checked
+from mcp_elicit_client.handlers.remote.signing import SignatureError, sign, verify_signature
+from mcp_elicit_client.hosts.boundary import check_answer_async
 from mcp_elicit_client.inbox.entries import State
 from mcp_elicit_client.inbox.errors import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
-from mcp_elicit_client.racing import ask_until
+from mcp_elicit_client.racing import run_until
 from mcp_elicit_client.typing import Answer, Request
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.remote.handler import RemoteHandler
+    from mcp_elicit_client.handlers.remote.handler import WebhookHandler
 
 _GOODBYE = 5.0
 
@@ -31,7 +31,7 @@ _logger = logging.getLogger("mcp_elicit_client")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Later:
+class DeferredAnswers:
     """
     Where a webhook may answer later.
 
@@ -47,7 +47,7 @@ class Later:
     url: str
 
 
-class Asking:
+class WebhookExchange:
     """
     One question on its way.
 
@@ -58,7 +58,7 @@ class Asking:
         deadline: When its time is over, on the event loop's clock.
     """
 
-    def __init__(self, handler: RemoteHandler, client: httpx.AsyncClient, request: Request, deadline: float) -> None:
+    def __init__(self, handler: WebhookHandler, client: httpx.AsyncClient, request: Request, deadline: float) -> None:
         self._handler = handler
         self._client = client
         self._request = request
@@ -79,11 +79,11 @@ class Asking:
         finally:
             await self._close(state)
 
-    async def ask_with(self, later: Later) -> Answer:
+    async def ask_with(self, deferred: DeferredAnswers) -> Answer:
         """Ask a webhook that may answer later: the question waits in the inbox meanwhile."""
-        owner = later.owner(self._request)
+        owner = deferred.owner(self._request)
         if not isinstance(owner, str) or not owner:
-            return Answer.cancel(by="nobody", reason="it is not clear whose question this is")
+            return Answer.cancel(by="unattended", reason="it is not clear whose question this is")
         placed = anyio.Event()
         from_webhook: Answer | None = None
 
@@ -94,16 +94,16 @@ class Asking:
         async def send() -> None:
             nonlocal from_webhook
             await placed.wait()
-            answer = await self._send(f"{later.url.rstrip('/')}/{self._id}")
+            answer = await self._send(f"{deferred.url.rstrip('/')}/{self._id}")
             if answer is not None and answer.by != "error":
-                answer = await self._claim(later.inbox, owner, answer)
+                answer = await self._claim(deferred.inbox, owner, answer)
             from_webhook = answer
             if answer is None or answer.by != "error":
                 await anyio.sleep_forever()  # until what is in the inbox now, or will be, has arrived
 
         state: State = "withdrawn"
         try:
-            answer = await ask_until(send, lambda: later.inbox.ask(owner, self._request, placed=place))
+            answer = await run_until(send, lambda: deferred.inbox.ask(owner, self._request, placed=place))
             if answer is not None:
                 state = "answered" if answer.by == "user" else "expired" if answer.by == "timeout" else "withdrawn"
             return from_webhook or answer or self._failed("the webhook did not answer")
@@ -117,7 +117,7 @@ class Asking:
         """Settle the question in the inbox with what the webhook answered; None if somebody was faster."""
         who = f"the webhook at {self._host}"
         try:
-            fits = await inbox.answer(owner, self._id, answer.action, answer.content, who=who)
+            fits = await inbox.answer(owner, self._id, answer.action, answer.content, answered_by=who)
         except (EntryClosedError, EntryNotFoundError):
             return None
         except InboxError as error:
@@ -141,7 +141,7 @@ class Asking:
             if reply is None:
                 return None
             self._is_over = True
-            if verify(reply.body, reply.headers, handler.secret) != self._id:
+            if verify_signature(reply.body, reply.headers, handler.secret) != self._id:
                 return self._failed("the webhook's reply is not for this question")
             answer = read_reply(reply.body, self._id, self._request)
         except UndeliveredError as error:
@@ -152,7 +152,7 @@ class Asking:
         except ValueError:
             return self._failed("the webhook's reply is no answer")
         reason = f"answered by the webhook at {self._host}"
-        return await checked(self._request, answer.model_copy(update={"reason": reason}))
+        return await check_answer_async(self._request, answer.model_copy(update={"reason": reason}))
 
     @property
     def _host(self) -> str:
@@ -164,7 +164,7 @@ class Asking:
 
     async def _close(self, state: State) -> None:
         """Tell the webhook, if it is to be told, that its answer is not wanted any more."""
-        if self._is_over or not self._handler.tell_closed or not self._id:
+        if self._is_over or not self._handler.notify_closed or not self._id:
             return
         body, notice_id = closed(self._id, state), random.token_urlsafe(24)
         with anyio.move_on_after(_GOODBYE, shield=True):

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 import anyio
 import httpx
 
-from mcp_elicit_client.handlers.remote.asking import Asking, Later
+from mcp_elicit_client.handlers.remote.asking import WebhookExchange, DeferredAnswers
 from mcp_elicit_client.handlers.remote.sending import pause_before
-from mcp_elicit_client.handlers.remote.signing import Secrets, keys_of
+from mcp_elicit_client.handlers.remote.signing import Secrets, parse_secrets
 from mcp_elicit_client.typing import Answer, Request
 
 if TYPE_CHECKING:
     import ssl
 
-PATIENCE = 240.0
+ANSWER_TIMEOUT = 240.0
 """How long a question waits for its answer, in seconds."""
 
 ATTEMPTS = 6
@@ -29,7 +29,7 @@ ATTEMPTS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteHandler:
+class WebhookHandler:
     """
     Send questions to a webhook, and wait for its answers.
 
@@ -44,7 +44,7 @@ class RemoteHandler:
             and an answer signed with any is good.
         later: Where it may answer later, having said 202; None if it must
             answer in its response.
-        patience: How long a question waits, in seconds; one with a deadline
+        answer_timeout: How long a question waits, in seconds; one with a deadline
             of its own (`Request.deadline`) no longer than that.
         attempts: How often a question is sent at most.
         tell_closed: Whether the webhook is told of a question that needs no
@@ -63,29 +63,29 @@ class RemoteHandler:
 
     url: str = field(repr=False)
     secret: Secrets = field(repr=False)
-    later: Later | None = field(default=None, kw_only=True)
-    patience: float = field(default=PATIENCE, kw_only=True)
+    deferred: DeferredAnswers | None = field(default=None, kw_only=True)
+    answer_timeout: float = field(default=ANSWER_TIMEOUT, kw_only=True)
     attempts: int = field(default=ATTEMPTS, kw_only=True)
-    tell_closed: bool = field(default=False, kw_only=True)
+    notify_closed: bool = field(default=False, kw_only=True)
     allow_http: bool = field(default=False, kw_only=True)
     client: httpx.AsyncClient | None = field(default=None, kw_only=True)
     pause: Callable[[int], float] = field(default=pause_before, kw_only=True)
 
     def __post_init__(self) -> None:
-        keys_of(self.secret)
+        parse_secrets(self.secret)
         _check_url(self.url, allow_http=self.allow_http)
 
     async def __call__(self, request: Request, /) -> Answer:
         """Wait for the answer; being cancelled closes the connection and withdraws the question."""
-        deadline = datetime.now(timezone.utc) + timedelta(seconds=self.patience)
+        deadline = datetime.now(timezone.utc) + timedelta(seconds=self.answer_timeout)
         if request.deadline is not None:
             deadline = min(deadline, request.deadline)
         seconds = (deadline - datetime.now(timezone.utc)).total_seconds()
         request = request.model_copy(update={"deadline": deadline})
         async with AsyncExitStack() as stack:
             client = self.client if self.client is not None else await stack.enter_async_context(_client())
-            asking = Asking(self, client, request, anyio.current_time() + seconds)
-            return await (asking.ask() if self.later is None else asking.ask_with(self.later))
+            asking = WebhookExchange(self, client, request, anyio.current_time() + seconds)
+            return await (asking.ask() if self.deferred is None else asking.ask_with(self.deferred))
 
 
 def _client() -> httpx.AsyncClient:

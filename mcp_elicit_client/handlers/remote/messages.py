@@ -77,7 +77,7 @@ def read_reply(body: bytes, message_id: str, request: Request) -> Answer:
             content=said.content,
             by=said.by,
             sources=dict.fromkeys(said.content or {}, said.by),
-            never_again=said.never_again and request.can_silence,
+            block_server=said.never_again and request.can_block,
             confirmed=said.confirmed,
         )
     except ValidationError:

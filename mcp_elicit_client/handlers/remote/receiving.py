@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from mcp_elicit_client.handlers.remote.signing import Secrets, SignatureError, keys_of, verify
+from mcp_elicit_client.handlers.remote.signing import Secrets, SignatureError, parse_secrets, verify_signature
 
 
-def receiver_of(owner: str, secrets: Secrets) -> Callable[[Any], Awaitable[str | None]]:
+def webhook_authenticator(owner: str, secrets: Secrets) -> Callable[[Any], Awaitable[str | None]]:
     """
     Make the ``authenticate`` of an `inbox_app` that lets in who holds the webhook's secret, and nobody else.
 
@@ -21,11 +21,11 @@ def receiver_of(owner: str, secrets: Secrets) -> Callable[[Any], Awaitable[str |
     Raises:
         ValueError: If a secret is none.
     """
-    keys_of(secrets)
+    parse_secrets(secrets)
 
     async def authenticate(web: Any) -> str | None:
         try:
-            message_id = verify(await web.body(), web.headers, secrets)
+            message_id = verify_signature(await web.body(), web.headers, secrets)
         except SignatureError:
             return None
         # What was signed for one question says nothing about another.

@@ -42,12 +42,12 @@ class SignatureError(ElicitationError):
     """
 
 
-def new_secret() -> str:
+def generate_secret() -> str:
     """Make up a secret, for both sides to keep."""
     return _PREFIX + base64.b64encode(random.token_bytes(32)).decode()
 
 
-def keys_of(secrets: Secrets) -> tuple[bytes, ...]:
+def parse_secrets(secrets: Secrets) -> tuple[bytes, ...]:
     """
     Read *secrets*.
 
@@ -87,7 +87,7 @@ def sign(body: bytes, message_id: str, secrets: Secrets, *, now: float | None = 
     }
 
 
-def verify(
+def verify_signature(
     body: bytes,
     headers: Mapping[str, str],
     secrets: Secrets,
@@ -133,7 +133,7 @@ def verify(
 
 def _signatures(body: bytes, message_id: str, moment: str, secrets: Secrets) -> Iterator[str]:
     signed = f"{message_id}.{moment}.".encode() + body
-    for key in keys_of(secrets):
+    for key in parse_secrets(secrets):
         yield _VERSION + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
 
 

@@ -128,7 +128,7 @@ class Tty:
             data = data[os.write(self._writer, data) :]
 
 
-class _Turns:
+class _TerminalQueue:
     """A queue of those who wait for the one terminal, across threads and event loops."""
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ class _Turns:
                 self._waiting.remove(ticket)
 
 
-_turns = _Turns()
+_turns = _TerminalQueue()
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.core.entry import is_numbered, parse_text
+from mcp_elicit_client.core.entry import accepts_option_numbers, parse_text
 from mcp_elicit_client.core.forms import ChoiceField, Field, MultiChoiceField, TextField
 from mcp_elicit_client.core.secrets.held import typed_secrets
 from mcp_elicit_client.exceptions import AnswerError
@@ -28,10 +28,10 @@ Type your answer and press Enter.
   /empty    answer with an empty text or list
   /options  list all options
   /decline  say no to the server
-  /never    say no, and never be asked for this server again, where that is offered
+  /block    say no, and never be asked for this server again, where that is offered
   /cancel   close the question without an answer (so does Ctrl-C)
 To answer with a text that begins like one of these, put one more / before it."""
-_COMMANDS = frozenset({"/back", "/skip", "/empty", "/options", "/decline", "/never", "/cancel", "/help"})
+_COMMANDS = frozenset({"/back", "/skip", "/empty", "/options", "/decline", "/block", "/cancel", "/help"})
 
 
 @dataclass
@@ -66,8 +66,8 @@ async def _ask_form(console: Console, request: FormRequest, draft: _Draft) -> An
     introduce(console, request, asks(request))
     if fields:
         say(console, "Type /help for what you can do, /decline or /cancel to leave.")
-    if request.form.left_out:
-        say(console, f"Not asked here, since nobody could answer: {len(request.form.left_out)} optional field(s).")
+    if request.form.unsupported_fields:
+        say(console, f"Not asked here, since nobody could answer: {len(request.form.unsupported_fields)} optional field(s).")
     at = 0
     while at < len(fields):
         step = await _ask_field(console, request, draft, at)
@@ -84,8 +84,8 @@ async def _ask_field(console: Console, request: FormRequest, draft: _Draft, at: 
     _show_field(console, field, draft, f"Field {at + 1} of {len(fields)}")
     while True:
         typed = await console.ask("> ", hidden=field.is_hidden)
-        if typed == "/never" and request.can_silence:
-            step: Answer | int | None = _refuse("never")
+        if typed == "/block" and request.can_block:
+            step: Answer | int | None = _refuse("block")
         elif typed in _COMMANDS and typed != "/empty":
             step = _command(console, field, draft, typed)
         elif not typed.strip():
@@ -160,7 +160,7 @@ def _show_field(console: Console, field: Field, draft: _Draft, place: str) -> No
     _show_options(console, field, at_most=_OPTIONS_AT_ONCE)
     if field.default is not None:
         console.write(quote(f"Suggested: {spell(field, field.default)}", console.width))
-    if field.secret:
+    if field.sensitive:
         say(console, "Careful: do not type a password, a key or a card number here.")
     if field.name in draft.before:
         say(console, f"You had typed: {spell(field, draft.before[field.name])}")
@@ -180,7 +180,7 @@ def _what_enter_does(field: Field, draft: _Draft) -> Iterator[str]:
 def _show_options(console: Console, field: Field, *, at_most: int | None) -> None:
     if not isinstance(field, (ChoiceField, MultiChoiceField)):
         return
-    numbered = is_numbered(field)
+    numbered = accepts_option_numbers(field)
     for number, choice in enumerate(field.choices[:at_most], 1):
         name = field.label_of(choice)
         console.write(quote(f"{number}) {name}" if numbered else f"- {name}", console.width))
@@ -194,7 +194,7 @@ async def _review(console: Console, request: FormRequest, draft: _Draft) -> Answ
         "send",
         *(["edit N"] if fields else []),
         "decline",
-        *(["never"] if request.can_silence else []),
+        *(["block"] if request.can_block else []),
         "cancel",
     ]
     while True:
@@ -213,7 +213,7 @@ async def _review(console: Console, request: FormRequest, draft: _Draft) -> Answ
                 step = await _ask_field(console, request, draft, int(place) - 1)
                 if isinstance(step, Answer):
                     return step
-            case ["decline" | "never" | "cancel"]:
+            case ["decline" | "block" | "cancel"]:
                 return _refuse(choice)
             case _:
                 console.write(f"There is no such field: type edit and a number from 1 to {len(fields)}.")
@@ -233,7 +233,7 @@ async def _send(console: Console, request: FormRequest, draft: _Draft) -> Answer
 def _refuse(how: str) -> Answer:
     if how == "cancel":
         return Answer.cancel(by="user")
-    return Answer.decline(by="user", never_again=how == "never")
+    return Answer.decline(by="user", block_server=how == "block")
 
 
 def _shown(field: Field, draft: _Draft) -> str:

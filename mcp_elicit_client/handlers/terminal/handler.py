@@ -16,7 +16,7 @@ from mcp_elicit_client.handlers.drafts import Drafts
 from mcp_elicit_client.handlers.opener import open_url
 from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError, terminal
 from mcp_elicit_client.handlers.terminal.form import ask_form
-from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl, Visit
+from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl, UrlConsentFlow
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 _GONE: tuple[type[Exception], ...]
@@ -28,7 +28,7 @@ else:
     _GONE = (termios.error,)
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.terminal.screen import Catalogue, Theme
+    from mcp_elicit_client.handlers.terminal.screen import MessageCatalog, Theme
 
 _UI = "MCP_ELICIT_UI"
 _INCAPABLE = frozenset({"", "dumb", "unknown"})
@@ -64,7 +64,7 @@ class TerminalHandler:
     open_url: OpenUrl = open_url
     copy_url: CopyUrl | None = None
     theme: Theme | None = None
-    catalogue: Catalogue | None = None
+    messages: MessageCatalog | None = None
     _drafts: Drafts = field(default_factory=Drafts, init=False, repr=False, compare=False)
     _texts: Drafts = field(default_factory=Drafts, init=False, repr=False, compare=False)
 
@@ -77,12 +77,12 @@ class TerminalHandler:
         """
         if self.console is not None:
             return await self._ask(self.console, request)
-        answer = Answer.cancel(by="nobody", reason="the terminal is gone")
+        answer = Answer.cancel(by="unattended", reason="the terminal is gone")
         # One that is gone cannot be restored either; what was answered before stands.
         with suppress(*_GONE):
             async with terminal() as tty:
                 if tty is None:
-                    return Answer.cancel(by="nobody", reason="there is no terminal to ask at")
+                    return Answer.cancel(by="unattended", reason="there is no terminal to ask at")
                 if _wants_form(tty.width):
                     answer = await self._ask_on_screen(request)
                 else:
@@ -93,9 +93,9 @@ class TerminalHandler:
         try:
             if isinstance(request, FormRequest):
                 return await ask_form(console, request, self._drafts)
-            return await Visit(console, request, self.open_url, self.copy_url).ask()
+            return await UrlConsentFlow(console, request, self.open_url, self.copy_url).ask()
         except EndOfInputError:
-            return Answer.cancel(by="nobody", reason="the input ended")
+            return Answer.cancel(by="unattended", reason="the input ended")
         except InterruptedByUserError:
             return Answer.cancel(by="user", reason="Ctrl-C")
         except anyio.get_cancelled_exc_class():
@@ -104,10 +104,10 @@ class TerminalHandler:
 
     async def _ask_on_screen(self, request: Request) -> Answer:
         from mcp_elicit_client.handlers.terminal.screen import ENGLISH
-        from mcp_elicit_client.handlers.terminal.screen.application import Stage
+        from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
         from mcp_elicit_client.handlers.terminal.screen.handler import ScreenDrafts, ask_on_screen
 
-        stage = Stage(words=self.catalogue or ENGLISH, theme=self.theme)
+        stage = TerminalApp(words=self.messages or ENGLISH, theme=self.theme)
         drafts = ScreenDrafts(values=self._drafts, texts=self._texts)
         return await ask_on_screen(stage, request, drafts, self.open_url, self.copy_url)
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from mcp_elicit_client.core.requests import Server
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.handlers.terminal.console import Console
 from mcp_elicit_client.handlers.terminal.layout import quote
 from mcp_elicit_client.typing import Request, UrlRequest
@@ -22,8 +22,8 @@ def introduce(console: Console, request: Request, asks: str) -> None:
     console.write("")
     if isinstance(request, UrlRequest):
         show_target(console, request)
-    for problem in request.problems:
-        if problem.code in ("impersonation", "secret"):
+    for problem in request.diagnostics:
+        if problem.code in ("impersonation", "sensitive_data"):
             say(console, f"Careful: {problem.message}")
     claimed = request.server.claimed_name
     if claimed and claimed != request.server.name:
@@ -41,18 +41,18 @@ def say(console: Console, text: str) -> None:
 
 def name_of(server: Server) -> str:
     """Return what the host application calls *server*, safe to show."""
-    return printable(server.name, limit=_NAME, multiline=False)
+    return sanitize_text(server.name, limit=_NAME, multiline=False)
 
 
 def asks(request: Request) -> str:
     """Say who asks for what: the host's own line."""
     name = name_of(request.server)
-    tool = f" (tool {printable(request.tool, limit=_NAME, multiline=False)})" if request.tool else ""
-    turn = f" ({request.turn.number} of {request.turn.of})" if request.turn and request.turn.of > 1 else ""
+    tool = f" (tool {sanitize_text(request.tool, limit=_NAME, multiline=False)})" if request.tool else ""
+    turn = f" ({request.batch_position.number} of {request.batch_position.total})" if request.batch_position and request.batch_position.total > 1 else ""
     if isinstance(request, UrlRequest):
-        if request.visits:
-            return f"{name}{tool} says that you are not finished yet at {request.target.domain}{turn}."
-        return f"{name}{tool} asks you to open a page at {request.target.domain}{turn}."
+        if request.previous_visits:
+            return f"{name}{tool} says that you are not finished yet at {request.target.registrable_domain}{turn}."
+        return f"{name}{tool} asks you to open a page at {request.target.registrable_domain}{turn}."
     fields = len(request.form.fields)
     what = "to confirm this" if not fields else "for one answer" if fields == 1 else f"for {fields} answers"
     return f"{name}{tool} asks you {what}{turn}."

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from mcp_elicit_client.core.consent import ask_consent, ask_when_done
-from mcp_elicit_client.core.urls import Target
+from mcp_elicit_client.core.consent import consent_prompt, completion_prompt
+from mcp_elicit_client.core.urls import TargetUrl
 from mcp_elicit_client.handlers.opener import over_ssh
 from mcp_elicit_client.handlers.qr import qr_code
 from mcp_elicit_client.handlers.terminal.console import Console
 from mcp_elicit_client.handlers.terminal.parts import asks, decide, introduce, say
-from mcp_elicit_client.racing import ask_until
+from mcp_elicit_client.racing import run_until
 from mcp_elicit_client.typing import Answer, UrlRequest
 
-OpenUrl = Callable[[Target], Awaitable[bool]]
+OpenUrl = Callable[[TargetUrl], Awaitable[bool]]
 """Tries to open a URL, and says whether a program took it."""
 
-CopyUrl = Callable[[Target], Awaitable[bool]]
+CopyUrl = Callable[[TargetUrl], Awaitable[bool]]
 """Tries to put a URL into the user's clipboard, and says whether it did."""
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class UrlConsentFlow:
     """One URL that a person is asked to visit, at one console."""
 
     console: Console
@@ -33,13 +33,13 @@ class Visit:
     async def ask(self) -> Answer:
         """Show where the URL leads; open it only if the user says so."""
         introduce(self.console, self.request, asks(self.request))
-        if not self.request.visits:
-            question = ask_consent(self.request, can_copy=self.copy_url is not None)
+        if not self.request.previous_visits:
+            question = consent_prompt(self.request, can_copy=self.copy_url is not None)
             choice = await decide(self.console, question.choices, default=question.default)
-            if choice in ("decline", "never", "cancel"):
+            if choice in ("decline", "block", "cancel"):
                 return _refused(choice)
             opened = await self._go(choice)
-            if opened and self.request.answer_when == "agreed":
+            if opened and self.request.respond_after == "consent":
                 say(self.console, "If no page opens, visit the address above yourself.")
                 return Answer.accept(by="user", reason="the user agreed; the URL was handed to a browser")
         return await self._wait()
@@ -66,19 +66,19 @@ class Visit:
         completion = self.request.completion
         if completion is None:
             return await self._ask_when_done()
-        answer = await ask_until(completion.wait, self._ask_when_done)
+        answer = await run_until(completion.wait, self._ask_when_done)
         if answer is not None:
             return answer
         self.console.write("\nThe server says that you are done.")
         return Answer.accept(by="user", reason="the user agreed; the server says that it is finished")
 
     async def _ask_when_done(self) -> Answer:
-        question = ask_when_done(self.request)
+        question = completion_prompt(self.request)
         while True:
             choice = await decide(self.console, question.choices, about="When you have finished there: ")
-            if choice == "continue":
+            if choice == "done":
                 return Answer.accept(by="user", reason="the user says to have been there")
-            if choice != "again":
+            if choice != "reopen":
                 return _refused(choice)
             await self._go("open")
 
@@ -86,4 +86,4 @@ class Visit:
 def _refused(choice: str) -> Answer:
     if choice == "cancel":
         return Answer.cancel(by="user")
-    return Answer.decline(by="user", never_again=choice == "never")
+    return Answer.decline(by="user", block_server=choice == "block")

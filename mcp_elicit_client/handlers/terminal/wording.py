@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_elicit_client.core.choices import same
-from mcp_elicit_client.core.entry import is_numbered
+from mcp_elicit_client.core.choices import json_equal
+from mcp_elicit_client.core.entry import accepts_option_numbers
 from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.text import sanitize_text
 
 _VALUE = 200
 _FORMATS = {
@@ -45,13 +45,13 @@ def spell(field: Field, value: Any) -> str:
         case _, bool() if not isinstance(field, ChoiceField):
             return "yes" if value else "no"
         case ChoiceField(), _:
-            return next(field.label_of(choice) for choice in field.choices if same(choice.value, value))
+            return next(field.label_of(choice) for choice in field.choices if json_equal(choice.value, value))
         case MultiChoiceField(), _:
             names = {choice.value: field.label_of(choice) for choice in field.choices}
-            shown = (names.get(each) or printable(each, limit=_VALUE, multiline=False) for each in value)
+            shown = (names.get(each) or sanitize_text(each, limit=_VALUE, multiline=False) for each in value)
             return ", ".join(shown) or "(none)"
         case _:
-            return printable(str(value), limit=_VALUE, multiline=False) or "(empty text)"
+            return sanitize_text(str(value), limit=_VALUE, multiline=False) or "(empty text)"
 
 
 def _text(field: TextField) -> str:
@@ -60,7 +60,7 @@ def _text(field: TextField) -> str:
 
 
 def _by(field: ChoiceField | MultiChoiceField) -> str:
-    return "number or name" if is_numbered(field) else "name"
+    return "number or name" if accepts_option_numbers(field) else "name"
 
 
 def _count(field: MultiChoiceField) -> str:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from mcp_elicit_client.inbox.entries import State
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.inbox.local import Bell, Mailbox
+    from mcp_elicit_client.inbox.local import ChangeNotifier, AnswerWaiter
 
 LEASE = 30.0
 """How long a process that gives no sign of life counts as alive, in seconds."""
 
-HISTORY = 200
+MAX_HISTORY = 200
 """How many questions that no longer wait are kept for each owner."""
 
-KEEP = 7 * 86_400.0
+HISTORY_TTL = 7 * 86_400.0
 """How long they are kept, in seconds."""
 
 REMEMBERED = 3_600.0
@@ -29,7 +29,7 @@ Clock: TypeAlias = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Settlement:
+class Resolution:
     """
     What became of a question.
 
@@ -42,8 +42,8 @@ class Settlement:
     """
 
     state: State
-    who: str
-    when: float
+    answered_by: str
+    updated_at: float
     action: str = ""
     answer: str | None = None
 
@@ -69,15 +69,15 @@ class Record:
     id: str
     owner: str
     request: str
-    created: float
-    expires: float
-    place: int = 0
-    changed: int = 0
-    settlement: Settlement | None = None
+    created_at: float
+    expires_at: float
+    sequence: int = 0
+    revision: int = 0
+    resolution: Resolution | None = None
     call: str = ""
 
 
-CallState: TypeAlias = Literal["parked", "resuming", "over", "expired"]
+CallState: TypeAlias = Literal["suspended", "resuming", "finished", "expired"]
 """
 Where a parked call is: it waits to be resumed; a process is at it, or died
 over it; it went on; nobody resumed it in time.
@@ -85,7 +85,7 @@ over it; it went on; nobody resumed it in time.
 
 
 @dataclass(frozen=True, slots=True)
-class HeldCall:
+class StoredCall:
     """
     A parked call as it is stored.
 
@@ -102,16 +102,16 @@ class HeldCall:
     id: str
     owner: str
     body: str
-    questions: tuple[str, ...]
-    created: float
-    expires: float
-    state: CallState = "parked"
+    request_ids: tuple[str, ...]
+    created_at: float
+    expires_at: float
+    state: CallState = "suspended"
 
 
 _CALL = "call:"
 
 
-def keeper_of(call_id: str) -> str:
+def lease_owner(call_id: str) -> str:
     """Name a parked call where processes have their names: it keeps its questions alive as they do."""
     return f"{_CALL}{call_id}"
 
@@ -136,7 +136,7 @@ class Store(Protocol):
 
     clock: Clock
 
-    def open(self, entry_id: str) -> Mailbox:
+    def open(self, entry_id: str) -> AnswerWaiter:
         """Begin to wait for a question of this process; call it before `put`."""
         ...
 
@@ -144,7 +144,7 @@ class Store(Protocol):
         """Wait for it no more."""
         ...
 
-    def bell(self, owner: str) -> AbstractContextManager[Bell]:
+    def change_notifier(self, owner: str) -> AbstractContextManager[ChangeNotifier]:
         """Have a bell that rings when something of *owner*'s may have changed."""
         ...
 
@@ -156,7 +156,7 @@ class Store(Protocol):
         """Return one question of *owner*; None if there is none."""
         ...
 
-    async def waiting(self, owner: str, limit: int, after: int) -> Sequence[Record]:
+    async def pending(self, owner: str, limit: int, after: int) -> Sequence[Record]:
         """Return the first *limit* questions of *owner* that wait, past the place *after*."""
         ...
 
@@ -168,11 +168,11 @@ class Store(Protocol):
         """Return the questions of *owner* that have changed after *since*, in that order, some at a time."""
         ...
 
-    async def position(self) -> int:
+    async def last_revision(self) -> int:
         """Return where the last of all changes stands."""
         ...
 
-    async def settle(self, owner: str, entry_id: str, settlement: Settlement, token: str) -> State | None:
+    async def resolve(self, owner: str, entry_id: str, settlement: Resolution, token: str) -> State | None:
         """
         Settle a question if it waits, for all to see, exactly once.
 
@@ -189,11 +189,11 @@ class Store(Protocol):
         """
         ...
 
-    async def wipe(self, entry_id: str) -> None:
+    async def erase_answer(self, entry_id: str) -> None:
         """Forget the answer of a question of this process: it was delivered, or nobody waits for it."""
         ...
 
-    async def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> None:
+    async def suspend(self, call: StoredCall, questions: Sequence[Record], token: str) -> None:
         """
         Keep a call and its questions, all or nothing.
 
@@ -207,7 +207,7 @@ class Store(Protocol):
         """
         ...
 
-    async def parked(self, owner: str, call_id: str) -> HeldCall | None:
+    async def suspended(self, owner: str, call_id: str) -> StoredCall | None:
         """Return a call of *owner*, as it is; None if there is none."""
         ...
 

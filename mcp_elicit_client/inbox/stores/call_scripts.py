@@ -21,7 +21,7 @@ local function look_at_call(id, owner, now)
   if tonumber(f[3]) > tonumber(now) then return f[2] end
   redis.call('DEL', body(id))
   forget_answers(id)
-  if f[2] ~= 'parked' then return f[2] end
+  if f[2] ~= 'suspended' then return f[2] end
   redis.call('HSET', call(id), 'state', 'expired')
   return 'expired'
 end
@@ -34,7 +34,7 @@ local id, owner, text, questions, created, expires, left, known, token =
 if redis.call('HGET', call(id), 'token') == token then return 0 end
 forget_answers(id)
 redis.call('HSET', call(id), 'id', id, 'owner', owner, 'questions', questions, 'created', created, 'expires', expires,
-  'state', 'parked', 'token', token, 'claim', '')
+  'state', 'suspended', 'token', token, 'claim', '')
 redis.call('PEXPIRE', call(id), left + known)
 redis.call('SET', body(id), text, 'PX', math.max(left, 1))
 redis.call('ZADD', p .. ':workers', expires, 'call:' .. id)
@@ -59,9 +59,9 @@ RESUME = f"""{_CALLS}
 local id, owner, now, token = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local state = look_at_call(id, owner, now)
 if not state then return false end
-if state == 'parked' then redis.call('HSET', call(id), 'state', 'resuming', 'claim', token)
+if state == 'suspended' then redis.call('HSET', call(id), 'state', 'resuming', 'claim', token)
 -- The same attempt again, the reply to the first one having been lost:
-elseif redis.call('HGET', call(id), 'claim') == token then return 'parked' end
+elseif redis.call('HGET', call(id), 'claim') == token then return 'suspended' end
 return state
 """
 """Begin to resume a call if it is parked; tell where it was before."""
@@ -69,14 +69,14 @@ return state
 RELEASE = f"""{_CALLS}
 local f = redis.call('HMGET', call(ARGV[1]), 'state', 'claim')
 if f[1] == 'resuming' and f[2] == ARGV[2] then
-  redis.call('HSET', call(ARGV[1]), 'state', 'parked', 'claim', '')
+  redis.call('HSET', call(ARGV[1]), 'state', 'suspended', 'claim', '')
 end
 """
 """Park a call again, if it was claimed with this token."""
 
 FINISH = f"""{_CALLS}
 local id = ARGV[1]
-if redis.call('EXISTS', call(id)) == 1 then redis.call('HSET', call(id), 'state', 'over') end
+if redis.call('EXISTS', call(id)) == 1 then redis.call('HSET', call(id), 'state', 'finished') end
 redis.call('DEL', body(id))
 forget_answers(id)
 redis.call('ZREM', p .. ':workers', 'call:' .. id)

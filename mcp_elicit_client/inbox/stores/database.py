@@ -34,12 +34,12 @@ CREATE TABLE entries (
     token TEXT NOT NULL,
     is_open INTEGER NOT NULL
 );
-CREATE INDEX waiting ON entries (owner, place) WHERE state = 'waiting';
-CREATE INDEX held ON entries (worker) WHERE state = 'waiting';
-CREATE INDEX ends ON entries (expires) WHERE state = 'waiting';
-CREATE INDEX settled ON entries (owner, changed) WHERE state <> 'waiting';
-CREATE INDEX undelivered ON entries (worker) WHERE state <> 'waiting' AND is_open = 1;
-CREATE INDEX ages ON entries (moment) WHERE state <> 'waiting';
+CREATE INDEX waiting ON entries (owner, place) WHERE state = 'pending';
+CREATE INDEX held ON entries (worker) WHERE state = 'pending';
+CREATE INDEX ends ON entries (expires) WHERE state = 'pending';
+CREATE INDEX settled ON entries (owner, changed) WHERE state <> 'pending';
+CREATE INDEX undelivered ON entries (worker) WHERE state <> 'pending' AND is_open = 1;
+CREATE INDEX ages ON entries (moment) WHERE state <> 'pending';
 CREATE TABLE leases (worker TEXT PRIMARY KEY, until REAL NOT NULL);
 CREATE TABLE position (last INTEGER NOT NULL);
 INSERT INTO position VALUES (0);
@@ -64,7 +64,7 @@ _STEPS = (_QUESTIONS, _CALLS)
 """What makes a file of each version one of the next; an empty one has version 0."""
 
 
-class Database:
+class SqliteConnection:
     """
     One connection, opened when it is used, for one thread at a time.
 

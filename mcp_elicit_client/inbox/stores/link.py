@@ -10,8 +10,8 @@ import logging
 from typing import Any
 
 from mcp_elicit_client.inbox.errors import InboxError
-from mcp_elicit_client.inbox.local import Waiting
-from mcp_elicit_client.inbox.stores.base import Clock, Record, Settlement
+from mcp_elicit_client.inbox.local import WaiterRegistry
+from mcp_elicit_client.inbox.stores.base import Clock, Record, Resolution
 from mcp_elicit_client.inbox.stores.scripts import BEAT, PUT, WIPE
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -24,7 +24,7 @@ _BATCH = 100
 _CONNECTIONS = 16
 
 
-class Link:
+class RedisConnection:
     """
     What one event loop has to do with Redis.
 
@@ -45,7 +45,7 @@ class Link:
         from redis.asyncio import BlockingConnectionPool, Redis
         from redis.exceptions import NoScriptError, RedisError
 
-        self.waiting: Waiting = Waiting()
+        self.waiting: WaiterRegistry = WaiterRegistry()
         self.worker = worker
         times = dict.fromkeys(("timeout", "socket_timeout", "socket_connect_timeout"), _PATIENCE)
         pool = BlockingConnectionPool.from_url(url, max_connections=_CONNECTIONS, decode_responses=True, **times)
@@ -86,8 +86,8 @@ class Link:
     async def put(self, record: Record) -> None:
         """Keep a question, again where Redis has lost it; raises as `run`."""
         now = self._clock()
-        left = max(round((record.expires - now) * 1_000), 0) + self._keep
-        about = (record.id, record.owner, self.worker, record.request, record.created, record.expires)
+        left = max(round((record.expires_at - now) * 1_000), 0) + self._keep
+        about = (record.id, record.owner, self.worker, record.request, record.created_at, record.expires_at)
         await self.run(PUT, *about, now + self._lease, left)
         if record.id in self.waiting:
             self._records[record.id] = record
@@ -163,18 +163,18 @@ class Link:
                 await self.put(record)
         for outcome in outcomes:
             self._deliver(outcome)
-        self.waiting.ring_all()
+        self.waiting.notify_all()
 
     def _take(self, channel: str, data: str) -> None:
         kind, _, name = channel[len(self._prefix) + 1 :].partition(":")
         if kind == "owner":
-            self.waiting.ring(name)
+            self.waiting.notify(name)
         else:
             self._deliver(data)
 
     def _deliver(self, outcome: str) -> None:
         entry_id, state, who, moment, action, answer = json.loads(outcome)
-        self.waiting.deliver(entry_id, Settlement(state, who, float(moment), action, answer or None))
+        self.waiting.deliver(entry_id, Resolution(state, who, float(moment), action, answer or None))
         self.forget(entry_id)
         self._wipes.add(entry_id)
 

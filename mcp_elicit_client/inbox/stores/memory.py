@@ -11,16 +11,16 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from mcp_elicit_client.inbox.entries import State
-from mcp_elicit_client.inbox.local import WaitsHere
+from mcp_elicit_client.inbox.local import LocalWaiters
 from mcp_elicit_client.inbox.stores.base import (
-    HISTORY,
-    KEEP,
+    MAX_HISTORY,
+    HISTORY_TTL,
     REMEMBERED,
     CallState,
     Clock,
-    HeldCall,
+    StoredCall,
     Record,
-    Settlement,
+    Resolution,
 )
 
 SOME = 100
@@ -33,7 +33,7 @@ class _Owned:
     settled: list[tuple[int, str]] = field(default_factory=list)
 
 
-class MemoryStore(WaitsHere):
+class MemoryStore(LocalWaiters):
     """
     Keeps questions in memory; safe in threads.
 
@@ -43,16 +43,16 @@ class MemoryStore(WaitsHere):
         clock: What time it is.
     """
 
-    def __init__(self, *, history: int = HISTORY, keep: float = KEEP, clock: Clock = time.time) -> None:
+    def __init__(self, *, max_history: int = MAX_HISTORY, history_ttl: float = HISTORY_TTL, clock: Clock = time.time) -> None:
         self.clock = clock
-        self._history = history
-        self._keep = keep
+        self._history = max_history
+        self._keep = history_ttl
         self._lock = threading.RLock()
         super().__init__()
         self._records: dict[str, Record] = {}
         self._owners: dict[str, _Owned] = {}
         self._ends: list[tuple[float, str]] = []
-        self._calls: dict[str, HeldCall] = {}
+        self._calls: dict[str, StoredCall] = {}
         self._call_ends: list[tuple[float, str]] = []
         self._claims: dict[str, str] = {}
         self._position = 0
@@ -60,14 +60,14 @@ class MemoryStore(WaitsHere):
     async def put(self, record: Record) -> None:
         with self._lock:
             self._add(record)
-        self._waiting.ring(record.owner)
+        self._waiting.notify(record.owner)
 
     async def get(self, owner: str, entry_id: str) -> Record | None:
         with self._lock:
             self._sweep()
             return self._find(owner, entry_id)
 
-    async def waiting(self, owner: str, limit: int, after: int) -> Sequence[Record]:
+    async def pending(self, owner: str, limit: int, after: int) -> Sequence[Record]:
         with self._lock:
             self._sweep()
             return list(islice(self._after(self._of(owner).waiting, after), limit))
@@ -84,39 +84,39 @@ class MemoryStore(WaitsHere):
             self._sweep()
             owned = self._of(owner)
             found = heapq.merge(
-                self._after(owned.waiting, since), self._after(owned.settled, since), key=lambda each: each.changed
+                self._after(owned.waiting, since), self._after(owned.settled, since), key=lambda each: each.revision
             )
             return list(islice(found, SOME))
 
-    async def position(self) -> int:
+    async def last_revision(self) -> int:
         return self._position
 
-    async def settle(self, owner: str, entry_id: str, settlement: Settlement, token: str) -> State | None:  # noqa: ARG002
+    async def resolve(self, owner: str, entry_id: str, settlement: Resolution, token: str) -> State | None:  # noqa: ARG002
         with self._lock:
             self._sweep()
             record = self._find(owner, entry_id)
             if record is None:
                 return None
-            if record.settlement is not None:
-                return record.settlement.state
+            if record.resolution is not None:
+                return record.resolution.state
             self._settle(record, settlement)
-            return "waiting"
+            return "pending"
 
-    async def wipe(self, entry_id: str) -> None:
+    async def erase_answer(self, entry_id: str) -> None:
         with self._lock:
             self._wipe(entry_id)
 
-    async def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> None:  # noqa: ARG002
+    async def suspend(self, call: StoredCall, questions: Sequence[Record], token: str) -> None:  # noqa: ARG002
         with self._lock:
             self._sweep()
             self._forget_answers(call.id)
             self._calls[call.id] = call
-            heapq.heappush(self._call_ends, (call.expires, call.id))
+            heapq.heappush(self._call_ends, (call.expires_at, call.id))
             for question in questions:
                 self._add(question)
-        self._waiting.ring(call.owner)
+        self._waiting.notify(call.owner)
 
-    async def parked(self, owner: str, call_id: str) -> HeldCall | None:
+    async def suspended(self, owner: str, call_id: str) -> StoredCall | None:
         with self._lock:
             self._sweep()
             call = self._calls.get(call_id)
@@ -128,7 +128,7 @@ class MemoryStore(WaitsHere):
             call = self._calls.get(call_id)
             if call is None or call.owner != owner:
                 return None
-            if call.state == "parked":
+            if call.state == "suspended":
                 self._calls[call_id] = replace(call, state="resuming")
                 self._claims[call_id] = token
             return call.state
@@ -137,14 +137,14 @@ class MemoryStore(WaitsHere):
         with self._lock:
             call = self._calls.get(call_id)
             if call is not None and call.state == "resuming" and self._claims[call_id] == token:
-                self._calls[call_id] = replace(call, state="parked")
+                self._calls[call_id] = replace(call, state="suspended")
 
     async def finish(self, call_id: str) -> None:
         with self._lock:
             call = self._calls.get(call_id)
             if call is not None:
                 self._forget_answers(call_id)
-                self._calls[call_id] = replace(call, state="over", body="")
+                self._calls[call_id] = replace(call, state="finished", body="")
 
     def forget(self, owner: str) -> None:
         """Keep nothing of what *owner* was asked and no longer waits."""
@@ -160,18 +160,18 @@ class MemoryStore(WaitsHere):
 
     def _add(self, record: Record) -> None:
         place = self._next()
-        self._records[record.id] = replace(record, place=place, changed=place)
+        self._records[record.id] = replace(record, sequence=place, revision=place)
         self._owners.setdefault(record.owner, _Owned()).waiting.append((place, record.id))
-        heapq.heappush(self._ends, (record.expires, record.id))
+        heapq.heappush(self._ends, (record.expires_at, record.id))
 
     def _wipe(self, entry_id: str) -> None:
         record = self._records.get(entry_id)
-        if record is not None and record.settlement is not None:
-            self._records[entry_id] = replace(record, settlement=replace(record.settlement, answer=None))
+        if record is not None and record.resolution is not None:
+            self._records[entry_id] = replace(record, resolution=replace(record.resolution, answer=None))
 
     def _forget_answers(self, call_id: str) -> None:
         call = self._calls.get(call_id)
-        for entry_id in call.questions if call is not None else ():
+        for entry_id in call.request_ids if call is not None else ():
             self._wipe(entry_id)
 
     def _next(self) -> int:
@@ -189,15 +189,15 @@ class MemoryStore(WaitsHere):
         for at in range(bisect_left(places, (after + 1, "")), len(places)):
             yield self._records[places[at][1]]
 
-    def _settle(self, record: Record, settlement: Settlement) -> None:
+    def _settle(self, record: Record, settlement: Resolution) -> None:
         changed = self._next()
-        self._records[record.id] = replace(record, changed=changed, settlement=settlement)
+        self._records[record.id] = replace(record, revision=changed, resolution=settlement)
         owned = self._owners[record.owner]
-        del owned.waiting[bisect_left(owned.waiting, (record.place, record.id))]
+        del owned.waiting[bisect_left(owned.waiting, (record.sequence, record.id))]
         insort(owned.settled, (changed, record.id))
         self._prune(record.owner)
         self._waiting.deliver(record.id, settlement)
-        self._waiting.ring(record.owner)
+        self._waiting.notify(record.owner)
 
     def _sweep(self) -> None:
         """Settle what has expired; forget the ends of what was settled before."""
@@ -205,8 +205,8 @@ class MemoryStore(WaitsHere):
         while self._ends and self._ends[0][0] <= now:
             when, entry_id = heapq.heappop(self._ends)
             record = self._records.get(entry_id)
-            if record is not None and record.settlement is None:
-                self._settle(record, Settlement("expired", "clock", when))
+            if record is not None and record.resolution is None:
+                self._settle(record, Resolution("expired", "clock", when))
         while self._call_ends and self._call_ends[0][0] <= now:
             _, call_id = heapq.heappop(self._call_ends)
             self._end(call_id, now)
@@ -214,16 +214,16 @@ class MemoryStore(WaitsHere):
     def _end(self, call_id: str, now: float) -> None:
         """Forget a call that has expired: what it holds at once, that there was one later."""
         call = self._calls.get(call_id)
-        if call is None or call.expires > now:  # it went on, and asks again
+        if call is None or call.expires_at > now:  # it went on, and asks again
             return
-        if call.expires + REMEMBERED <= now:
+        if call.expires_at + REMEMBERED <= now:
             del self._calls[call_id]
             self._claims.pop(call_id, None)
             return
         self._forget_answers(call_id)
-        state: CallState = "expired" if call.state == "parked" else call.state
+        state: CallState = "expired" if call.state == "suspended" else call.state
         self._calls[call_id] = replace(call, state=state, body="")
-        heapq.heappush(self._call_ends, (call.expires + REMEMBERED, call_id))
+        heapq.heappush(self._call_ends, (call.expires_at + REMEMBERED, call_id))
 
     def _prune(self, owner: str) -> list[tuple[int, str]]:
         """Forget what is too old or too much; return what is left."""
@@ -248,5 +248,5 @@ class MemoryStore(WaitsHere):
         return call is not None and bool(call.body)
 
     def _when(self, entry_id: str) -> float:
-        settlement = self._records[entry_id].settlement
-        return settlement.when if settlement is not None else 0.0
+        settlement = self._records[entry_id].resolution
+        return settlement.updated_at if settlement is not None else 0.0

@@ -15,23 +15,23 @@ from typing import cast
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.entries import State
 from mcp_elicit_client.inbox.errors import InboxError
-from mcp_elicit_client.inbox.local import Bell, Mailbox
+from mcp_elicit_client.inbox.local import ChangeNotifier, AnswerWaiter
 from mcp_elicit_client.inbox.stores.base import (
-    HISTORY,
-    KEEP,
+    MAX_HISTORY,
+    HISTORY_TTL,
     LEASE,
     REMEMBERED,
     CallState,
     Clock,
-    HeldCall,
+    StoredCall,
     Record,
-    Settlement,
+    Resolution,
     call_of,
 )
 from mcp_elicit_client.inbox.stores.call_scripts import FINISH, PARK, PARKED, RELEASE, RESUME
-from mcp_elicit_client.inbox.stores.link import Link
+from mcp_elicit_client.inbox.stores.link import RedisConnection
 from mcp_elicit_client.inbox.stores.scripts import CLAIM, FIND, READ, SWEEP, WIPE
-from mcp_elicit_client.waking import runs_on_trio
+from mcp_elicit_client.waking import is_trio
 
 PREFIX = "{mcp-elicit-inbox}"
 """What the names of all keys begin with; in braces, so that a cluster keeps them together."""
@@ -69,8 +69,8 @@ class RedisStore:
         url: str,
         *,
         prefix: str = PREFIX,
-        history: int = HISTORY,
-        keep: float = KEEP,
+        max_history: int = MAX_HISTORY,
+        history_ttl: float = HISTORY_TTL,
         lease: float = LEASE,
         clock: Clock = time.time,
     ) -> None:
@@ -81,11 +81,11 @@ class RedisStore:
         self.clock = clock
         self._url = url
         self._prefix = prefix
-        self._bounds = (history, round(keep * 1_000))
+        self._bounds = (max_history, round(history_ttl * 1_000))
         self._lease = lease
-        self._links: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Link] = weakref.WeakKeyDictionary()
+        self._links: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, RedisConnection] = weakref.WeakKeyDictionary()
 
-    def open(self, entry_id: str) -> Mailbox:
+    def open(self, entry_id: str) -> AnswerWaiter:
         return self._link().waiting.open(entry_id)
 
     def close(self, entry_id: str) -> None:
@@ -93,8 +93,8 @@ class RedisStore:
         link.waiting.close(entry_id)
         link.forget(entry_id)
 
-    def bell(self, owner: str) -> AbstractContextManager[Bell]:
-        return self._link().waiting.bell(owner)
+    def change_notifier(self, owner: str) -> AbstractContextManager[ChangeNotifier]:
+        return self._link().waiting.change_notifier(owner)
 
     async def put(self, record: Record) -> None:
         link = self._link()
@@ -105,7 +105,7 @@ class RedisStore:
         row = await self._link().run(FIND, entry_id, owner, self.clock(), *self._bounds)
         return _record(row) if row else None
 
-    async def waiting(self, owner: str, limit: int, after: int) -> Sequence[Record]:
+    async def pending(self, owner: str, limit: int, after: int) -> Sequence[Record]:
         await self._sweep()
         return await self._read(f":waiting:{owner}", f"({after}", "+inf", limit)
 
@@ -119,29 +119,29 @@ class RedisStore:
         await self._sweep()
         waiting = await self._read(f":waiting:{owner}", f"({since}", "+inf", SOME)
         settled = await self._read(f":settled:{owner}", f"({since}", "+inf", SOME)
-        return sorted([*waiting, *settled], key=lambda each: each.changed)[:SOME]
+        return sorted([*waiting, *settled], key=lambda each: each.revision)[:SOME]
 
-    async def position(self) -> int:
+    async def last_revision(self) -> int:
         return int(await self._link().run_command("GET", f"{self._prefix}:position") or 0)
 
-    async def settle(self, owner: str, entry_id: str, settlement: Settlement, token: str) -> State | None:
-        about = (settlement.state, settlement.who, settlement.when, settlement.action, settlement.answer or "")
+    async def resolve(self, owner: str, entry_id: str, settlement: Resolution, token: str) -> State | None:
+        about = (settlement.state, settlement.answered_by, settlement.updated_at, settlement.action, settlement.answer or "")
         state = await self._link().run(CLAIM, entry_id, owner, self.clock(), *self._bounds, token, *about)
         return cast("State | None", state)
 
-    async def wipe(self, entry_id: str) -> None:
+    async def erase_answer(self, entry_id: str) -> None:
         link = self._link()
         if not link.wipes(entry_id):
             await link.run(WIPE, link.worker, entry_id)
 
-    async def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> None:
+    async def suspend(self, call: StoredCall, questions: Sequence[Record], token: str) -> None:
         _, keep = self._bounds
         known = round(REMEMBERED * 1_000)
-        about = (call.id, call.owner, call.body, json.dumps(call.questions), call.created, call.expires)
-        each = [(one.id, one.request, one.created, one.expires, self._left(one.expires) + keep) for one in questions]
-        await self._link().run(PARK, *about, self._left(call.expires), known, token, *chain.from_iterable(each))
+        about = (call.id, call.owner, call.body, json.dumps(call.request_ids), call.created_at, call.expires_at)
+        each = [(one.id, one.request, one.created_at, one.expires_at, self._left(one.expires_at) + keep) for one in questions]
+        await self._link().run(PARK, *about, self._left(call.expires_at), known, token, *chain.from_iterable(each))
 
-    async def parked(self, owner: str, call_id: str) -> HeldCall | None:
+    async def suspended(self, owner: str, call_id: str) -> StoredCall | None:
         row = await self._link().run(PARKED, call_id, owner, self.clock())
         return _call(row) if row else None
 
@@ -169,13 +169,13 @@ class RedisStore:
     def _left(self, until: float) -> int:
         return max(round((until - self.clock()) * 1_000), 0)
 
-    def _link(self) -> Link:
-        if runs_on_trio():
+    def _link(self) -> RedisConnection:
+        if is_trio():
             raise InboxError("an inbox in Redis needs asyncio")
         loop = asyncio.get_running_loop()
         link = self._links.get(loop)
         if link is None:
-            link = Link(self._url, self._prefix, secrets.token_hex(8), self._lease, self._bounds[1], self.clock)
+            link = RedisConnection(self._url, self._prefix, secrets.token_hex(8), self._lease, self._bounds[1], self.clock)
             self._links[loop] = link
         return link
 
@@ -184,9 +184,9 @@ def _record(names_and_values: list[str]) -> Record:
     row = dict(zip(names_and_values[::2], names_and_values[1::2], strict=True))
     try:
         settlement = None
-        if row["state"] != "waiting":
+        if row["state"] != "pending":
             moment = float(row["moment"])
-            settlement = Settlement(row["state"], row["who"], moment, row["action"], row.get("answer"))  # type: ignore[arg-type]
+            settlement = Resolution(row["state"], row["who"], moment, row["action"], row.get("answer"))  # type: ignore[arg-type]
         return Record(
             row["id"],
             row["owner"],
@@ -202,11 +202,11 @@ def _record(names_and_values: list[str]) -> Record:
         raise InboxError("the inbox holds what is no question") from error
 
 
-def _call(names_and_values: list[str]) -> HeldCall:
+def _call(names_and_values: list[str]) -> StoredCall:
     row = dict(zip(names_and_values[::2], names_and_values[1::2], strict=True))
     try:
         questions = tuple(map(str, json.loads(row["questions"])))
         times = (float(row["created"]), float(row["expires"]))
-        return HeldCall(row["id"], row["owner"], row["body"], questions, *times, cast("CallState", row["state"]))
+        return StoredCall(row["id"], row["owner"], row["body"], questions, *times, cast("CallState", row["state"]))
     except (KeyError, ValueError, TypeError) as error:
         raise InboxError("the inbox holds what is no parked call") from error

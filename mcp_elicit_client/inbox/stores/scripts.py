@@ -81,7 +81,7 @@ local function put(id, owner, worker, request, created, expires, left)
   if redis.call('EXISTS', entry(id)) == 1 then return 0 end
   local place = next_position()
   redis.call('HSET', entry(id), 'id', id, 'owner', owner, 'worker', worker, 'request', request, 'created', created,
-    'expires', expires, 'place', place, 'changed', place, 'state', 'waiting')
+    'expires', expires, 'place', place, 'changed', place, 'state', 'pending')
   redis.call('PEXPIRE', entry(id), left)
   redis.call('ZADD', p .. ':waiting:' .. owner, place, id)
   redis.call('ZADD', p .. ':ends', expires, id)
@@ -94,7 +94,7 @@ end
 local function look(id, owner, now, most, keep)
   local f = redis.call('HMGET', entry(id), 'owner', 'state', 'expires', 'worker')
   if f[1] ~= owner then return nil end
-  if f[2] ~= 'waiting' then return f[2] end
+  if f[2] ~= 'pending' then return f[2] end
   if tonumber(f[3]) <= tonumber(now) then
     settle(id, 'expired', 'clock', f[3], '', '', '', most, keep)
     return 'expired'
@@ -104,7 +104,7 @@ local function look(id, owner, now, most, keep)
     settle(id, 'orphaned', 'heartbeat', lease or now, '', '', '', most, keep)
     return 'orphaned'
   end
-  return 'waiting'
+  return 'pending'
 end
 """
 
@@ -127,9 +127,9 @@ CLAIM = f"""{COMMON}
 local id, owner, now, most, keep, token = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local state = look(id, owner, now, most, keep)
 if not state then return false end
-if state == 'waiting' then settle(id, ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], token, most, keep)
+if state == 'pending' then settle(id, ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], token, most, keep)
 -- The same attempt again, the reply to the first one having been lost:
-elseif redis.call('HGET', entry(id), 'token') == token then return 'waiting' end
+elseif redis.call('HGET', entry(id), 'token') == token then return 'pending' end
 return state
 """
 """Settle a question if it waits; tell what it was before."""

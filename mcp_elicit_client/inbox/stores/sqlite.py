@@ -16,11 +16,11 @@ import anyio.to_thread
 from mcp_elicit_client.inbox.entries import State
 from mcp_elicit_client.inbox.errors import InboxError
 from mcp_elicit_client.inbox.heartbeat import Heartbeat
-from mcp_elicit_client.inbox.local import WaitsHere
-from mcp_elicit_client.inbox.stores.base import HISTORY, KEEP, LEASE, CallState, Clock, HeldCall, Record, Settlement
+from mcp_elicit_client.inbox.local import LocalWaiters
+from mcp_elicit_client.inbox.stores.base import MAX_HISTORY, HISTORY_TTL, LEASE, CallState, Clock, StoredCall, Record, Resolution
 from mcp_elicit_client.inbox.stores.calls import CallTable
-from mcp_elicit_client.inbox.stores.database import Database
-from mcp_elicit_client.inbox.stores.table import Table, select
+from mcp_elicit_client.inbox.stores.database import SqliteConnection
+from mcp_elicit_client.inbox.stores.table import RequestTable, select
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ LOOK = 0.1
 """How often a process that waits looks for what others have done, in seconds."""
 
 
-class SqliteStore(WaitsHere):
+class SqliteStore(LocalWaiters):
     """
     Keeps questions in a file of SQLite; safe in threads and processes of one machine.
 
@@ -51,24 +51,24 @@ class SqliteStore(WaitsHere):
         self,
         path: str | Path,
         *,
-        history: int = HISTORY,
-        keep: float = KEEP,
+        max_history: int = MAX_HISTORY,
+        history_ttl: float = HISTORY_TTL,
         lease: float = LEASE,
-        patience: float = 2.0,
+        lock_timeout: float = 2.0,
         clock: Clock = time.time,
     ) -> None:
         self.clock = clock
-        self._keep = keep
+        self._keep = history_ttl
         self._lease = lease
-        self._patience = patience
+        self._patience = lock_timeout
         super().__init__()
-        self._database = Database(Path(path), patience)
-        self._table = Table(
-            self._database, history=history, keep=keep, lease=lease, clock=clock, tell=self._waiting.deliver
+        self._database = SqliteConnection(Path(path), lock_timeout)
+        self._table = RequestTable(
+            self._database, history=max_history, keep=history_ttl, lease=lease, clock=clock, tell=self._waiting.deliver
         )
         self._calls = CallTable(self._database, self._table, clock)
         # Only a connection of its own tells that any other has written.
-        self._lookout = Database(Path(path), patience)
+        self._lookout = SqliteConnection(Path(path), lock_timeout)
         self._heartbeat = Heartbeat(self._beat, self._is_needed, LOOK)
         self._worker = ""
         self._process = 0
@@ -79,18 +79,18 @@ class SqliteStore(WaitsHere):
     async def put(self, record: Record) -> None:
         await _off_the_loop(self._table.put, self._name(), record)
         self._heartbeat.start()
-        self._waiting.ring(record.owner)
+        self._waiting.notify(record.owner)
 
     async def get(self, owner: str, entry_id: str) -> Record | None:
         found = await _off_the_loop(self._table.read, "id = ? AND owner = ?", entry_id, owner)
         return found[0] if found else None
 
-    async def waiting(self, owner: str, limit: int, after: int) -> Sequence[Record]:
-        where = "owner = ? AND state = 'waiting' AND place > ? ORDER BY place LIMIT ?"
+    async def pending(self, owner: str, limit: int, after: int) -> Sequence[Record]:
+        where = "owner = ? AND state = 'pending' AND place > ? ORDER BY place LIMIT ?"
         return await _off_the_loop(self._table.read, where, owner, after, limit)
 
     async def history(self, owner: str, limit: int, before: int | None) -> Sequence[Record]:
-        where = "owner = ? AND state <> 'waiting' AND changed < ? AND moment >= ? ORDER BY changed DESC LIMIT ?"
+        where = "owner = ? AND state <> 'pending' AND changed < ? AND moment >= ? ORDER BY changed DESC LIMIT ?"
         oldest = self.clock() - self._keep
         return await _off_the_loop(self._table.read, where, owner, 2**62 if before is None else before, oldest, limit)
 
@@ -98,25 +98,25 @@ class SqliteStore(WaitsHere):
         self._heartbeat.start()  # whoever watches wants to be woken
         return await _off_the_loop(self._table.read_changes, owner, since)
 
-    async def position(self) -> int:
-        return await _off_the_loop(self._table.position)
+    async def last_revision(self) -> int:
+        return await _off_the_loop(self._table.last_revision)
 
-    async def settle(self, owner: str, entry_id: str, settlement: Settlement, token: str) -> State | None:
-        state = await _off_the_loop(self._table.settle, owner, entry_id, settlement, token)
-        if state == "waiting":
+    async def resolve(self, owner: str, entry_id: str, settlement: Resolution, token: str) -> State | None:
+        state = await _off_the_loop(self._table.resolve, owner, entry_id, settlement, token)
+        if state == "pending":
             self._waiting.deliver(entry_id, settlement)
-            self._waiting.ring(owner)
+            self._waiting.notify(owner)
         return state
 
-    async def wipe(self, entry_id: str) -> None:
-        await _off_the_loop(self._wipe, self._table.wipe, entry_id)
+    async def erase_answer(self, entry_id: str) -> None:
+        await _off_the_loop(self._wipe, self._table.erase_answer, entry_id)
 
-    async def park(self, call: HeldCall, questions: Sequence[Record], token: str) -> None:
+    async def suspend(self, call: StoredCall, questions: Sequence[Record], token: str) -> None:
         if await _off_the_loop(self._calls.park, call, questions, token):
             self._clear_the_log()
-        self._waiting.ring(call.owner)
+        self._waiting.notify(call.owner)
 
-    async def parked(self, owner: str, call_id: str) -> HeldCall | None:
+    async def suspended(self, owner: str, call_id: str) -> StoredCall | None:
         return await _off_the_loop(self._calls.find, owner, call_id)
 
     async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
@@ -173,10 +173,10 @@ class SqliteStore(WaitsHere):
         with self._lookout.reading() as connection:
             seen = (self._name(), connection.execute("PRAGMA data_version").fetchone()[0])
             if seen != self._seen:
-                for record in select(connection, "worker = ? AND state <> 'waiting' AND is_open = 1", self._name()):
-                    assert record.settlement is not None
-                    self._waiting.deliver(record.id, record.settlement)
-                self._waiting.ring_all()
+                for record in select(connection, "worker = ? AND state <> 'pending' AND is_open = 1", self._name()):
+                    assert record.resolution is not None
+                    self._waiting.deliver(record.id, record.resolution)
+                self._waiting.notify_all()
                 self._seen = seen
         if self._has_wiped:
             self._write_back(patience=0.02)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mcp_elicit_client.inbox.entries import State
-from mcp_elicit_client.inbox.stores.base import REMEMBERED, Clock, Record, Settlement, call_of
-from mcp_elicit_client.inbox.stores.database import Database
+from mcp_elicit_client.inbox.stores.base import REMEMBERED, Clock, Record, Resolution, call_of
+from mcp_elicit_client.inbox.stores.database import SqliteConnection
 
 SOME = 100
 """How many changes are told at a time."""
@@ -17,7 +17,7 @@ _COLUMNS = "worker, id, owner, request, created, expires, place, changed, state,
 _IS_ALIVE = "EXISTS (SELECT 1 FROM leases WHERE leases.worker = entries.worker AND until > ?)"
 
 
-class Table:
+class RequestTable:
     """
     The questions in a database.  Whatever goes wrong is an `InboxError`.
 
@@ -33,13 +33,13 @@ class Table:
 
     def __init__(  # noqa: PLR0913 -- all by keyword
         self,
-        database: Database,
+        database: SqliteConnection,
         *,
         history: int,
         keep: float,
         lease: float,
         clock: Clock,
-        tell: Callable[[str, Settlement], object],
+        tell: Callable[[str, Resolution], object],
     ) -> None:
         self._database = database
         self._history = history
@@ -57,11 +57,11 @@ class Table:
     @staticmethod
     def insert(connection: sqlite3.Connection, worker: str, record: Record) -> None:
         """Add a question that *worker* keeps alive."""
-        about = (record.id, record.owner, worker, record.request, record.created, record.expires)
+        about = (record.id, record.owner, worker, record.request, record.created_at, record.expires_at)
         place = _next(connection)
         connection.execute(
-            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', '', ?, '', NULL, '', 1)",
-            (*about, place, place, record.created),
+            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', '', ?, '', NULL, '', 1)",
+            (*about, place, place, record.created_at),
         )
 
     def read(self, where: str, *values: Any) -> list[Record]:
@@ -72,42 +72,42 @@ class Table:
 
     def read_changes(self, owner: str, since: int) -> list[Record]:
         """Return the questions of *owner* that have changed after *since*, in that order, some at a time."""
-        waiting = self.read("owner = ? AND state = 'waiting' AND place > ? ORDER BY place LIMIT ?", owner, since, SOME)
+        waiting = self.read("owner = ? AND state = 'pending' AND place > ? ORDER BY place LIMIT ?", owner, since, SOME)
         settled = self.read(
-            "owner = ? AND state <> 'waiting' AND changed > ? ORDER BY changed LIMIT ?", owner, since, SOME
+            "owner = ? AND state <> 'pending' AND changed > ? ORDER BY changed LIMIT ?", owner, since, SOME
         )
-        return sorted([*waiting, *settled], key=lambda each: each.changed)[:SOME]
+        return sorted([*waiting, *settled], key=lambda each: each.revision)[:SOME]
 
-    def position(self) -> int:
+    def last_revision(self) -> int:
         """Return where the last of all changes stands."""
         with self._database.reading() as connection:
             return int(connection.execute("SELECT last FROM position").fetchone()[0])
 
-    def settle(self, owner: str, entry_id: str, settlement: Settlement, token: str) -> State | None:
+    def resolve(self, owner: str, entry_id: str, settlement: Resolution, token: str) -> State | None:
         """Settle a question if it waits; see `Store.settle`."""
         self.sweep()
         with self._database.writing() as connection:
             now = self._clock()
             done = connection.execute(
                 "UPDATE entries SET state = ?, who = ?, moment = ?, action = ?, answer = ?, token = ?, changed = ?"  # noqa: S608
-                f" WHERE id = ? AND owner = ? AND state = 'waiting' AND expires > ? AND {_IS_ALIVE}",
+                f" WHERE id = ? AND owner = ? AND state = 'pending' AND expires > ? AND {_IS_ALIVE}",
                 (*_values(settlement), token, _next(connection), entry_id, owner, now, now),
             )
             if done.rowcount:
                 self._prune(connection, owner)
-                return "waiting"
+                return "pending"
             query = "SELECT state FROM entries WHERE id = ? AND owner = ?"
             row = connection.execute(query, (entry_id, owner)).fetchone()
         if row is None:
             return None
         # What still waits has expired since the sweep: the next one settles it.
-        return "expired" if row[0] == "waiting" else row[0]
+        return "expired" if row[0] == "pending" else row[0]
 
-    def wipe(self, entry_id: str) -> None:
+    def erase_answer(self, entry_id: str) -> None:
         """Forget the answer of a question."""
         with self._database.writing() as connection:
             connection.execute(
-                "UPDATE entries SET answer = NULL, is_open = 0 WHERE id = ? AND state <> 'waiting'", (entry_id,)
+                "UPDATE entries SET answer = NULL, is_open = 0 WHERE id = ? AND state <> 'pending'", (entry_id,)
             )
 
     def tidy(self, worker: str | None) -> None:
@@ -119,15 +119,15 @@ class Table:
             connection.execute(
                 # Nobody waits for these answers any more.
                 f"UPDATE entries SET answer = NULL, is_open = 0"  # noqa: S608
-                f" WHERE state <> 'waiting' AND is_open = 1 AND expires <= ? AND NOT {_IS_ALIVE}",
+                f" WHERE state <> 'pending' AND is_open = 1 AND expires <= ? AND NOT {_IS_ALIVE}",
                 (now, now),
             )
             connection.execute(
-                "DELETE FROM entries WHERE state <> 'waiting' AND is_open = 0 AND moment < ?", (now - self._keep,)
+                "DELETE FROM entries WHERE state <> 'pending' AND is_open = 0 AND moment < ?", (now - self._keep,)
             )
             connection.execute(
                 "DELETE FROM leases WHERE until <= ? AND NOT EXISTS"
-                " (SELECT 1 FROM entries WHERE entries.worker = leases.worker AND (state = 'waiting' OR is_open = 1))",
+                " (SELECT 1 FROM entries WHERE entries.worker = leases.worker AND (state = 'pending' OR is_open = 1))",
                 (now - self._lease,),
             )
 
@@ -136,8 +136,8 @@ class Table:
 
     def _prune(self, connection: sqlite3.Connection, owner: str) -> None:
         connection.execute(
-            "DELETE FROM entries WHERE owner = ? AND state <> 'waiting' AND is_open = 0 AND changed <= coalesce(("
-            "SELECT changed FROM entries WHERE owner = ? AND state <> 'waiting'"
+            "DELETE FROM entries WHERE owner = ? AND state <> 'pending' AND is_open = 0 AND changed <= coalesce(("
+            "SELECT changed FROM entries WHERE owner = ? AND state <> 'pending'"
             " ORDER BY changed DESC LIMIT 1 OFFSET ?), 0)",
             (owner, owner, self._history),
         )
@@ -147,9 +147,9 @@ class Table:
         now = self._clock()
         with self._database.reading() as connection:
             is_stale = connection.execute(
-                "SELECT EXISTS (SELECT 1 FROM entries WHERE state = 'waiting' AND expires <= ?) OR EXISTS ("
+                "SELECT EXISTS (SELECT 1 FROM entries WHERE state = 'pending' AND expires <= ?) OR EXISTS ("
                 "SELECT 1 FROM leases JOIN entries ON entries.worker = leases.worker"
-                " WHERE until <= ? AND state = 'waiting') OR EXISTS ("
+                " WHERE until <= ? AND state = 'pending') OR EXISTS ("
                 "SELECT 1 FROM calls WHERE expires <= ? AND body <> '') OR EXISTS ("
                 "SELECT 1 FROM calls WHERE expires < ?)",
                 (now, now, now, now - REMEMBERED),
@@ -175,26 +175,26 @@ def select(connection: sqlite3.Connection, where: str, *values: Any) -> list[Rec
     return list(map(_record, rows))
 
 
-def _stale(connection: sqlite3.Connection, now: float) -> dict[str, Settlement]:
-    expired = connection.execute("SELECT id, expires FROM entries WHERE state = 'waiting' AND expires <= ?", (now,))
-    settlements = {entry_id: Settlement("expired", "clock", when) for entry_id, when in expired}
+def _stale(connection: sqlite3.Connection, now: float) -> dict[str, Resolution]:
+    expired = connection.execute("SELECT id, expires FROM entries WHERE state = 'pending' AND expires <= ?", (now,))
+    settlements = {entry_id: Resolution("expired", "clock", when) for entry_id, when in expired}
     orphaned = connection.execute(
         "SELECT id, until FROM leases JOIN entries ON entries.worker = leases.worker"
-        " WHERE until <= ? AND state = 'waiting' AND expires > ?",
+        " WHERE until <= ? AND state = 'pending' AND expires > ?",
         (now, now),
     )
-    return settlements | {entry_id: Settlement("orphaned", "heartbeat", when) for entry_id, when in orphaned}
+    return settlements | {entry_id: Resolution("orphaned", "heartbeat", when) for entry_id, when in orphaned}
 
 
 def _end_calls(connection: sqlite3.Connection, now: float) -> None:
     """Wipe the calls that have expired and what was answered to them, and later forget them."""
     connection.execute(
-        "UPDATE entries SET answer = NULL, is_open = 0 WHERE state <> 'waiting' AND is_open = 1 AND worker IN ("
+        "UPDATE entries SET answer = NULL, is_open = 0 WHERE state <> 'pending' AND is_open = 1 AND worker IN ("
         "SELECT 'call:' || id FROM calls WHERE expires <= ? AND body <> '')",
         (now,),
     )
     connection.execute(
-        "UPDATE calls SET body = '', state = CASE state WHEN 'parked' THEN 'expired' ELSE state END"
+        "UPDATE calls SET body = '', state = CASE state WHEN 'suspended' THEN 'expired' ELSE state END"
         " WHERE expires <= ? AND body <> ''",
         (now,),
     )
@@ -206,11 +206,11 @@ def _next(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT last FROM position").fetchone()[0])
 
 
-def _values(settlement: Settlement) -> tuple[Any, ...]:
-    return (settlement.state, settlement.who, settlement.when, settlement.action, settlement.answer)
+def _values(settlement: Resolution) -> tuple[Any, ...]:
+    return (settlement.state, settlement.answered_by, settlement.updated_at, settlement.action, settlement.answer)
 
 
 def _record(row: tuple[Any, ...]) -> Record:
     worker, entry_id, owner, request, created, expires, place, changed, *outcome = row
-    settlement = None if outcome[0] == "waiting" else Settlement(*outcome)
+    settlement = None if outcome[0] == "pending" else Resolution(*outcome)
     return Record(entry_id, owner, request, created, expires, place, changed, settlement, call_of(worker))

@@ -20,7 +20,7 @@ BODY = 65_536
 
 
 def inbox_app(
-    inbox: Inbox, authenticate: Authenticate, *, origins: Collection[str] = (), alone: bool = False
+    inbox: Inbox, authenticate: Authenticate, *, origins: Collection[str] = (), single_request: bool = False
 ) -> Starlette:
     """
     Build an app that shows the questions of whoever is signed in, and takes answers.
@@ -61,9 +61,9 @@ def inbox_app(
     except ImportError as error:
         raise MissingExtraError("browser", "an inbox in the browser") from error
     from mcp_elicit_client.inbox.web.endpoints import Endpoints
-    from mcp_elicit_client.inbox.web.guard import Guard
+    from mcp_elicit_client.inbox.web.guard import SecurityMiddleware
 
-    serve = Endpoints(inbox, authenticate, alone=alone)
+    serve = Endpoints(inbox, authenticate, single_request=single_request)
     return Starlette(
         routes=[
             Route("/", serve.waiting),
@@ -74,6 +74,6 @@ def inbox_app(
             Route("/{id}", serve.show, methods=["GET"]),
             Route("/{id}", serve.answer, methods=["POST"]),
         ],
-        middleware=[Middleware(Guard, origins=origins, limit=BODY)],
+        middleware=[Middleware(SecurityMiddleware, origins=origins, limit=BODY)],
         exception_handlers=serve.exceptions,
     )

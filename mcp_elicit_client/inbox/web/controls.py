@@ -18,7 +18,7 @@ from mcp_elicit_client.core.forms import (
 )
 from mcp_elicit_client.inbox.web import moments
 from mcp_elicit_client.inbox.web.hints import hint_of
-from mcp_elicit_client.inbox.web.reading import LEFT_OUT, Filled, with_zone, zone_of
+from mcp_elicit_client.inbox.web.reading import LEFT_OUT, FormData, with_zone, zone_of
 
 FEW = 7
 """Up to how many options are shown as radio buttons."""
@@ -103,7 +103,7 @@ class Control:
         return "••••••" if self.type == "password" and self.text else self.text
 
 
-def controls_of(form: Form, filled: Filled | None = None, errors: Sequence[FieldError] = ()) -> tuple[Control, ...]:
+def controls_of(form: Form, filled: FormData | None = None, errors: Sequence[FieldError] = ()) -> tuple[Control, ...]:
     """
     Turn the fields of *form* into controls.
 
@@ -118,7 +118,7 @@ def controls_of(form: Form, filled: Filled | None = None, errors: Sequence[Field
     )
 
 
-def _control(at: int, field: Field, filled: Filled | None, errors: tuple[str, ...]) -> Control:
+def _control(at: int, field: Field, filled: FormData | None, errors: tuple[str, ...]) -> Control:
     name = f"f{at}"
     options = _options(field, None if filled is None else filled.get(name, ()))
     text = _suggested(field) if filled is None else "\n".join(filled.get(name, ()))

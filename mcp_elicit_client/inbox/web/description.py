@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from mcp_elicit_client.core.validation import Validation
-from mcp_elicit_client.inbox.entries import Entry, Page
+from mcp_elicit_client.core.validation import ValidationResult
+from mcp_elicit_client.inbox.entries import Entry, EntryPage
 
 _ANSWER = {
     "type": "object",
@@ -15,7 +15,7 @@ _ANSWER = {
     "properties": {
         "action": {"enum": ["accept", "decline", "cancel", "check"]},
         "content": {"type": ["object", "null"]},
-        "never_again": {"type": "boolean"},
+        "block_server": {"type": "boolean"},
         "confirmed": {"type": "boolean"},
     },
 }
@@ -24,7 +24,7 @@ _ANSWER = {
 def openapi() -> dict[str, Any]:
     """Return the OpenAPI description, as JSON."""
     _, schemas = models_json_schema(
-        [(model, "serialization") for model in (Entry, Page, Validation)], ref_template="#/components/schemas/{model}"
+        [(model, "serialization") for model in (Entry, EntryPage, ValidationResult)], ref_template="#/components/schemas/{model}"
     )
     where = [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}]
     after = [{"name": "after", "in": "query", "schema": {"type": "string"}}]

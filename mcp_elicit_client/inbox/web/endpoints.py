@@ -13,18 +13,18 @@ from starlette.requests import Request as WebRequest
 from starlette.responses import JSONResponse, Response
 
 from mcp_elicit_client.core.answers import Action
-from mcp_elicit_client.core.validation import Validation
+from mcp_elicit_client.core.validation import ValidationResult
 from mcp_elicit_client.inbox.entries import Entry
 from mcp_elicit_client.inbox.errors import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.web.app import Authenticate
 from mcp_elicit_client.inbox.web.description import openapi
-from mcp_elicit_client.inbox.web.events import Events
+from mcp_elicit_client.inbox.web.events import EventStream
 from mcp_elicit_client.inbox.web.pages import Pages
-from mcp_elicit_client.inbox.web.reading import Filled, content_of
+from mcp_elicit_client.inbox.web.reading import FormData, content_of
 from mcp_elicit_client.typing import FormRequest
 
-Step: TypeAlias = Literal["review", "change", "open", "check", "accept", "decline", "cancel", "never"]
+Step: TypeAlias = Literal["review", "change", "open", "check", "accept", "decline", "cancel", "block"]
 """What the buttons of the pages do; check is for their script."""
 
 _MOST = 1_000
@@ -40,10 +40,10 @@ class Endpoints:
         alone: As in `inbox_app`.
     """
 
-    def __init__(self, inbox: Inbox, authenticate: Authenticate, *, alone: bool = False) -> None:
+    def __init__(self, inbox: Inbox, authenticate: Authenticate, *, single_request: bool = False) -> None:
         self._inbox = inbox
         self._authenticate = authenticate
-        self._pages = Pages(alone=alone)
+        self._pages = Pages(single_request=single_request)
         self.exceptions: Mapping[Any, Any] = {
             HTTPException: self._refuse,
             EntryNotFoundError: self._refuse,
@@ -53,21 +53,21 @@ class Endpoints:
 
     async def waiting(self, web: WebRequest) -> Response:
         """List the questions that wait."""
-        page = await self._inbox.list(await self._owner(web), after=_after(web))
+        page = await self._inbox.list(await self._owner(web), cursor=_after(web))
         if _wants_page(web):
             return self._pages.waiting(page, is_later="after" in web.query_params)
         return JSONResponse(page.model_dump(mode="json"))
 
     async def history(self, web: WebRequest) -> Response:
         """List those that no longer wait."""
-        page = await self._inbox.history(await self._owner(web), after=_after(web))
+        page = await self._inbox.history(await self._owner(web), cursor=_after(web))
         if _wants_page(web):
             return self._pages.history(page)
         return JSONResponse(page.model_dump(mode="json"))
 
     async def events(self, web: WebRequest) -> Response:
         """Tell what comes and changes."""
-        return Events(self._inbox, await self._owner(web))
+        return EventStream(self._inbox, await self._owner(web))
 
     async def openapi(self, web: WebRequest) -> Response:
         """Describe the endpoints."""
@@ -105,35 +105,35 @@ class Endpoints:
         if content is not None and not isinstance(content, dict):
             raise HTTPException(400, "content must be an object")
         if said["action"] == "check":
-            return _told(await self._inbox.check(owner, entry.id, content), status=200)
+            return _told(await self._inbox.validate(owner, entry.id, content), status=200)
         validation = await self._inbox.answer(
             owner,
             entry.id,
             said["action"],
             content,
-            never_again=said.get("never_again") is True,
+            block_server=said.get("block_server") is True,
             confirmed=said.get("confirmed") is True,
         )
         return _told(validation)
 
-    async def _answer_page(self, web: WebRequest, owner: str, entry: Entry, filled: Filled) -> Response:
+    async def _answer_page(self, web: WebRequest, owner: str, entry: Entry, filled: FormData) -> Response:
         """Take one step of the pages: look at the values, change them, send them, or say no."""
         request = entry.read()
         step = _step(filled)
         form = request.form if isinstance(request, FormRequest) else None
         content = None if form is None else content_of(form, filled)
         if step == "check":
-            return self._pages.checked(entry, await self._inbox.check(owner, entry.id, content))
-        if entry.state != "waiting":
+            return self._pages.checked(entry, await self._inbox.validate(owner, entry.id, content))
+        if entry.state != "pending":
             raise EntryClosedError(entry.state)
         if step in ("review", "change", "open"):
-            validation = Validation(valid=True)
+            validation = ValidationResult(valid=True)
             if step == "review":
-                validation = await self._inbox.check(owner, entry.id, content)
+                validation = await self._inbox.validate(owner, entry.id, content)
             return self._pages.step(entry, step, filled, validation)
-        action = cast("Action", "decline" if step == "never" else step)
+        action = cast("Action", "decline" if step == "block" else step)
         validation = await self._inbox.answer(
-            owner, entry.id, action, content, never_again=step == "never", confirmed="confirmed" in filled
+            owner, entry.id, action, content, block_server=step == "block", confirmed="confirmed" in filled
         )
         if not validation:
             return self._pages.step(entry, "review", filled, validation)
@@ -174,19 +174,19 @@ def _after(web: WebRequest) -> str | None:
     return after
 
 
-def _filled(body: bytes) -> Filled:
+def _filled(body: bytes) -> FormData:
     try:
         return parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_MOST, errors="strict")
     except ValueError:
         raise HTTPException(400, "the body is no form") from None
 
 
-def _step(filled: Filled) -> Step:
+def _step(filled: FormData) -> Step:
     steps = filled.get("action", ())
     if len(steps) != 1 or steps[0] not in get_args(Step):
         raise HTTPException(400, "action must be one of those that the page has")
     return cast("Step", steps[0])
 
 
-def _told(validation: Validation, status: int | None = None) -> Response:
+def _told(validation: ValidationResult, status: int | None = None) -> Response:
     return JSONResponse(validation.model_dump(mode="json"), status or (200 if validation else 422))

@@ -15,7 +15,7 @@ PULSE = 15.0
 """How often something is sent even if nothing happens, in seconds, so that a dead connection is noticed."""
 
 
-class Events(Response):
+class EventStream(Response):
     """
     A stream of entries: first all that wait, then each one that comes or changes.
 

@@ -29,7 +29,7 @@ class TooLongError(Exception):
     """A body that is longer than is read."""
 
 
-class Guard:
+class SecurityMiddleware:
     """
     Refuses what other sites send, and what is too long; adds the headers.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_elicit_client.core.errors import FORMATS_IN_WORDS
 from mcp_elicit_client.core.forms import BooleanField, Field, MultiChoiceField, NumberField, TextField
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.inbox.web import moments
 
 
@@ -29,7 +29,7 @@ def hint_of(field: Field) -> str:
         how_many = _between(field.min_items, field.max_items, "" if field.choices else " values")
         words += [f"Choose {each}" if field.choices else each for each in how_many]
     if isinstance(field, TextField) and field.pattern:
-        words.append(f"Must match {printable(field.pattern, limit=80, multiline=False)}")
+        words.append(f"Must match {sanitize_text(field.pattern, limit=80, multiline=False)}")
     if not isinstance(field, BooleanField) and field.default is not None:
         words.append("Suggested by the server.")
     return " ".join(f"{sentence[0].upper()}{sentence[1:]}" for sentence in words)

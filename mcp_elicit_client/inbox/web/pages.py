@@ -8,10 +8,10 @@ from typing import Any
 
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from mcp_elicit_client.core.validation import Validation
-from mcp_elicit_client.inbox.entries import Entry, Page
+from mcp_elicit_client.core.validation import ValidationResult
+from mcp_elicit_client.inbox.entries import Entry, EntryPage
 from mcp_elicit_client.inbox.web.controls import controls_of
-from mcp_elicit_client.inbox.web.reading import Filled, content_of
+from mcp_elicit_client.inbox.web.reading import FormData, content_of
 from mcp_elicit_client.inbox.web.templating import environment
 from mcp_elicit_client.typing import FormRequest, UrlRequest
 
@@ -41,29 +41,29 @@ class Pages:
             an answer.
     """
 
-    def __init__(self, *, alone: bool = False) -> None:
-        self._templates = environment(alone=alone)
+    def __init__(self, *, single_request: bool = False) -> None:
+        self._templates = environment(alone=single_request)
 
-    def waiting(self, page: Page, *, is_later: bool) -> Response:
+    def waiting(self, page: EntryPage, *, is_later: bool) -> Response:
         """The questions that wait; *is_later*: not the first of them."""
         return self._write(
             "waiting.html", page=page, is_later=is_later, requests=[entry.read() for entry in page.entries]
         )
 
-    def history(self, page: Page) -> Response:
+    def history(self, page: EntryPage) -> Response:
         """Those that no longer wait."""
         return self._write("history.html", page=page, requests=[entry.read() for entry in page.entries])
 
     def question(self, entry: Entry) -> Response:
         """One question: to be answered, or what became of it."""
-        if entry.state != "waiting":
+        if entry.state != "pending":
             return self._write("closed.html", entry=entry, ending=ENDINGS[entry.state])
         request = entry.read()
         if isinstance(request, UrlRequest):
             return self._write("url.html", entry=entry, request=request)
-        return self._form(entry, request, None, Validation(valid=True))
+        return self._form(entry, request, None, ValidationResult(valid=True))
 
-    def step(self, entry: Entry, step: str, filled: Filled, validation: Validation) -> Response:
+    def step(self, entry: Entry, step: str, filled: FormData, validation: ValidationResult) -> Response:
         """The page after a step: the review, the form again, or the link that was agreed to."""
         request = entry.read()
         if isinstance(request, UrlRequest):
@@ -95,13 +95,13 @@ class Pages:
         return self._write("refusal.html", status, title=title, advice=advice, ending=ENDINGS.get(state or "", ""))
 
     @staticmethod
-    def checked(entry: Entry, validation: Validation) -> Response:
+    def checked(entry: Entry, validation: ValidationResult) -> Response:
         """What is wrong so far, for the page's script: sentences by control."""
         request = entry.read()
         controls = controls_of(request.form, {}, validation.errors) if isinstance(request, FormRequest) else ()
         return JSONResponse({control.id: list(control.errors) for control in controls})
 
-    def _form(self, entry: Entry, request: FormRequest, filled: Filled | None, validation: Validation) -> Response:
+    def _form(self, entry: Entry, request: FormRequest, filled: FormData | None, validation: ValidationResult) -> Response:
         controls = controls_of(request.form, filled, validation.errors)
         known = request.form.by_name
         others = [error.message for error in validation.errors if error.field not in known]
@@ -115,4 +115,4 @@ class Pages:
 
 
 def _seconds_left(entry: Entry) -> int:
-    return max(0, math.ceil((entry.expires - datetime.now(timezone.utc)).total_seconds()))
+    return max(0, math.ceil((entry.expires_at - datetime.now(timezone.utc)).total_seconds()))

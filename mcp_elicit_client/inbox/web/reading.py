@@ -18,7 +18,7 @@ from mcp_elicit_client.core.forms import (
 )
 from mcp_elicit_client.inbox.web import moments
 
-Filled: TypeAlias = Mapping[str, Sequence[str]]
+FormData: TypeAlias = Mapping[str, Sequence[str]]
 """What a page sent: the values of each control."""
 
 LEFT_OUT = "-"
@@ -27,7 +27,7 @@ LEFT_OUT = "-"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}", re.ASCII)
 
 
-def content_of(form: Form, filled: Filled) -> dict[str, Any]:
+def content_of(form: Form, filled: FormData) -> dict[str, Any]:
     """Read what was filled in; what was left empty is left out."""
     return {
         field.name: value
@@ -41,7 +41,7 @@ def zone_of(name: str) -> str:
     return f"{name}-zone"
 
 
-def with_zone(field: Field, name: str, filled: Filled) -> Sequence[str]:
+def with_zone(field: Field, name: str, filled: FormData) -> Sequence[str]:
     """Return the values of the control *name*, a time put together with its zone."""
     texts = filled.get(name, ())
     if not texts or not moments.control_type(field):

@@ -46,7 +46,7 @@ class _BesideTheSource(BytecodeCache):
 
 
 @functools.cache
-def environment(*, alone: bool) -> Environment:
+def environment(*, single_request: bool) -> Environment:
     """
     Return what renders the templates; everything in them is escaped.
 
@@ -62,5 +62,5 @@ def environment(*, alone: bool) -> Environment:
         auto_reload=False,
         bytecode_cache=_BesideTheSource(),
     )
-    found.globals["alone"] = alone
+    found.globals["alone"] = single_request
     return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mcp_elicit_client.testing.scenarios.base import ACTIONS, CONFIRM, MODEL, MODES, NAME, TEXT, Group, form, visit
-from mcp_elicit_client.testing.trial import NotReachedError, Trial
-from mcp_elicit_client.testing.wish import Deed
+from mcp_elicit_client.testing.trial import InconclusiveError, ScenarioRun
+from mcp_elicit_client.testing.wish import UserActionName
 
 GROUP = Group("what the user decided")
 
@@ -17,22 +17,22 @@ _DECLINED = (
 )
 
 
-def _decides(kind: str, deed: Deed) -> None:
+def _decides(kind: str, deed: UserActionName) -> None:
     params = _ASKED[kind]
 
-    async def run(trial: Trial) -> None:
+    async def run(trial: ScenarioRun) -> None:
         trial.needs_user()
         # Whoever says the same to everything has not understood the user.
         content = _CONTENT if kind == "form" else {}
         if deed == "accept":
             control = await trial.ask(params, "decline", content)
             if control.accepted:
-                raise NotReachedError("it accepts also what the user declines")
+                raise InconclusiveError("it accepts also what the user declines")
         else:
             await trial.accepts(params, content)
         reply = await trial.ask(params, deed, content)
         if reply.refused:
-            raise NotReachedError(f"such questions are not served: the server got {reply}")
+            raise InconclusiveError(f"such questions are not served: the server got {reply}")
         trial.expect(reply.action == deed, f"the user did {deed}, and the server got {reply}")
 
     what = {"form": "a form", "url": "a URL", "confirmation": "a form without fields"}[kind]
@@ -63,8 +63,8 @@ for _kind in _ASKED:
         _decides(_kind, _deed)
 
 
-def _no_content(deed: Deed) -> None:
-    async def run(trial: Trial) -> None:
+def _no_content(deed: UserActionName) -> None:
+    async def run(trial: ScenarioRun) -> None:
         trial.needs_user()
         await trial.accepts(_ASKED["form"], _CONTENT)
         reply = await trial.ask(_ASKED["form"], deed, _CONTENT)
@@ -90,7 +90,7 @@ _no_content("cancel")
     because='"For URL mode: The content field is omitted"',
     source=ACTIONS,
 )
-async def _url_content(trial: Trial) -> None:
+async def _url_content(trial: ScenarioRun) -> None:
     reply = await trial.accepts(visit())
     trial.expect("content" not in (reply.result or {}), f"the server got {reply}")
 
@@ -101,7 +101,7 @@ async def _url_content(trial: Trial) -> None:
     because='"For form mode: The content field contains the submitted data"; servers fail on an accept without it',
     source=f"{ACTIONS}; modelcontextprotocol/python-sdk#1284",
 )
-async def _accept_has_content(trial: Trial) -> None:
+async def _accept_has_content(trial: ScenarioRun) -> None:
     reply = await trial.accepts(form(name=TEXT))
     trial.expect(isinstance(reply.content, dict), f"the server got {reply}")
 
@@ -112,7 +112,7 @@ async def _accept_has_content(trial: Trial) -> None:
     because='"Clients MUST treat requests without a mode field as form mode"',
     source=MODES,
 )
-async def _no_mode(trial: Trial) -> None:
+async def _no_mode(trial: ScenarioRun) -> None:
     params = form("name", name=TEXT)
     await trial.accepts(params, _CONTENT)
     del params["mode"]
@@ -126,7 +126,7 @@ async def _no_mode(trial: Trial) -> None:
     because="servers send $schema, additionalProperties, x-... keys and a _meta of their own",
     source="seen in requests of real servers",
 )
-async def _unknown_keys(trial: Trial) -> None:
+async def _unknown_keys(trial: ScenarioRun) -> None:
     params = form("name", name=TEXT)
     await trial.accepts(params, _CONTENT)
     schema = {
@@ -147,7 +147,7 @@ async def _unknown_keys(trial: Trial) -> None:
     because="a user thinks for longer than a program; a clock that runs meanwhile loses the answer",
     source="modelcontextprotocol/typescript-sdk#903, MCPJam/inspector#1603",
 )
-async def _thinking(trial: Trial) -> None:
+async def _thinking(trial: ScenarioRun) -> None:
     trial.needs_user()
     params, content = await trial.answerable()
     reply = await trial.ask(params, "accept", content, after=0.8)
@@ -160,7 +160,7 @@ async def _thinking(trial: Trial) -> None:
     because="the SDK asks concurrently since 2.0; prompts without a queue fight for the user",
     source="modelcontextprotocol/python-sdk#2489, docker/docker-agent#3584",
 )
-async def _two(trial: Trial) -> None:
+async def _two(trial: ScenarioRun) -> None:
     trial.needs_user()
     first = form("fruit", fruit={"type": "string", "title": "A fruit"}, message="Which fruit?")
     second = form("city", city={"type": "string", "title": "A city"}, message="Which city?")
@@ -176,12 +176,12 @@ async def _two(trial: Trial) -> None:
     because='"Provide UI that makes it clear which server is requesting information" (MUST)',
     source=MODEL,
 )
-async def _server_named(trial: Trial) -> None:
+async def _server_named(trial: ScenarioRun) -> None:
     trial.needs_user()
     await trial.answerable()
     trial.shows("word-4711")
     trial.expect(
-        trial.subject.server in trial.shown or trial.server.name in trial.shown,
+        trial.under_test.server in trial.shown or trial.server.name in trial.shown,
         "the user is shown the question, and no name of a server",
     )
 
@@ -192,7 +192,7 @@ async def _server_named(trial: Trial) -> None:
     because='"makes it clear what information is being requested and why" (SHOULD)',
     source="2025-11-25, client/elicitation, Security Considerations",
 )
-async def _message_shown(trial: Trial) -> None:
+async def _message_shown(trial: ScenarioRun) -> None:
     trial.needs_user()
     field = {"type": "string", "title": "colour-4711"}
     params = form("colour-4711", message="reason-4712", **{"colour-4711": field})
@@ -207,7 +207,7 @@ async def _message_shown(trial: Trial) -> None:
     because="a choice whose options are not shown cannot be made",
     source="FastMCP CLI, fastmcp/cli/client.py: no options, defaults or descriptions are shown",
 )
-async def _options_shown(trial: Trial) -> None:
+async def _options_shown(trial: ScenarioRun) -> None:
     trial.needs_user()
     size = {"type": "string", "title": "Size 4711", "enum": ["petite", "grande"]}
     await trial.ask(form("size", size=size, message="Which size, 4711?"), "accept", {"size": "grande"})

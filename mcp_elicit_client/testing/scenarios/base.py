@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from mcp_elicit_client.testing.server import Era
-from mcp_elicit_client.testing.trial import Trial
+from mcp_elicit_client.testing.server import Delivery
+from mcp_elicit_client.testing.trial import ScenarioRun
 from mcp_elicit_client.testing.verdicts import Scenario
 
 ACTIONS = "2025-11-25, client/elicitation, Response Actions"
@@ -21,10 +21,10 @@ URL_MODE = "2025-11-25, client/elicitation, URL Mode Elicitation Requests"
 VALIDATE = '"Clients SHOULD validate all responses against the provided schema"'
 PREFILL = '"Clients that support defaults SHOULD pre-populate form fields with these values"'
 
-BOTH: tuple[Era, ...] = ("push", "rounds")
-PUSH: tuple[Era, ...] = ("push",)
+BOTH: tuple[Delivery, ...] = ("server-initiated", "multi-round-trip")
+PUSH: tuple[Delivery, ...] = ("server-initiated",)
 
-Run = Callable[[Trial], Awaitable[None]]
+Run = Callable[[ScenarioRun], Awaitable[None]]
 
 TEXT: dict[str, Any] = {"type": "string", "title": "Your name"}
 NAME = "Ada Lovelace"
@@ -53,7 +53,7 @@ class Group:
         *,
         because: str,
         source: str,
-        eras: tuple[Era, ...] = BOTH,
+        deliveries: tuple[Delivery, ...] = BOTH,
         hang_fails: bool = False,
     ) -> None:
         """Add one."""
@@ -65,7 +65,7 @@ class Group:
                 source=source,
                 group=self.name,
                 run=run,
-                eras=eras,
+                deliveries=deliveries,
                 hang_fails=hang_fails,
             )
         )

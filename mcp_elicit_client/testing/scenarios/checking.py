@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from mcp_elicit_client.testing.scenarios.base import FORM_SECURITY, SCHEMA, TEXT, VALIDATE, Group, form
-from mcp_elicit_client.testing.trial import NoAnswerError, Trial
+from mcp_elicit_client.testing.trial import NoAnswerError, ScenarioRun
 
 GROUP = Group("what does not fit")
 
@@ -28,7 +28,7 @@ def _refused(  # noqa: PLR0913 -- a table
 ) -> None:
     params = form("it", it=dict(schema))
 
-    async def run(trial: Trial) -> None:
+    async def run(trial: ScenarioRun) -> None:
         trial.needs_user()
         await trial.accepts(params, {"it": good})
         reply = await trial.ask(params, "accept", {"it": bad})
@@ -237,10 +237,10 @@ _refused(
     because="required names what an answer must hold",
     source=f"{SCHEMA}; FastMCP CLI, where required fields may stay empty",
 )
-async def _required(trial: Trial) -> None:
+async def _required(trial: ScenarioRun) -> None:
     params = form("name", "city", name=TEXT, city={"type": "string", "title": "City", "minLength": 1})
     reply = await trial.ask(params, "accept", {"name": "Ada", "city": "Bern"})
-    if trial.subject.user is not None or not reply.accepted:
+    if trial.under_test.user is not None or not reply.accepted:
         if not reply.accepted:
             await trial.accepts(form("name", name=TEXT), {"name": "Ada"})
         reply = await trial.ask(params, "accept", {"name": "Ada"})
@@ -254,7 +254,7 @@ async def _required(trial: Trial) -> None:
     because="JSON Schema: patterns are not anchored",
     source="JSON Schema 2020-12, 6.3.3; fast-agent, ui/elicitation_form.py:123 (fullmatch)",
 )
-async def _search(trial: Trial) -> None:
+async def _search(trial: ScenarioRun) -> None:
     trial.needs_user()
     await trial.accepts(form("it", it={"type": "string", "pattern": "b+"}), {"it": "bb"})
     reply = await trial.ask(form("it", it={"type": "string", "pattern": "b+"}), "accept", {"it": "abbc"})
@@ -268,7 +268,7 @@ async def _search(trial: Trial) -> None:
     source="fast-agent, ui/elicitation_form.py:108; 16 of 52 valid ECMAScript patterns fail in Python's re",
     hang_fails=True,
 )
-async def _broken_pattern(trial: Trial) -> None:
+async def _broken_pattern(trial: ScenarioRun) -> None:
     trial.needs_user()
     await trial.accepts(form("it", it={"type": "string"}), {"it": "x"})
     reply = await trial.ask(form("it", it={"type": "string", "pattern": "(["}), "accept", {"it": "x"})
@@ -283,7 +283,7 @@ async def _broken_pattern(trial: Trial) -> None:
     source="simonx1/ruby-mcp-client#197; fast-agent, ui/elicitation_form.py:123 (8 s)",
     hang_fails=True,
 )
-async def _slow_pattern(trial: Trial) -> None:
+async def _slow_pattern(trial: ScenarioRun) -> None:
     trial.needs_user()
     params = form("it", it={"type": "string", "pattern": "^(a+)+$"})
     await trial.accepts(params, {"it": "aaa"})

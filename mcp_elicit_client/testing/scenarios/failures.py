@@ -10,8 +10,8 @@ import anyio
 
 from mcp_elicit_client.testing.scenarios.base import ACTIONS, CONFIRM, PUSH, SECURITY, TEXT, Group, form, visit
 from mcp_elicit_client.testing.server import FakeServer, Reply
-from mcp_elicit_client.testing.trial import NoAnswerError, NotApplicableError, NotReachedError, Trial
-from mcp_elicit_client.testing.wish import BROKEN, Wish
+from mcp_elicit_client.testing.trial import NoAnswerError, NotApplicableError, InconclusiveError, ScenarioRun
+from mcp_elicit_client.testing.wish import FAILURE_TEXT, UserAction
 
 GROUP = Group("nobody there, and failures")
 
@@ -21,8 +21,8 @@ _CANCEL = 'cancel is "User dismissed without making an explicit choice"; decline
 
 
 def _nobody(name: str, title: str, params: Mapping[str, Any], because: str, source: str) -> None:
-    async def run(trial: Trial) -> None:
-        reply = await trial.ask(params, "leave")
+    async def run(trial: ScenarioRun) -> None:
+        reply = await trial.ask(params, "absent")
         trial.expect(not reply.accepted, f"nobody was there, and the server got {reply}")
 
     GROUP.add(name, title, run, because=because, source=source)
@@ -50,8 +50,8 @@ _nobody(
     because=_CANCEL,
     source=f"{ACTIONS}; anthropics/claude-code#89858, openai/codex#29857",
 )
-async def _not_a_decline(trial: Trial) -> None:
-    reply = await trial.ask(_FORM, "leave")
+async def _not_a_decline(trial: ScenarioRun) -> None:
+    reply = await trial.ask(_FORM, "absent")
     trial.expect(reply.action != "decline", "nobody was there, and the server got a decline")
 
 
@@ -62,9 +62,9 @@ async def _not_a_decline(trial: Trial) -> None:
     source="anthropics/claude-code#88901, pi-mcp-adapter#139",
     hang_fails=True,
 )
-async def _in_time(trial: Trial) -> None:
+async def _in_time(trial: ScenarioRun) -> None:
     for params in (_FORM, visit()):
-        reply = await trial.ask(params, "leave")
+        reply = await trial.ask(params, "absent")
         if isinstance(reply.failure, TimeoutError):
             raise NoAnswerError("there was no answer")
 
@@ -75,16 +75,16 @@ async def _in_time(trial: Trial) -> None:
     because="the end of the input is an EOFError; raised into the SDK it is an error of the server's call",
     source="modelcontextprotocol/python-sdk#2673; the SDK's own examples",
 )
-async def _nobody_raises(trial: Trial) -> None:
+async def _nobody_raises(trial: ScenarioRun) -> None:
     for params in (_FORM, CONFIRM, visit()):
-        await trial.ask(params, "leave")
+        await trial.ask(params, "absent")
         trial.expect(not trial.raised, f"{type(trial.raised[0]).__name__ if trial.raised else ''} was raised")
 
 
-def _told(trial: Trial, reply: Reply) -> str:
+def _told(trial: ScenarioRun, reply: Reply) -> str:
     """Return what an error tells the server beside that there is one."""
     message = str((reply.error or {}).get("message", ""))
-    texts = [str(each) for each in trial.raised] + [BROKEN]
+    texts = [str(each) for each in trial.raised] + [FAILURE_TEXT]
     found = [text for text in texts if len(text) > 3 and text in message]
     if found:
         return found[0]
@@ -97,13 +97,13 @@ def _told(trial: Trial, reply: Reply) -> str:
     because="it names files, users and what the user typed; mcp 2 and FastMCP send it to the server",
     source="modelcontextprotocol/python-sdk#2673; measured with mcp 2.3 and FastMCP 3 and 4",
 )
-async def _not_told(trial: Trial) -> None:
-    reply = await trial.ask(_FORM, "break")
+async def _not_told(trial: ScenarioRun) -> None:
+    reply = await trial.ask(_FORM, "fail")
     if reply.refused and not trial.raised:
-        reply = await trial.ask(visit(), "break")
+        reply = await trial.ask(visit(), "fail")
     trial.expect(not (told := _told(trial, reply)), f"the server got it: {told}")
-    if trial.subject.user is None and reply.error is None and not trial.raised:
-        raise NotReachedError("nothing failed: it takes a user whose interface breaks (--user)")
+    if trial.under_test.user is None and reply.error is None and not trial.raised:
+        raise InconclusiveError("nothing failed: it takes a user whose interface breaks (--user)")
 
 
 @GROUP.scenario(
@@ -112,10 +112,10 @@ async def _not_told(trial: Trial) -> None:
     because="what is raised there ends the call (2026-07-28), or reaches the server as an error of its own making",
     source="modelcontextprotocol/python-sdk#2673; measured with mcp 1.30 and 2.3",
 )
-async def _raises_nothing(trial: Trial) -> None:
+async def _raises_nothing(trial: ScenarioRun) -> None:
     trial.needs_user()
     params, _ = await trial.answerable()
-    await trial.ask(params, "break")
+    await trial.ask(params, "fail")
     trial.expect(not trial.raised, f"{type(trial.raised[0]).__name__ if trial.raised else ''} was raised")
 
 
@@ -125,10 +125,10 @@ async def _raises_nothing(trial: Trial) -> None:
     because=_CANCEL,
     source=ACTIONS,
 )
-async def _no_decision(trial: Trial) -> None:
+async def _no_decision(trial: ScenarioRun) -> None:
     trial.needs_user()
     params, _ = await trial.answerable()
-    reply = await trial.ask(params, "break")
+    reply = await trial.ask(params, "fail")
     trial.expect(reply.action not in ("accept", "decline"), f"the interface broke, and the server got {reply}")
 
 
@@ -138,7 +138,7 @@ async def _no_decision(trial: Trial) -> None:
     because="an error is logged and shown by the server, in parts of it that were not asked for the value",
     source="FastMCP 3, where a validation error quoted the answer",
 )
-async def _values_not_told(trial: Trial) -> None:
+async def _values_not_told(trial: ScenarioRun) -> None:
     trial.needs_user()
     params = form("age", age={"type": "integer", "maximum": 150})
     await trial.accepts(params, {"age": 36})
@@ -147,7 +147,7 @@ async def _values_not_told(trial: Trial) -> None:
         reply = await trial.ask(params, "accept", content)
         trial.expect(secret not in str(reply.error or ""), "the error that the server got quotes the value")
         if isinstance(reply.content, dict) and reply.content.get("age") == {"nested": secret}:
-            raise NotReachedError("it is accepted as it is")
+            raise InconclusiveError("it is accepted as it is")
 
 
 @GROUP.scenario(
@@ -156,12 +156,12 @@ async def _values_not_told(trial: Trial) -> None:
     because="answers are personal; a log is read by others, and later",
     source="mcp-agent 0.2.6, elicitation/handler.py, and fast-agent, mcp/elicitation_handlers.py:311 (at level INFO)",
 )
-async def _values_not_logged(trial: Trial) -> None:
+async def _values_not_logged(trial: ScenarioRun) -> None:
     secret = "private-4711"  # noqa: S105 -- it is none
     reply = await trial.accepts(_FORM, {"name": secret})
     if (reply.content or {}).get("name") != secret:
-        raise NotReachedError("the server did not get what the user gave")
-    trial.expect(not any(secret in line for line in trial.watch.logged), "it is in the log")
+        raise InconclusiveError("the server did not get what the user gave")
+    trial.expect(not any(secret in line for line in trial.observer.logged), "it is in the log")
 
 
 @GROUP.scenario(
@@ -170,7 +170,7 @@ async def _values_not_logged(trial: Trial) -> None:
     because="input() in a coroutine stops everything: other calls, pings, the server's cancel",
     source="the SDK's own examples; modelcontextprotocol/python-sdk#693",
 )
-async def _goes_on(trial: Trial) -> None:
+async def _goes_on(trial: ScenarioRun) -> None:
     trial.needs_user()
     params, content = await trial.answerable()
     trial.slowest = 0.0
@@ -183,18 +183,18 @@ async def _goes_on(trial: Trial) -> None:
     "When the host leaves the session, the question ends.",
     because="cancellation that is swallowed keeps the host from ending; a prompt would stay for a server that is gone",
     source="MCPJam/inspector#1604, openai/codex#40390",
-    eras=PUSH,
+    deliveries=PUSH,
     hang_fails=True,
 )
-async def _leaving(trial: Trial) -> None:
+async def _leaving(trial: ScenarioRun) -> None:
     trial.needs_user()
     params, _ = await trial.answerable()
     finished = trial.finished
 
     async def session() -> None:
-        async with FakeServer("push").connected(trial.callback) as server:
-            trial.wish(Wish("wait", {}, params))
-            with trial.watch.typing([], until=trial.patience):
+        async with FakeServer("server-initiated").connected(trial.callback) as server:
+            trial.perform(UserAction("hang", {}, params))
+            with trial.observer.typing([], until=trial.answer_timeout):
                 await server.ask(params)
 
     async with anyio.create_task_group() as group:
@@ -214,9 +214,9 @@ async def _leaving(trial: Trial) -> None:
     "A question that the server takes back gets no answer.",
     because="whoever swallows the cancellation answers what nobody asks any more",
     source="openai/codex#40390; 2025-11-25, basic/utilities/cancellation",
-    eras=PUSH,
+    deliveries=PUSH,
 )
-async def _withdrawn(trial: Trial) -> None:
+async def _withdrawn(trial: ScenarioRun) -> None:
     trial.needs_user()
     if not _is_told():
         raise NotApplicableError("mcp 1 does not cancel a callback")
@@ -225,7 +225,7 @@ async def _withdrawn(trial: Trial) -> None:
     replies: list[Reply] = []
 
     async def ask() -> None:
-        replies.append(await trial.ask(params, "wait"))
+        replies.append(await trial.ask(params, "hang"))
 
     async with anyio.create_task_group() as group:
         group.start_soon(ask)
@@ -241,13 +241,13 @@ async def _withdrawn(trial: Trial) -> None:
     trial.expect(not any(reply.result for reply in replies), "it was answered all the same")
 
 
-async def _until(trial: Trial, condition: Any) -> None:
-    with anyio.fail_after(trial.patience):
+async def _until(trial: ScenarioRun, condition: Any) -> None:
+    with anyio.fail_after(trial.answer_timeout):
         while not condition():  # noqa: ASYNC110 -- nobody tells
             await anyio.sleep(0.01)
 
 
 def _is_told() -> bool:
-    from mcp_elicit_client.hosts.sdk import speaks_rounds
+    from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 
-    return speaks_rounds()
+    return supports_multi_round_trip()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_elicit_client.testing.bombs import BOMBS
+from mcp_elicit_client.testing.bombs import PAYLOADS
 from mcp_elicit_client.testing.scenarios.base import SECURITY, TEXT, Group, form, visit
-from mcp_elicit_client.testing.trial import NotApplicableError, NotReachedError, Trial
+from mcp_elicit_client.testing.trial import NotApplicableError, InconclusiveError, ScenarioRun
 
 GROUP = Group("servers that mean harm")
 
@@ -14,14 +14,14 @@ _STILL = 2.0
 
 
 def _bomb(name: str, title: str, bomb: str, because: str) -> None:
-    async def run(trial: Trial) -> None:
+    async def run(trial: ScenarioRun) -> None:
         await trial.ask(form("name", name=TEXT), "decline")
         trial.slowest = 0.0
-        params = BOMBS[bomb]()
+        params = PAYLOADS[bomb]()
         params["requestedSchema"] = {"type": "object", **params["requestedSchema"]}
         reply = await trial.ask({"mode": "form", **params}, "decline")
         if not trial.started or trial.started < 2:
-            raise NotReachedError("the SDK refused it before the callback")
+            raise InconclusiveError("the SDK refused it before the callback")
         trial.expect(not trial.raised, f"{type(trial.raised[0]).__name__ if trial.raised else ''} was raised")
         trial.expect(trial.slowest < _STILL, f"the event loop stood still for {trial.slowest:.1f} s")
         answered = reply.result is not None or reply.error is not None or reply.refused
@@ -76,12 +76,12 @@ _bomb(
     because="general validators fetch $ref from the network and from files; the answer then tells what they hold",
     source="measured with jsonschema 4.26",
 )
-async def _references(trial: Trial) -> None:
-    for target, look in (("http://127.0.0.1:9/4711", trial.watch.reached), ("file:///4711", trial.watch.read)):
+async def _references(trial: ScenarioRun) -> None:
+    for target, look in (("http://127.0.0.1:9/4711", trial.observer.reached), ("file:///4711", trial.observer.read)):
         params = form("name", name=TEXT, it={"$ref": target})
         await trial.ask(params, "accept", {"name": "Ada", "it": "x"})
         if not trial.started:
-            raise NotReachedError("the SDK refused it before the callback")
+            raise InconclusiveError("the SDK refused it before the callback")
         found = look("4711" if target.startswith("file") else "127.0.0.1")
         trial.expect(not found, f"{target} was followed ({found[0].name if found else ''})")
 
@@ -91,7 +91,7 @@ _TITLE = "\x1b]0;4711\x07"
 
 
 def _escapes(name: str, title: str, params: dict[str, Any], escape: str, because: str) -> None:
-    async def run(trial: Trial) -> None:
+    async def run(trial: ScenarioRun) -> None:
         trial.needs_user()
         await trial.ask(params, "decline")
         trial.shows("word-4711")
@@ -146,19 +146,19 @@ _escapes(
     "A server that asks again and again does not reach the user each time.",
     because='"Clients SHOULD implement rate limiting"; several servers ask again for ten rounds after a decline',
     source=f"{SECURITY}",
-    eras=("push",),
+    deliveries=("server-initiated",),
 )
-async def _flood(trial: Trial) -> None:
+async def _flood(trial: ScenarioRun) -> None:
     trial.needs_user()
     asked = 0
     params, _ = await trial.answerable()
     for number in range(60):
         trial.seen.clear()
-        before = len(trial.watch.printed)
+        before = len(trial.observer.printed)
         await trial.ask({**params, "message": f"Please, word-4711 {number}"}, "decline")
-        asked += "word-4711" in "\n".join([*trial.seen, trial.watch.printed[before:]])
+        asked += "word-4711" in "\n".join([*trial.seen, trial.observer.printed[before:]])
     if not asked:
-        raise NotReachedError("what the user is shown cannot be seen from here")
+        raise InconclusiveError("what the user is shown cannot be seen from here")
     trial.expect(asked < 40, f"of 60 questions in a row, {asked} reached the user")
 
 
@@ -167,25 +167,25 @@ async def _flood(trial: Trial) -> None:
     "A server that dies while it asks leaves nothing behind.",
     because="the prompt stays on the screen for a server that is gone, and what is typed goes nowhere",
     source="measured with mcp 1.30 and 2.3",
-    eras=("push",),
+    deliveries=("server-initiated",),
 )
-async def _dies(trial: Trial) -> None:
+async def _dies(trial: ScenarioRun) -> None:
     import anyio
 
-    from mcp_elicit_client.hosts.sdk import speaks_rounds
+    from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 
     trial.needs_user()
-    if not speaks_rounds():
+    if not supports_multi_round_trip():
         raise NotApplicableError("mcp 1 does not notice while the callback runs")
     params, _ = await trial.answerable()
     finished = trial.finished
 
     async def ask() -> None:
-        await trial.ask(params, "wait")
+        await trial.ask(params, "hang")
 
     async with anyio.create_task_group() as group:
         group.start_soon(ask)
-        with anyio.move_on_after(trial.patience):
+        with anyio.move_on_after(trial.answer_timeout):
             while trial.started == finished:  # noqa: ASYNC110 -- nobody tells
                 await anyio.sleep(0.01)
         over = trial.finished > finished

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp_elicit_client.testing.scenarios.base import ACTIONS, PREFILL, SCHEMA, TEXT, Group, form
-from mcp_elicit_client.testing.trial import NotReachedError, Trial
+from mcp_elicit_client.testing.trial import InconclusiveError, ScenarioRun
 
 GROUP = Group("what the user gave")
 
@@ -23,7 +23,7 @@ def _is(left: Any, right: Any) -> bool:
 def _kept(  # noqa: PLR0913 -- a table
     name: str, title: str, schema: Mapping[str, Any], value: Any, *, because: str, source: str
 ) -> None:
-    async def run(trial: Trial) -> None:
+    async def run(trial: ScenarioRun) -> None:
         trial.needs_user()
         await trial.accepts(form("name", name=TEXT), {"name": "Ada"})
         reply = await trial.ask(form("it", it=dict(schema)), "accept", {"it": value})
@@ -214,7 +214,7 @@ _kept(
 
 
 def _named(name: str, key: str, title: str, because: str, source: str) -> None:
-    async def run(trial: Trial) -> None:
+    async def run(trial: ScenarioRun) -> None:
         trial.needs_user()
         await trial.accepts(form("name", name=TEXT), {"name": "Ada"})
         reply = await trial.ask(
@@ -255,11 +255,11 @@ _UNTOUCHED: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 def _untouched(kind: str, schema: Mapping[str, Any], sent: str, source: str) -> None:
-    async def run(trial: Trial) -> None:
+    async def run(trial: ScenarioRun) -> None:
         reply = await trial.ask(form("name", name=TEXT, it=dict(schema)), "accept", {"name": "Ada"})
         if not reply.accepted:
-            if trial.subject.user is None:
-                raise NotReachedError(f"it takes an accept, and the server got {reply}")
+            if trial.under_test.user is None:
+                raise InconclusiveError(f"it takes an accept, and the server got {reply}")
             await trial.accepts(form("name", name=TEXT), {"name": "Ada"})
             trial.expect(False, f"nothing was given for an optional {kind}, and the server got {reply}")
         trial.expect(
@@ -296,7 +296,7 @@ _DEFAULTS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def _default(kind: str, title: str, schema: Mapping[str, Any]) -> None:
-    async def run(trial: Trial) -> None:
+    async def run(trial: ScenarioRun) -> None:
         trial.needs_user()
         reply = await trial.accepts(form("name", name=TEXT, it=dict(schema)), {"name": "Ada"})
         value = schema["default"]
@@ -323,7 +323,7 @@ for _kind, (_title, _schema) in _DEFAULTS.items():
     because='the user can "review and modify their responses before sending" (MUST)',
     source="2025-11-25, client/elicitation, User Interaction Model; assistant-ui/assistant-ui#5339",
 )
-async def _user_wins(trial: Trial) -> None:
+async def _user_wins(trial: ScenarioRun) -> None:
     trial.needs_user()
     params = form(name={"type": "string", "default": "Bern"}, sure={"type": "boolean", "default": True})
     reply = await trial.accepts(params, {"name": "Oslo", "sure": False})
@@ -340,7 +340,7 @@ _BAD_DEFAULTS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def _bad_default(kind: str, title: str, schema: Mapping[str, Any]) -> None:
-    async def run(trial: Trial) -> None:
+    async def run(trial: ScenarioRun) -> None:
         await trial.accepts(form("name", name=TEXT), {"name": "Ada"})
         reply = await trial.ask(form("name", name=TEXT, it=dict(schema)), "accept", {"name": "Ada"})
         trial.expect(
@@ -381,11 +381,11 @@ _FULL = {"name": "Ada", "age": 36, "weight": 52.5, "member": True, "colour": "bl
     because="null is no value of an answer; the TypeScript SDK's servers refuse it",
     source="2025-11-25, schema.ts, ElicitResult (string, number, boolean, array of strings)",
 )
-async def _no_nulls(trial: Trial) -> None:
+async def _no_nulls(trial: ScenarioRun) -> None:
     replies = [await trial.ask(_EVERY_KIND, "accept", content) for content in ({"name": "Ada"}, _FULL)]
     accepted = [reply.content for reply in replies if reply.accepted and isinstance(reply.content, dict)]
     if not accepted:
-        raise NotReachedError(f"it takes an accept, and the server got {replies[0]}")
+        raise InconclusiveError(f"it takes an accept, and the server got {replies[0]}")
     for content in accepted:
         trial.expect(all(value is not None for value in content.values()), f"the server got {_short(content)}")
 
@@ -396,7 +396,7 @@ async def _no_nulls(trial: Trial) -> None:
     because="an answer is flat: nothing else is a value of one",
     source="2025-11-25, schema.ts, ElicitResult",
 )
-async def _of_the_wire(trial: Trial) -> None:
+async def _of_the_wire(trial: ScenarioRun) -> None:
     reply = await trial.accepts(_EVERY_KIND, _FULL)
     for name, value in reply.content.items():
         listed = isinstance(value, list) and all(isinstance(each, str) for each in value)
@@ -412,7 +412,7 @@ async def _of_the_wire(trial: Trial) -> None:
     because=_MATCHING + "; a server gets to know what the user meant for it, and no more",
     source=f"{ACTIONS}; FastMCP 3, where a result object became the content",
 )
-async def _only_asked(trial: Trial) -> None:
+async def _only_asked(trial: ScenarioRun) -> None:
     params = form("name", name=TEXT)
     await trial.accepts(params, {"name": "Ada"})
     reply = await trial.ask(params, "accept", {"name": "Ada", "token": "4711"})

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from mcp_elicit_client.testing.hostile import SPOOFED_URLS
 from mcp_elicit_client.testing.scenarios.base import ADDRESS, HOST, URL_MODE, URLS, Group, visit
-from mcp_elicit_client.testing.trial import NotReachedError, Trial
-from mcp_elicit_client.testing.wish import Deed
+from mcp_elicit_client.testing.trial import InconclusiveError, ScenarioRun
+from mcp_elicit_client.testing.wish import UserActionName
 
 GROUP = Group("URLs")
 
 _CONSENT = '"MUST NOT open the URL without explicit consent from the user"'
 
 
-def _not_opened(deed: Deed, name: str, title: str, source: str) -> None:
-    async def run(trial: Trial) -> None:
-        if deed != "leave":
+def _not_opened(deed: UserActionName, name: str, title: str, source: str) -> None:
+    async def run(trial: ScenarioRun) -> None:
+        if deed != "absent":
             trial.needs_user()
             await trial.accepts(visit(f"https://{HOST}/control"))
         reply = await trial.ask(visit(), deed)
-        opened = trial.watch.opened("ticket=4711")
+        opened = trial.observer.opened("ticket=4711")
         trial.expect(not opened, f"the user did not agree, and it was opened ({opened[0].name if opened else ''})")
         trial.expect(not reply.accepted, f"the user did not agree, and the server got {reply}")
 
@@ -32,7 +32,7 @@ _not_opened(
     URLS,
 )
 _not_opened(
-    "leave",
+    "absent",
     "url-not-opened-by-nobody",
     "Where nobody is there, no URL is opened or agreed to.",
     f"{URLS}; fast-agent, mcp/elicitation_handlers.py:191-221, which accepts by itself",
@@ -45,7 +45,7 @@ _not_opened(
     because="code written for forms fails without requestedSchema; accept, decline, cancel and -32602 are right",
     source="2025-11-25, client/elicitation, Error Handling",
 )
-async def _url_answered(trial: Trial) -> None:
+async def _url_answered(trial: ScenarioRun) -> None:
     reply = await trial.ask(visit(), "decline")
     trial.expect(not trial.raised, f"{type(trial.raised[0]).__name__ if trial.raised else ''} was raised")
     trial.expect(reply.result is not None or reply.refused, f"the server got {reply}")
@@ -57,13 +57,13 @@ async def _url_answered(trial: Trial) -> None:
     because='"MUST NOT automatically pre-fetch the URL or any of its metadata"; the browser does that, after consent',
     source=URLS,
 )
-async def _not_fetched(trial: Trial) -> None:
-    deeds: tuple[Deed, ...] = ("decline", "accept") if trial.subject.user else ("leave",)
+async def _not_fetched(trial: ScenarioRun) -> None:
+    deeds: tuple[UserActionName, ...] = ("decline", "accept") if trial.under_test.user else ("absent",)
     for deed in deeds:
         reply = await trial.ask(visit(), deed)
         if reply.result is None:
-            raise NotReachedError(f"URL requests are not served: the server got {reply}")
-        reached = trial.watch.reached(HOST)
+            raise InconclusiveError(f"URL requests are not served: the server got {reply}")
+        reached = trial.observer.reached(HOST)
         trial.expect(not reached, f"the host was looked up or reached ({reached[0].name if reached else ''})")
 
 
@@ -73,9 +73,9 @@ async def _not_fetched(trial: Trial) -> None:
     because="a shell runs what is in the URL; the SDK's own example did it",
     source="modelcontextprotocol/python-sdk#2082; 2025-11-25, basic/security_best_practices",
 )
-async def _no_shell(trial: Trial) -> None:
+async def _no_shell(trial: ScenarioRun) -> None:
     await trial.accepts(visit())
-    trial.expect(not trial.watch.through_shell("ticket=4711"), "it was handed to a shell")
+    trial.expect(not trial.observer.through_shell("ticket=4711"), "it was handed to a shell")
 
 
 @GROUP.scenario(
@@ -84,9 +84,9 @@ async def _no_shell(trial: Trial) -> None:
     because="what is at a URL may act at each visit: links are made to be used once",
     source="found in a host",
 )
-async def _once(trial: Trial) -> None:
+async def _once(trial: ScenarioRun) -> None:
     await trial.accepts(visit())
-    opened = trial.watch.opened("ticket=4711")
+    opened = trial.observer.opened("ticket=4711")
     trial.expect(len(opened) <= 1 or len({each.name for each in opened}) > 1, f"it was opened {len(opened)} times")
 
 
@@ -96,7 +96,7 @@ async def _once(trial: Trial) -> None:
     because='"MUST show the full URL to the user for examination before consent"',
     source=f"{URLS}; FastMCP CLI, fastmcp/cli/client.py:184, which never prints it",
 )
-async def _shown(trial: Trial) -> None:
+async def _shown(trial: ScenarioRun) -> None:
     trial.needs_user()
     marker = "Please sign in, 4712"
     await trial.accepts(visit(message=marker))
@@ -119,12 +119,12 @@ _HOSTILE: dict[str, tuple[str, str]] = {
 
 
 def _hostile(kind: str, title: str, source: str) -> None:
-    async def run(trial: Trial) -> None:
+    async def run(trial: ScenarioRun) -> None:
         trial.needs_user()
         await trial.accepts(visit())
-        before = len(trial.watch.events)
+        before = len(trial.observer.events)
         reply = await trial.ask(visit(SPOOFED_URLS[kind]), "accept")
-        opened = [each for each in trial.watch.events[before:] if each in trial.watch.opened("4711")]
+        opened = [each for each in trial.observer.events[before:] if each in trial.observer.opened("4711")]
         trial.expect(not opened, f"it was opened ({opened[0].name if opened else ''})")
         trial.expect(not reply.accepted, f"the server got {reply}")
 
@@ -147,8 +147,8 @@ for _kind, (_title, _source) in _HOSTILE.items():
     because="the path and query of such URLs are tickets; a log is read by others, and later",
     source="fast-agent, mcp/elicitation_handlers.py:191-221 (at level INFO)",
 )
-async def _not_logged(trial: Trial) -> None:
+async def _not_logged(trial: ScenarioRun) -> None:
     reply = await trial.ask(visit(), "decline")
     if reply.result is None:
-        raise NotReachedError(f"URL requests are not served: the server got {reply}")
-    trial.expect(not any("ticket=4711" in line for line in trial.watch.logged), "it is in the log, ticket and all")
+        raise InconclusiveError(f"URL requests are not served: the server got {reply}")
+    trial.expect(not any("ticket=4711" in line for line in trial.observer.logged), "it is in the log, ticket and all")

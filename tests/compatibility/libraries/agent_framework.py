@@ -9,7 +9,7 @@ from typing import Any
 from agent_framework import MCPStdioTool
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.hosts.agent_framework import mcp_client
+from mcp_elicit_client.hosts.agent_framework import wrap_client
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import own_session, texts
@@ -22,7 +22,7 @@ async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
         for name, command in servers.items():
             caller = Caller(handler, name)
             client = await stack.enter_async_context(own_session(caller, command))
-            tool = MCPStdioTool(name=name, mcp_client=mcp_client(caller, client), load_prompts=False)
+            tool = MCPStdioTool(name=name, mcp_client=wrap_client(caller, client), load_prompts=False)
             tools[name] = await stack.enter_async_context(tool)
 
         async def call(server: str, tool: str) -> str:

@@ -10,7 +10,7 @@ from autogen_core import CancellationToken
 from autogen_ext.tools.mcp import StdioServerParams, mcp_server_tools
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.hosts.autogen import session
+from mcp_elicit_client.hosts.autogen import wrap_session
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import own_session
@@ -24,7 +24,7 @@ async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
             caller = Caller(handler, name)
             own = await stack.enter_async_context(own_session(caller, [command, *args]))
             params = StdioServerParams(command=command, args=args)
-            made = await mcp_server_tools(params, session=session(caller, own))
+            made = await mcp_server_tools(params, session=wrap_session(caller, own))
             tools[name] = {tool.name: tool for tool in made}
 
         async def call(server: str, tool: str) -> str:

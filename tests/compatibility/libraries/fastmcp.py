@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from mcp_elicit_client.hosts.fastmcp import clients
+from mcp_elicit_client.hosts.fastmcp import clients_from_config
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import text_of
@@ -14,7 +14,7 @@ from tests.compatibility.texts import text_of
 @asynccontextmanager
 async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
     config = {name: {"command": command, "args": args} for name, (command, *args) in servers.items()}
-    made = clients(handler, {"mcpServers": config})
+    made = clients_from_config(handler, {"mcpServers": config})
     async with AsyncExitStack() as stack:
         for client in made.values():
             await stack.enter_async_context(client)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastmcp.client.group import ClientGroup
 
-from mcp_elicit_client.hosts.fastmcp import clients
+from mcp_elicit_client.hosts.fastmcp import clients_from_config
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import text_of
@@ -16,7 +16,7 @@ from tests.compatibility.texts import text_of
 @asynccontextmanager
 async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
     config = {name: {"command": command, "args": args} for name, (command, *args) in servers.items()}
-    async with ClientGroup(clients(handler, {"mcpServers": config})) as group:
+    async with ClientGroup(clients_from_config(handler, {"mcpServers": config})) as group:
         await group.list_tools()
 
         async def call(server: str, tool: str) -> str:

@@ -13,7 +13,7 @@ from google.adk.tools.mcp_tool import McpToolset, StdioConnectionParams
 from google.adk.tools.tool_context import ToolContext
 from mcp import StdioServerParameters
 
-from mcp_elicit_client.hosts.google_adk import elicitation_callback, patient
+from mcp_elicit_client.hosts.google_adk import elicitation_callback, with_timeout
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 
@@ -24,7 +24,7 @@ async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
     for name, (command, *args) in servers.items():
         params = StdioConnectionParams(server_params=StdioServerParameters(command=command, args=args))
         asked = elicitation_callback(handler, server=name)
-        toolsets[name] = McpToolset(connection_params=patient(params), elicitation_callback=asked)
+        toolsets[name] = McpToolset(connection_params=with_timeout(params), elicitation_callback=asked)
     tools = {name: {tool.name: tool for tool in await toolset.get_tools()} for name, toolset in toolsets.items()}
     context = await tool_context()
 

@@ -9,7 +9,7 @@ from typing import Any
 from langchain_mcp_adapters.tools import load_mcp_tools
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.hosts.langchain import session
+from mcp_elicit_client.hosts.langchain import wrap_session
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import own_session
@@ -22,7 +22,7 @@ async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
         for name, command in servers.items():
             caller = Caller(handler, name)
             own = await stack.enter_async_context(own_session(caller, command))
-            tools[name] = {tool.name: tool for tool in await load_mcp_tools(session(caller, own))}
+            tools[name] = {tool.name: tool for tool in await load_mcp_tools(wrap_session(caller, own))}
 
         async def call(server: str, tool: str) -> str:
             return str(await tools[server][tool].ainvoke({}))

@@ -9,7 +9,7 @@ from typing import Any
 from llama_index.tools.mcp import McpToolSpec
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.hosts.llama_index import client
+from mcp_elicit_client.hosts.llama_index import wrap_client
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import own_session
@@ -22,7 +22,7 @@ async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
         for name, command in servers.items():
             caller = Caller(handler, name)
             own = await stack.enter_async_context(own_session(caller, command))
-            spec = McpToolSpec(client=client(caller, own))
+            spec = McpToolSpec(client=wrap_client(caller, own))
             tools[name] = {tool.metadata.name: tool for tool in await spec.to_tool_list_async()}
 
         async def call(server: str, tool: str) -> str:

@@ -10,7 +10,7 @@ import mcp
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from mcp_elicit_client.hosts.sdk import elicitation_callback, speaks_rounds
+from mcp_elicit_client.hosts.sdk import elicitation_callback, supports_multi_round_trip
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import text_of
@@ -24,7 +24,7 @@ async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
         for name, (command, *args) in servers.items():
             transport = stdio_client(StdioServerParameters(command=command, args=args))
             callback = elicitation_callback(handler, server=name)
-            if speaks_rounds():
+            if supports_multi_round_trip():
                 clients[name] = await stack.enter_async_context(sdk.Client(transport, elicitation_callback=callback))
             else:
                 streams = await stack.enter_async_context(transport)

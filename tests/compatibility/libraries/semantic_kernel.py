@@ -9,7 +9,7 @@ from typing import Any
 from semantic_kernel.connectors.mcp import MCPStdioPlugin
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.hosts.semantic_kernel import session
+from mcp_elicit_client.hosts.semantic_kernel import wrap_session
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import own_session
@@ -22,7 +22,7 @@ async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
         for name, (command, *args) in servers.items():
             caller = Caller(handler, name)
             own = await stack.enter_async_context(own_session(caller, [command, *args]))
-            plugin = MCPStdioPlugin(name=name, command=command, args=args, session=session(caller, own))
+            plugin = MCPStdioPlugin(name=name, command=command, args=args, session=wrap_session(caller, own))
             plugins[name] = await stack.enter_async_context(plugin)
 
         async def call(server: str, tool: str) -> str:

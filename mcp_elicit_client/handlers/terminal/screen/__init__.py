@@ -5,8 +5,8 @@ What a host may want to change is here, and imports nothing heavy: the colours
 and the texts.
 """
 
-from mcp_elicit_client.handlers.terminal.screen.catalogue import ENGLISH, Catalogue
+from mcp_elicit_client.handlers.terminal.screen.catalogue import ENGLISH, MessageCatalog
 from mcp_elicit_client.handlers.terminal.screen.german import GERMAN
 from mcp_elicit_client.handlers.terminal.screen.theme import DARK, LIGHT, PLAIN, Theme, theme_of
 
-__all__ = ["DARK", "ENGLISH", "GERMAN", "LIGHT", "PLAIN", "Catalogue", "Theme", "theme_of"]
+__all__ = ["DARK", "ENGLISH", "GERMAN", "LIGHT", "PLAIN", "MessageCatalog", "Theme", "theme_of"]

@@ -26,14 +26,14 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
 from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError
-from mcp_elicit_client.handlers.terminal.screen.catalogue import ENGLISH, Catalogue
+from mcp_elicit_client.handlers.terminal.screen.catalogue import ENGLISH, MessageCatalog
 from mcp_elicit_client.handlers.terminal.screen.drawing import Line
 from mcp_elicit_client.handlers.terminal.screen.keys import bindings_of
-from mcp_elicit_client.handlers.terminal.screen.output import Above, lines_above
+from mcp_elicit_client.handlers.terminal.screen.output import StdoutProxy, lines_above
 from mcp_elicit_client.handlers.terminal.screen.terminal import open_terminal
 from mcp_elicit_client.handlers.terminal.screen.theme import Theme, theme_of
 from mcp_elicit_client.handlers.terminal.screen.view import View
-from mcp_elicit_client.handlers.terminal.screen.windows import Body, fixed
+from mcp_elicit_client.handlers.terminal.screen.windows import ViewControl, fixed
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ _TICK = 0.5
 
 
 @dataclass(kw_only=True)
-class Stage:
+class TerminalApp:
     """
     Where views are shown, one at a time.
 
@@ -59,7 +59,7 @@ class Stage:
         output: Where it is drawn; None for the terminal of this process.
     """
 
-    words: Catalogue = ENGLISH
+    words: MessageCatalog = ENGLISH
     theme: Theme | None = None
     inert: float = INERT
     input: Input | None = None
@@ -67,7 +67,7 @@ class Stage:
     view: View | None = field(default=None, init=False)
     overflows: bool = field(default=False, init=False)
     application: Application[Any] | None = field(default=None, init=False)
-    above: Above | None = field(default=None, init=False)
+    above: StdoutProxy | None = field(default=None, init=False)
 
     async def show(self, view: View) -> Any:
         """
@@ -110,7 +110,7 @@ class Stage:
         """End the view since the user wants to leave."""
         self._exit(exception=InterruptedByUserError())
 
-    def turn_to(self, view: View) -> None:
+    def switch_to(self, view: View) -> None:
         """Go on with another view, on the same place."""
         self.view = view
         self.refresh()
@@ -125,7 +125,7 @@ class Stage:
         if self.application is not None:
             self.application.invalidate()
 
-    def later(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
+    def call_later(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
         """Do *work* in a thread, and *then* something with what it returned."""
         application = self.application
         if application is None:
@@ -160,7 +160,7 @@ class Stage:
                     sys.stdout.write(f"{text}\n")
                     sys.stdout.flush()
 
-    async def _run(self, view: View, reader: Input, writer: Output, above: Above | None) -> Any:
+    async def _run(self, view: View, reader: Input, writer: Output, above: StdoutProxy | None) -> Any:
         self.view = view
         application = self.application = self._build(reader, writer)
         clear_typeahead(reader)
@@ -189,7 +189,7 @@ class Stage:
         theme = self.theme or theme_of()
         deadline = self.view.request.deadline if self.view is not None else None
         body = Window(
-            Body(self),
+            ViewControl(self),
             height=Dimension(min=1),
             scroll_offsets=ScrollOffsets(top=3, bottom=4),
             dont_extend_height=True,
@@ -257,7 +257,7 @@ class Stage:
 
 
 @contextmanager
-def _lines_above(stream: TextIO | None) -> Iterator[Above | None]:
+def _lines_above(stream: TextIO | None) -> Iterator[StdoutProxy | None]:
     if stream is None:
         yield None
     else:

@@ -34,7 +34,7 @@ def _kinds() -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Catalogue:
+class MessageCatalog:
     """
     The form's own texts; the defaults are English.
 
@@ -155,5 +155,5 @@ class Catalogue:
     problems: Mapping[str, str] = field(default_factory=dict)
 
 
-ENGLISH = Catalogue()
+ENGLISH = MessageCatalog()
 """The form in English."""

@@ -6,13 +6,13 @@ from typing import Any
 
 from prompt_toolkit.buffer import Buffer
 
-from mcp_elicit_client.core.choices import Choice, same
+from mcp_elicit_client.core.choices import Choice, json_equal
 from mcp_elicit_client.core.forms import ChoiceField, MultiChoiceField
-from mcp_elicit_client.core.matching import check_value
+from mcp_elicit_client.core.matching import validate_value
 from mcp_elicit_client.handlers.terminal.layout import GUTTER
-from mcp_elicit_client.handlers.terminal.screen.catalogue import Catalogue
-from mcp_elicit_client.handlers.terminal.screen.control import LEFT_OUT, Control, Outcome
-from mcp_elicit_client.handlers.terminal.screen.drawing import INDENT, Drawing, Line, cut, host, typed
+from mcp_elicit_client.handlers.terminal.screen.catalogue import MessageCatalog
+from mcp_elicit_client.handlers.terminal.screen.control import OMITTED, Control, ControlState
+from mcp_elicit_client.handlers.terminal.screen.drawing import INDENT, Drawing, Line, cut, host_text, input_text
 from mcp_elicit_client.handlers.terminal.screen.words import how_many
 
 _FILTER_FROM = 9
@@ -21,19 +21,19 @@ _FILTER_FROM = 9
 _ROWS = 8
 
 
-class OptionsControl(Control):
+class SelectControl(Control):
     """One of several options, or some of them; many are found by typing a part of their names."""
 
     field: ChoiceField | MultiChoiceField
 
-    def __init__(self, field: ChoiceField | MultiChoiceField, words: Catalogue) -> None:
+    def __init__(self, field: ChoiceField | MultiChoiceField, words: MessageCatalog) -> None:
         super().__init__(field, words)
         self.several: bool = isinstance(field, MultiChoiceField)
         default = (
             [] if field.default is None else field.default if isinstance(field.default, tuple) else [field.default]
         )
         self.chosen: list[Choice] = [
-            choice for choice in field.choices if any(same(choice.value, each) for each in default)
+            choice for choice in field.choices if any(json_equal(choice.value, each) for each in default)
         ]
         self.empty: bool = field.default == ()
         self.refusal: str = ""
@@ -52,7 +52,7 @@ class OptionsControl(Control):
         return self._buffer
 
     @property
-    def outcome(self) -> Outcome:
+    def state(self) -> ControlState:
         return self._outcome
 
     @property
@@ -63,7 +63,7 @@ class OptionsControl(Control):
 
     def restore(self, value: Any) -> None:
         values = list(value) if self.several else [value]
-        self.chosen = [choice for choice in self.field.choices if any(same(choice.value, each) for each in values)]
+        self.chosen = [choice for choice in self.field.choices if any(json_equal(choice.value, each) for each in values)]
         self.empty = self.several and not values
         self.touched = self.restored = True
         self._outcome = self._look()
@@ -103,8 +103,8 @@ class OptionsControl(Control):
         if self._buffer is not None:
             text = self._buffer.text
             hint = self.words.filter.format(shown=len(shown), options=len(self.field.choices))
-            drawn.lines += host(hint if shown else self.words.filter_none, width, "class:hint", INDENT)
-            drawn.add(typed(text, self._buffer.cursor_position, width, hidden=False, style="class:value", rows=2))
+            drawn.lines += host_text(hint if shown else self.words.filter_none, width, "class:hint", INDENT)
+            drawn.add(input_text(text, self._buffer.cursor_position, width, hidden=False, style="class:value", rows=2))
         at = self._pointed(shown)
         self._first = min(max(self._first, at - _ROWS + 1), at) if at is not None else 0
         last = self._first + _ROWS
@@ -119,7 +119,7 @@ class OptionsControl(Control):
         if drawn.cursor is None:
             drawn.cursor = (0, 0)
         for text in self._status():
-            drawn.lines += host(text, width, "class:hint", INDENT)
+            drawn.lines += host_text(text, width, "class:hint", INDENT)
         return drawn
 
     def keys(self) -> tuple[tuple[str, str], ...]:
@@ -147,7 +147,7 @@ class OptionsControl(Control):
         return [("class:hint", cut(f"{INDENT}... {self.words.more_options.format(count=count)}", width))]
 
     def _option(self, place: int, *, pointed: bool, width: int) -> Line:
-        chosen = any(same(self.field.choices[place].value, each.value) for each in self.chosen)
+        chosen = any(json_equal(self.field.choices[place].value, each.value) for each in self.chosen)
         box = ("[x] " if chosen else "[ ] ") if self.several else ("(x) " if chosen else "( ) ")
         mark = "> " if pointed else "  "
         style = "class:value" if chosen else "class:server"
@@ -193,7 +193,7 @@ class OptionsControl(Control):
 
     def _toggle(self, choice: Choice) -> bool:
         most = self.field.max_items if isinstance(self.field, MultiChoiceField) else None
-        kept = [each for each in self.chosen if not same(each.value, choice.value)]
+        kept = [each for each in self.chosen if not json_equal(each.value, choice.value)]
         if len(kept) == len(self.chosen) and most is not None and len(kept) >= most:
             self.refusal = self.words.too_many.format(most=most)
             return False
@@ -215,12 +215,12 @@ class OptionsControl(Control):
         self._at = shown[0] if shown and self._buffer is not None and self._buffer.text.strip() else None
         self.on_change(self)
 
-    def _look(self, *, touched: bool = False) -> Outcome:
+    def _look(self, *, touched: bool = False) -> ControlState:
         if not self.chosen and not self.empty:
             return self.missing()
         values = [choice.value for choice in self.chosen]
         value: Any = values if self.several else values[0]
-        errors = check_value(self.field, value)
+        errors = validate_value(self.field, value)
         if errors:
-            return Outcome(LEFT_OUT, errors=errors)
-        return Outcome(value, "user" if touched or self.touched else "default")
+            return ControlState(OMITTED, errors=errors)
+        return ControlState(value, "user" if touched or self.touched else "default")

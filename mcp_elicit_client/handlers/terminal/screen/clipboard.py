@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import sys
 
-from mcp_elicit_client.core.urls import Target
+from mcp_elicit_client.core.urls import TargetUrl
 
 
-async def copy_through_terminal(target: Target) -> bool:
+async def copy_through_terminal(target: TargetUrl) -> bool:
     """
     Put *target* into the clipboard of the user's terminal, with OSC 52.
 

@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.core.consent import UrlQuestion, ask_consent, ask_when_done
+from mcp_elicit_client.core.consent import UrlPrompt, consent_prompt, completion_prompt
 from mcp_elicit_client.handlers.opener import over_ssh
 from mcp_elicit_client.handlers.qr import qr_code
 from mcp_elicit_client.handlers.terminal.layout import GUTTER
-from mcp_elicit_client.handlers.terminal.screen.drawing import Drawing, Line, host
+from mcp_elicit_client.handlers.terminal.screen.drawing import Drawing, Line, host_text
 from mcp_elicit_client.handlers.terminal.screen.view import Button, View
 from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl
-from mcp_elicit_client.racing import ask_until
+from mcp_elicit_client.racing import run_until
 from mcp_elicit_client.typing import Answer, UrlRequest
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.terminal.screen.application import Stage
+    from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
 
-_KEYS = {"decline": "Ctrl+D", "never": "F4", "cancel": "Ctrl+C"}
-_GUARDED = ("open", "copy", "show", "continue")
+_KEYS = {"decline": "Ctrl+D", "block": "F4", "cancel": "Ctrl+C"}
+_GUARDED = ("open", "copy", "show", "done")
 
 
 class UrlView(View):
@@ -35,7 +35,7 @@ class UrlView(View):
 
     request: UrlRequest
 
-    def __init__(self, stage: Stage, question: UrlQuestion, notes: Sequence[str] = (), code: str | None = None) -> None:
+    def __init__(self, stage: TerminalApp, question: UrlPrompt, notes: Sequence[str] = (), code: str | None = None) -> None:
         super().__init__(stage, question.request)
         self.question = question
         self.notes = notes
@@ -53,10 +53,10 @@ class UrlView(View):
     def keys(self) -> Sequence[tuple[str, str]]:
         return [("Tab Enter", self.words.key_choose), ("Esc", self.words.key_leave)]
 
-    def do(self, name: str) -> None:
+    def activate(self, name: str) -> None:
         self.stage.end(name)
 
-    def on(self, key: str, data: str) -> None:  # noqa: ARG002 -- nothing is typed here
+    def handle_key(self, key: str, data: str) -> None:  # noqa: ARG002 -- nothing is typed here
         last = len(self.buttons()) - 1
         match key:
             case "next" | "right" | "down":
@@ -64,21 +64,21 @@ class UrlView(View):
             case "previous" | "left" | "up":
                 self.at = last if self.at is None or self.at == 0 else self.at - 1
             case "enter":
-                self.push()
+                self.press_focused()
 
     def body(self, width: int) -> Drawing:
         words, target = self.words, self.request.target
         drawing = self.message(width)
-        drawing.lines += [*host(words.whole_address, width), *address(target.marked, width)]
+        drawing.lines += [*host_text(words.whole_address, width), *address(target.split_at_domain, width)]
         for warning in target.warnings:
             text = words.warnings.get(warning.code, warning.message).format(detail=warning.detail)
-            drawing.lines += host(words.careful.format(message=text), width, "class:warning")
+            drawing.lines += host_text(words.careful.format(message=text), width, "class:warning")
         for note in self.notes:
-            drawing.lines += host(note, width)
+            drawing.lines += host_text(note, width)
         if self.code is not None:
             drawing.lines += [[("", line)] for line in self.code.split("\n")]
         if self.question.step == "waiting":
-            drawing.lines += host(words.waiting, width)
+            drawing.lines += host_text(words.waiting, width)
         drawing.cursor = (len(drawing.lines) - 1, 0)
         return drawing
 
@@ -107,7 +107,7 @@ def address(marked: tuple[str, str, str], width: int) -> list[Line]:
 class ScreenVisit:
     """One URL that a person is asked to visit, on a stage."""
 
-    stage: Stage
+    stage: TerminalApp
     request: UrlRequest
     open_url: OpenUrl
     copy_url: CopyUrl | None
@@ -116,13 +116,13 @@ class ScreenVisit:
         """Show where the URL leads; open it only if the user says so."""
         notes: tuple[str, ...] = ()
         code: str | None = None
-        if not self.request.visits:
-            question = ask_consent(self.request, can_copy=self.copy_url is not None)
+        if not self.request.previous_visits:
+            question = consent_prompt(self.request, can_copy=self.copy_url is not None)
             choice = await self.stage.show(UrlView(self.stage, question))
-            if choice in ("decline", "never", "cancel"):
+            if choice in ("decline", "block", "cancel"):
                 return _refused(choice)
             opened, notes, code = await self._go(choice)
-            if opened and self.request.answer_when == "agreed":
+            if opened and self.request.respond_after == "consent":
                 await self.stage.say("\n".join([*notes, self.stage.words.if_none_opens]))
                 return Answer.accept(by="user", reason="the user agreed; the URL was handed to a browser")
         return await self._wait(notes, code)
@@ -131,7 +131,7 @@ class ScreenVisit:
         """Open or show the URL; tell whether a program took it, and what to say about it."""
         words, target = self.stage.words, self.request.target
         notes: list[str] = []
-        if choice in ("open", "again"):
+        if choice in ("open", "reopen"):
             if await self.open_url(target):
                 return True, (words.opening.format(url=target.url),), None
             notes.append(words.no_browser.format(ssh=words.over_ssh if over_ssh() else ""))
@@ -146,24 +146,24 @@ class ScreenVisit:
         completion = self.request.completion
         if completion is None:
             return await self._ask_when_done(notes, code)
-        answer = await ask_until(completion.wait, lambda: self._ask_when_done(notes, code))
+        answer = await run_until(completion.wait, lambda: self._ask_when_done(notes, code))
         if answer is not None:
             return answer
         await self.stage.say(self.stage.words.finished)
         return Answer.accept(by="user", reason="the user agreed; the server says that it is finished")
 
     async def _ask_when_done(self, notes: Sequence[str], code: str | None) -> Answer:
-        question = ask_when_done(self.request)
+        question = completion_prompt(self.request)
         while True:
             choice = await self.stage.show(UrlView(self.stage, question, notes, code))
-            if choice == "continue":
+            if choice == "done":
                 return Answer.accept(by="user", reason="the user says to have been there")
-            if choice != "again":
+            if choice != "reopen":
                 return _refused(choice)
-            _, notes, code = await self._go("again")
+            _, notes, code = await self._go("reopen")
 
 
 def _refused(choice: str) -> Answer:
     if choice == "cancel":
         return Answer.cancel(by="user")
-    return Answer.decline(by="user", never_again=choice == "never")
+    return Answer.decline(by="user", block_server=choice == "block")

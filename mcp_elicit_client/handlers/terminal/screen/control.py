@@ -11,24 +11,24 @@ from prompt_toolkit.buffer import Buffer
 
 from mcp_elicit_client.core.errors import FieldError, field_error
 from mcp_elicit_client.core.forms import Field
-from mcp_elicit_client.handlers.terminal.screen.catalogue import Catalogue
+from mcp_elicit_client.handlers.terminal.screen.catalogue import MessageCatalog
 from mcp_elicit_client.handlers.terminal.screen.drawing import Drawing
-from mcp_elicit_client.handlers.terminal.screen.words import complaint, spell
+from mcp_elicit_client.handlers.terminal.screen.words import format_error, format_value
 from mcp_elicit_client.typing import Source
 
 
-class _LeftOut:
+class _Omitted:
     """The value of a field that is not in the answer."""
 
     def __repr__(self) -> str:
         return "LEFT_OUT"
 
 
-LEFT_OUT = _LeftOut()
+OMITTED = _Omitted()
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ControlState:
     """
     What a field stands at.
 
@@ -39,7 +39,7 @@ class Outcome:
         pending: Whether its pattern is still being checked.
     """
 
-    value: Any = LEFT_OUT
+    value: Any = OMITTED
     source: Source | None = None
     errors: tuple[FieldError, ...] = ()
     pending: bool = False
@@ -47,7 +47,7 @@ class Outcome:
     @property
     def is_set(self) -> bool:
         """Whether it would be in the answer."""
-        return self.value is not LEFT_OUT
+        return self.value is not OMITTED
 
 
 class Control(ABC):
@@ -61,7 +61,7 @@ class Control(ABC):
         on_change: What to call when the user changed something.
     """
 
-    def __init__(self, field: Field, words: Catalogue) -> None:
+    def __init__(self, field: Field, words: MessageCatalog) -> None:
         self.field = field
         self.words = words
         self.touched: bool = False
@@ -76,7 +76,7 @@ class Control(ABC):
 
     @property
     @abstractmethod
-    def outcome(self) -> Outcome:
+    def state(self) -> ControlState:
         """What the field stands at."""
 
     @abstractmethod
@@ -107,24 +107,24 @@ class Control(ABC):
 
     def complaints(self) -> list[str]:
         """Say what is wrong, as far as the user is to be told by now."""
-        errors = [error for error in self.outcome.errors if error.code != "required" or self.nagged]
-        return [complaint(self.field, error, self.words) for error in errors]
+        errors = [error for error in self.state.errors if error.code != "required" or self.nagged]
+        return [format_error(self.field, error, self.words) for error in errors]
 
     def summary(self) -> str:
         """Say in one line what the field stands at."""
-        outcome = self.outcome
+        outcome = self.state
         if not outcome.is_set:
             return f"({self.words.not_answered if self.field.required else self.words.left_out})"
-        return spell(self.field, outcome.value, self.words)
+        return format_value(self.field, outcome.value, self.words)
 
     def note(self) -> str:
         """Say where the value comes from, if not from this user now."""
-        if self.outcome.source == "default":
+        if self.state.source == "default":
             return self.words.suggested
         return self.words.typed_before if self.restored else ""
 
-    def missing(self) -> Outcome:
+    def missing(self) -> ControlState:
         """Return the outcome of a field that was not answered."""
         if self.field.required:
-            return Outcome(errors=(field_error(self.field.name, "required"),))
-        return Outcome()
+            return ControlState(errors=(field_error(self.field.name, "required"),))
+        return ControlState()

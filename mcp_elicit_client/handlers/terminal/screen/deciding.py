@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mcp_elicit_client.core.forms import BooleanField
-from mcp_elicit_client.handlers.terminal.screen.catalogue import Catalogue
-from mcp_elicit_client.handlers.terminal.screen.control import Control, Outcome
+from mcp_elicit_client.handlers.terminal.screen.catalogue import MessageCatalog
+from mcp_elicit_client.handlers.terminal.screen.control import Control, ControlState
 from mcp_elicit_client.handlers.terminal.screen.drawing import INDENT, Drawing, cut
 
 
@@ -15,15 +15,15 @@ class BooleanControl(Control):
 
     field: BooleanField
 
-    def __init__(self, field: BooleanField, words: Catalogue) -> None:
+    def __init__(self, field: BooleanField, words: MessageCatalog) -> None:
         super().__init__(field, words)
         self.value: bool | None = field.default
 
     @property
-    def outcome(self) -> Outcome:
+    def state(self) -> ControlState:
         if self.value is None:
             return self.missing()
-        return Outcome(self.value, "user" if self.touched else "default")
+        return ControlState(self.value, "user" if self.touched else "default")
 
     def restore(self, value: Any) -> None:
         if isinstance(value, bool):

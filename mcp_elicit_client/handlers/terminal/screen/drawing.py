@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.handlers.terminal.layout import GUTTER, columns, quote
 
 Line: TypeAlias = list[tuple[str, str]]
@@ -55,12 +55,12 @@ def _quoted(text: str, width: int) -> tuple[str, ...]:
     return tuple(quote(text, width).split("\n"))
 
 
-def server(text: str, width: int, style: str = "class:server") -> list[Line]:
+def server_text(text: str, width: int, style: str = "class:server") -> list[Line]:
     """Set the server's words behind the gutter."""
     return [[("class:gutter", GUTTER), (style, line[len(GUTTER) :])] for line in _quoted(text, width)]
 
 
-def host(text: str, width: int, style: str = "class:host", indent: str = "") -> list[Line]:
+def host_text(text: str, width: int, style: str = "class:host", indent: str = "") -> list[Line]:
     """
     Set the host's own words.
 
@@ -90,7 +90,7 @@ def pad(text: str, room: int) -> str:
     return shown + " " * (room - columns(shown))
 
 
-def typed(  # noqa: PLR0913 -- one way to draw, by keyword
+def input_text(  # noqa: PLR0913 -- one way to draw, by keyword
     text: str, cursor: int | None, width: int, *, hidden: bool, style: str, rows: int = 12
 ) -> Drawing:
     """
@@ -140,4 +140,4 @@ def _visible(character: str, marks: int) -> str:
 
 @lru_cache(maxsize=4_096)
 def _printable(text: str) -> str:
-    return printable(text, multiline=False)
+    return sanitize_text(text, multiline=False)

@@ -9,13 +9,13 @@ from prompt_toolkit.document import Document
 
 from mcp_elicit_client.core.entry import parse_text
 from mcp_elicit_client.core.errors import FieldError
-from mcp_elicit_client.core.forms import Field, MultiChoiceField, NumberField, TextField, text_of
-from mcp_elicit_client.core.matching import check_value
+from mcp_elicit_client.core.forms import Field, MultiChoiceField, NumberField, TextField, text_constraints
+from mcp_elicit_client.core.matching import validate_value
 from mcp_elicit_client.exceptions import AnswerError
-from mcp_elicit_client.handlers.terminal.screen.catalogue import Catalogue
-from mcp_elicit_client.handlers.terminal.screen.control import LEFT_OUT, Control, Outcome
-from mcp_elicit_client.handlers.terminal.screen.drawing import INDENT, Drawing, cut, host, typed
-from mcp_elicit_client.handlers.terminal.screen.words import spell
+from mcp_elicit_client.handlers.terminal.screen.catalogue import MessageCatalog
+from mcp_elicit_client.handlers.terminal.screen.control import OMITTED, Control, ControlState
+from mcp_elicit_client.handlers.terminal.screen.drawing import INDENT, Drawing, cut, host_text, input_text
+from mcp_elicit_client.handlers.terminal.screen.words import format_value
 
 _LONGEST = 65_536
 """How many characters a field takes; what is sent may be far less."""
@@ -29,7 +29,7 @@ class TextControl(Control):
         lines: Whether it takes more than one line.
     """
 
-    def __init__(self, field: TextField | NumberField | MultiChoiceField, words: Catalogue) -> None:
+    def __init__(self, field: TextField | NumberField | MultiChoiceField, words: MessageCatalog) -> None:
         super().__init__(field, words)
         self.lines: bool = isinstance(field, MultiChoiceField) or (
             isinstance(field, TextField) and field.format is None and not field.is_hidden
@@ -50,7 +50,7 @@ class TextControl(Control):
         return self._buffer.text
 
     @property
-    def outcome(self) -> Outcome:
+    def state(self) -> ControlState:
         return self._outcome
 
     def restore(self, value: Any) -> None:
@@ -88,21 +88,21 @@ class TextControl(Control):
 
     def rows(self, width: int) -> Drawing:
         style = "class:suggestion" if self._outcome.source == "default" else "class:value"
-        drawn = typed(self.text, self._buffer.cursor_position, width, hidden=self.field.is_hidden, style=style)
+        drawn = input_text(self.text, self._buffer.cursor_position, width, hidden=self.field.is_hidden, style=style)
         if self._outcome.pending:
-            drawn.lines += host(self.words.checking, width, "class:hint", INDENT)
+            drawn.lines += host_text(self.words.checking, width, "class:hint", INDENT)
         elif self.empty:
-            drawn.lines += host(f"({self._spell_empty()})", width, "class:hint", INDENT)
+            drawn.lines += host_text(f"({self._spell_empty()})", width, "class:hint", INDENT)
         elif (sent := self._sent_otherwise()) is not None:
             shown = cut(self.words.sent_as.format(value=sent), width - len(INDENT) - 1)
             drawn.lines.append([("class:hint", INDENT + shown)])
         if self.field.required and not self.text and not self.empty and self._may_be_empty():
-            drawn.lines += host(self.words.to_send_empty, width, "class:hint", INDENT)
+            drawn.lines += host_text(self.words.to_send_empty, width, "class:hint", INDENT)
         return drawn
 
     def summary(self) -> str:
         if self.touched and self.text.strip() and not self._outcome.is_set and not self.field.is_hidden:
-            shown = typed(self.text, None, _LONGEST, hidden=False, style="").lines
+            shown = input_text(self.text, None, _LONGEST, hidden=False, style="").lines
             return " ".join(line[-1][1] for line in shown)
         return super().summary()
 
@@ -110,23 +110,23 @@ class TextControl(Control):
         newline = (("Ctrl+J", self.words.key_newline),) if self.lines else ()
         return (*newline, ("F2", self.words.key_empty)) if self._may_be_empty() else newline
 
-    def settle(self, text: str, outcome: Outcome) -> None:
+    def settle(self, text: str, outcome: ControlState) -> None:
         """Take what the check of a pattern found, unless the text is another by now."""
         if text == self.text and self._outcome.pending:
             self._outcome = outcome
 
     def refuse(self, error: FieldError) -> None:
         """Take note of what the last check of all found."""
-        self._outcome = Outcome(errors=(error,))
+        self._outcome = ControlState(errors=(error,))
 
-    def look(self, text: str) -> Outcome:
+    def look(self, text: str) -> ControlState:
         """Check *text*, its pattern included: takes time, may run in any thread."""
         return _read(self.field, text)
 
-    def _untouched(self) -> Outcome:
+    def _untouched(self) -> ControlState:
         if self.field.default is None:
             return self.missing()
-        return Outcome(self.field.default, "default")
+        return ControlState(self.field.default, "default")
 
     def _on_text_changed(self, _: Buffer) -> None:
         if len(self.text) > _LONGEST:
@@ -139,15 +139,15 @@ class TextControl(Control):
     def _check(self) -> None:
         if self.empty:
             value = "" if isinstance(self.field, TextField) else []
-            errors = check_value(_without_pattern(self.field), value)
-            self._outcome = Outcome(errors=errors) if errors else Outcome(value, "user")
+            errors = validate_value(_without_pattern(self.field), value)
+            self._outcome = ControlState(errors=errors) if errors else ControlState(value, "user")
         elif not self.text.strip():
             self._outcome = self.missing()
         else:
             outcome = _read(_without_pattern(self.field), self.text)
-            text = text_of(self.field)
+            text = text_constraints(self.field)
             pending = text is not None and bool(text.pattern) and not outcome.errors
-            self._outcome = Outcome(outcome.value, outcome.source, outcome.errors, pending)
+            self._outcome = ControlState(outcome.value, outcome.source, outcome.errors, pending)
 
     def _may_be_empty(self) -> bool:
         match self.field:
@@ -164,20 +164,20 @@ class TextControl(Control):
     def _sent_otherwise(self) -> str | None:
         """Return what would be sent, where it is not what was typed."""
         value = self._outcome.value
-        if self.field.is_hidden or not self.touched or value is LEFT_OUT or isinstance(value, list):
+        if self.field.is_hidden or not self.touched or value is OMITTED or isinstance(value, list):
             return None
-        return None if str(value) == self.text else spell(self.field, value, self.words)
+        return None if str(value) == self.text else format_value(self.field, value, self.words)
 
 
-def _read(field: Field, text: str) -> Outcome:
+def _read(field: Field, text: str) -> ControlState:
     try:
         if isinstance(field, MultiChoiceField) and "\n" in text.strip():
             values = [line.strip() for line in text.split("\n") if line.strip()]
-            errors = check_value(field, values)
-            return Outcome(errors=errors) if errors else Outcome(values, "user")
-        return Outcome(parse_text(field, text), "user")
+            errors = validate_value(field, values)
+            return ControlState(errors=errors) if errors else ControlState(values, "user")
+        return ControlState(parse_text(field, text), "user")
     except AnswerError as error:
-        return Outcome(errors=error.errors)
+        return ControlState(errors=error.errors)
 
 
 def _without_pattern(field: Field) -> Field:

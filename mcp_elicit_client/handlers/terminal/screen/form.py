@@ -9,34 +9,34 @@ from prompt_toolkit.buffer import Buffer
 
 from mcp_elicit_client.core.choices import Choice
 from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Field, MultiChoiceField
-from mcp_elicit_client.core.matching import check
-from mcp_elicit_client.core.validation import Validation
+from mcp_elicit_client.core.matching import validate_content
+from mcp_elicit_client.core.validation import ValidationResult
 from mcp_elicit_client.handlers.terminal.layout import columns
-from mcp_elicit_client.handlers.terminal.screen.choosing import OptionsControl
-from mcp_elicit_client.handlers.terminal.screen.control import Control, Outcome
+from mcp_elicit_client.handlers.terminal.screen.choosing import SelectControl
+from mcp_elicit_client.handlers.terminal.screen.control import Control, ControlState
 from mcp_elicit_client.handlers.terminal.screen.deciding import BooleanControl
-from mcp_elicit_client.handlers.terminal.screen.drawing import Drawing, host
+from mcp_elicit_client.handlers.terminal.screen.drawing import Drawing, host_text
 from mcp_elicit_client.handlers.terminal.screen.fields import TextControl
 from mcp_elicit_client.handlers.terminal.screen.review import ReviewView
 from mcp_elicit_client.handlers.terminal.screen.rows import focused, row
 from mcp_elicit_client.handlers.terminal.screen.view import Button, View
-from mcp_elicit_client.handlers.terminal.screen.words import complaint
+from mcp_elicit_client.handlers.terminal.screen.words import format_error
 from mcp_elicit_client.typing import Answer, FormRequest, Source
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.terminal.screen.application import Stage
-    from mcp_elicit_client.handlers.terminal.screen.catalogue import Catalogue
+    from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
+    from mcp_elicit_client.handlers.terminal.screen.catalogue import MessageCatalog
 
 _TITLE = 32
 
 
-def control_of(field: Field, words: Catalogue) -> Control:
+def control_of(field: Field, words: MessageCatalog) -> Control:
     """Make the control that *field* is answered with."""
     match field:
         case BooleanField():
             return BooleanControl(field, words)
         case ChoiceField() | MultiChoiceField(choices=(Choice(), *_)):
-            return OptionsControl(field, words)
+            return SelectControl(field, words)
         case _:
             return TextControl(field, words)
 
@@ -52,7 +52,7 @@ class FormView(View):
     request: FormRequest
     busy: bool
 
-    def __init__(self, stage: Stage, request: FormRequest) -> None:
+    def __init__(self, stage: TerminalApp, request: FormRequest) -> None:
         super().__init__(stage, request)
         self.controls: list[Control] = [control_of(field, stage.words) for field in request.form.fields]
         for control in self.controls:
@@ -80,23 +80,23 @@ class FormView(View):
 
     def values(self) -> dict[str, Any]:
         """What would be sent."""
-        return {each.field.name: each.outcome.value for each in self.controls if each.outcome.is_set}
+        return {each.field.name: each.state.value for each in self.controls if each.state.is_set}
 
     def sources(self) -> dict[str, Source]:
         """Who said so, by field."""
-        outcomes = {each.field.name: each.outcome for each in self.controls}
+        outcomes = {each.field.name: each.state for each in self.controls}
         return {name: each.source for name, each in outcomes.items() if each.is_set and each.source is not None}
 
     def kept(self) -> dict[str, Any]:
         """What the user answered, for the next time."""
-        return {each.field.name: each.outcome.value for each in self.controls if each.touched and each.outcome.is_set}
+        return {each.field.name: each.state.value for each in self.controls if each.touched and each.state.is_set}
 
     def kept_texts(self) -> dict[str, str]:
         """What the user typed that is no answer yet, for the next time."""
         return {
             each.field.name: each.text
             for each in self.controls
-            if isinstance(each, TextControl) and each.touched and each.text.strip() and not each.outcome.is_set
+            if isinstance(each, TextControl) and each.touched and each.text.strip() and not each.state.is_set
         }
 
     def restore(self, values: Mapping[str, Any], texts: Mapping[str, Any]) -> None:
@@ -110,7 +110,7 @@ class FormView(View):
 
     def buttons(self) -> Sequence[Button]:
         words = self.words
-        never = [Button("never", words.do_never, "F4")] if self.request.can_silence else []
+        never = [Button("block", words.do_never, "F4")] if self.request.can_block else []
         return [
             Button("send", words.do_review, "Ctrl+S", guarded=True),
             Button("decline", words.do_decline, "Ctrl+D"),
@@ -123,16 +123,16 @@ class FormView(View):
         own = self.control.keys() if self.control is not None else ()
         return [("Tab/Enter", words.key_next), *own, ("F1", words.key_more), ("Esc", words.key_leave)]
 
-    def do(self, name: str) -> None:
+    def activate(self, name: str) -> None:
         match name:
             case "send":
                 self._review()
-            case "decline" | "never":
-                self.stage.end(Answer.decline(by="user", never_again=name == "never"))
+            case "decline" | "block":
+                self.stage.end(Answer.decline(by="user", block_server=name == "block"))
             case "cancel":
                 self.stage.cancel()
 
-    def on(self, key: str, data: str) -> None:
+    def handle_key(self, key: str, data: str) -> None:
         control = self.control
         if control is not None and key == "enter":
             control.press(key, data)
@@ -146,7 +146,7 @@ class FormView(View):
         elif key == "more":
             self.more = not self.more
         elif key == "enter":
-            self.push()
+            self.press_focused()
         elif self.at is not None and key in ("left", "right"):
             last = len(self.buttons()) - 1
             self.at = min(max(self.at + (1 if key == "right" else -1), 0), last)
@@ -187,17 +187,17 @@ class FormView(View):
 
     def _look(self, control: TextControl) -> None:
         """Check the pattern of what is typed: one check at a time, of what is there by then."""
-        if not control.outcome.pending or self.stage.application is None:
+        if not control.state.pending or self.stage.application is None:
             return
         text = control.text
 
-        def settle(outcome: Outcome) -> None:
+        def settle(outcome: ControlState) -> None:
             self._looking.discard(control.field.name)
             control.settle(text, outcome)
             self._look(control)
 
         self._looking.add(control.field.name)
-        self.stage.later(lambda: control.look(text), settle)
+        self.stage.call_later(lambda: control.look(text), settle)
 
     def _review(self) -> None:
         for control in self.controls:
@@ -206,12 +206,12 @@ class FormView(View):
             return
         self.busy = True
         values = self.values()
-        self.stage.later(lambda: check(self.request.form, values), self._checked)
+        self.stage.call_later(lambda: validate_content(self.request.form, values), self._checked)
 
-    def _checked(self, validation: Validation) -> None:
+    def _checked(self, validation: ValidationResult) -> None:
         self.busy = False
         if validation.valid:
-            self.stage.turn_to(ReviewView(self.stage, self))
+            self.stage.switch_to(ReviewView(self.stage, self))
             return
         places = {each.field.name: at for at, each in enumerate(self.controls)}
         for error in validation.errors:
@@ -220,10 +220,10 @@ class FormView(View):
             if place is not None and isinstance(control, TextControl):
                 control.refuse(error)
                 self.go_to(place)
-            self.status = complaint(control.field, error, self.words) if control is not None else error.message
+            self.status = format_error(control.field, error, self.words) if control is not None else error.message
 
     def _show_wrong(self) -> bool:
-        wrong = [at for at, control in enumerate(self.controls) if control.outcome.errors]
+        wrong = [at for at, control in enumerate(self.controls) if control.state.errors]
         if wrong:
             self.go_to(wrong[0])
             self.status = self.words.wrong_fields.format(count=len(wrong))
@@ -235,11 +235,11 @@ class FormView(View):
         for at, control in enumerate(self.controls):
             here = self.at is None and at == self.place
             drawing.add(focused(control, width, more=self.more) if here else row(control, width, titles))
-        if self.request.form.left_out:
-            count = len(self.request.form.left_out)
-            drawing.lines += host(self.words.left_out_fields.format(count=count), width, "class:hint")
+        if self.request.form.unsupported_fields:
+            count = len(self.request.form.unsupported_fields)
+            drawing.lines += host_text(self.words.left_out_fields.format(count=count), width, "class:hint")
         if self.status:
-            drawing.lines += host(self.status, width, "class:error")
+            drawing.lines += host_text(self.status, width, "class:error")
         if drawing.cursor is None:
             drawing.cursor = (len(drawing.lines) - 1, 0)
         return drawing

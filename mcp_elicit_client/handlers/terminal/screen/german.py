@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mcp_elicit_client.handlers.terminal.screen.catalogue import Catalogue
+from mcp_elicit_client.handlers.terminal.screen.catalogue import MessageCatalog
 
-GERMAN = Catalogue(
+GERMAN = MessageCatalog(
     asks_to_confirm="{server}{tool} bittet Sie, das zu bestätigen{turn}.",
     asks_one="{server}{tool} bittet Sie um eine Antwort{turn}.",
     asks_many="{server}{tool} bittet Sie um {fields} Antworten{turn}.",
@@ -115,7 +115,7 @@ GERMAN = Catalogue(
         "unsafe_integer": "Muss kleiner sein: Server können eine so große ganze Zahl nicht genau lesen.",
         "not_unicode": "Muss gültiger Unicode-Text sein.",
         "unknown_field": "Wurde nicht gefragt.",
-        "left_out": "Kann hier nicht beantwortet werden.",
+        "unsupported_field": "Kann hier nicht beantwortet werden.",
         "too_large": "Alles zusammen länger als {answer} Zeichen.",
     },
     formats={
@@ -153,7 +153,7 @@ GERMAN = Catalogue(
     },
     problems={
         "impersonation": "Der Server nennt sich wie jemand anders.",
-        "secret": "Hier geht es um etwas Geheimes: ein Passwort, einen Schlüssel oder eine Kartennummer.",
+        "sensitive_data": "Hier geht es um etwas Geheimes: ein Passwort, einen Schlüssel oder eine Kartennummer.",
     },
 )
 """The form in German."""

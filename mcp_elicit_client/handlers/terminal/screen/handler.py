@@ -10,7 +10,7 @@ import anyio
 from mcp_elicit_client.handlers.drafts import Drafts
 from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.parts import name_of
-from mcp_elicit_client.handlers.terminal.screen.application import Stage
+from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
 from mcp_elicit_client.handlers.terminal.screen.consent import ScreenVisit
 from mcp_elicit_client.handlers.terminal.screen.form import FormView
 from mcp_elicit_client.handlers.terminal.screen.review import ReviewView
@@ -33,7 +33,7 @@ class ScreenDrafts:
 
 
 async def ask_on_screen(
-    stage: Stage, request: Request, drafts: ScreenDrafts, open_url: OpenUrl, copy_url: CopyUrl | None
+    stage: TerminalApp, request: Request, drafts: ScreenDrafts, open_url: OpenUrl, copy_url: CopyUrl | None
 ) -> Answer:
     """Ask *request* on *stage*: only what the person sends on purpose is an accept."""
     try:
@@ -41,7 +41,7 @@ async def ask_on_screen(
             return await _ask_form(stage, request, drafts)
         return await ScreenVisit(stage, request, open_url, copy_url).ask()
     except EndOfInputError:
-        return Answer.cancel(by="nobody", reason="the input ended")
+        return Answer.cancel(by="unattended", reason="the input ended")
     except InterruptedByUserError:
         return Answer.cancel(by="user", reason="the user left the question")
     except asyncio.CancelledError:
@@ -50,7 +50,7 @@ async def ask_on_screen(
         raise
 
 
-async def _ask_form(stage: Stage, request: FormRequest, drafts: ScreenDrafts) -> Answer:
+async def _ask_form(stage: TerminalApp, request: FormRequest, drafts: ScreenDrafts) -> Answer:
     form = FormView(stage, request)
     form.restore(drafts.values.take(request), drafts.texts.take(request))
     try:

@@ -16,7 +16,7 @@ _ALWAYS: dict[str, str] = {
     "c-c": "cancel",
     "<sigint>": "cancel",
     "c-d": "decline",
-    "f4": "never",
+    "f4": "block",
     "c-s": "send",
     "escape": "escape",
     "tab": "next",
@@ -57,7 +57,7 @@ def bindings_of(view: Callable[[], View | None], press: Callable[[str, str], Non
     def takes_keys() -> View | None:
         """Return the view unless it is asking something, or waiting."""
         shown = view()
-        return shown if shown is not None and shown.doubt is None and not shown.busy else None
+        return shown if shown is not None and shown.confirmation is None and not shown.busy else None
 
     def is_typing() -> bool:
         shown = takes_keys()

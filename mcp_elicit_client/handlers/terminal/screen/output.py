@@ -16,7 +16,7 @@ _TOGETHER = 0.02
 """How long prints are collected before the question is drawn again below them, in seconds."""
 
 
-class Above:
+class StdoutProxy:
     """
     Puts lines above the question, from any thread.
 
@@ -89,7 +89,7 @@ class Above:
 class _Stream:
     """Stands for a stream of the process while a question is open."""
 
-    def __init__(self, stream: TextIO, above: Above) -> None:
+    def __init__(self, stream: TextIO, above: StdoutProxy) -> None:
         self._stream = stream
         self._above = above
 
@@ -109,13 +109,13 @@ class _Stream:
 
 
 @contextmanager
-def lines_above(stream: TextIO) -> Iterator[Above]:
+def lines_above(stream: TextIO) -> Iterator[StdoutProxy]:
     """
     Take what goes to the terminal through ``sys.stdout``, ``sys.stderr`` and logging.
 
     What a program writes to the terminal's descriptor itself is not caught.
     """
-    above = Above(stream)
+    above = StdoutProxy(stream)
     originals = {name: getattr(sys, name) for name in ("stdout", "stderr")}
     caught = {name: each for name, each in originals.items() if _is_terminal(each)}
     stands = {id(each): _Stream(each, above) for each in caught.values()}

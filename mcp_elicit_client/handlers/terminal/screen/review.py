@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mcp_elicit_client.core.secrets.held import typed_secrets
-from mcp_elicit_client.handlers.terminal.screen.drawing import Drawing, Line, host, server
-from mcp_elicit_client.handlers.terminal.screen.view import Button, Doubt, View
-from mcp_elicit_client.handlers.terminal.screen.words import spell
+from mcp_elicit_client.handlers.terminal.screen.drawing import Drawing, Line, host_text, server_text
+from mcp_elicit_client.handlers.terminal.screen.view import Button, Confirmation, View
+from mcp_elicit_client.handlers.terminal.screen.words import format_value
 from mcp_elicit_client.typing import Answer
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.terminal.screen.application import Stage
+    from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
     from mcp_elicit_client.handlers.terminal.screen.control import Control
     from mcp_elicit_client.handlers.terminal.screen.form import FormView
 
@@ -26,9 +26,9 @@ class ReviewView(View):
         row: The field that Enter would go back to; None if none.
     """
 
-    doubt: Doubt | None
+    doubt: Confirmation | None
 
-    def __init__(self, stage: Stage, form: FormView) -> None:
+    def __init__(self, stage: TerminalApp, form: FormView) -> None:
         super().__init__(stage, form.request)
         self.form = form
         self.row: int | None = None
@@ -39,7 +39,7 @@ class ReviewView(View):
     def buttons(self) -> Sequence[Button]:
         words = self.words
         edit = [Button("edit", words.do_edit, "Esc")] if self.form.controls else []
-        never = [Button("never", words.do_never, "F4")] if self.request.can_silence else []
+        never = [Button("block", words.do_never, "F4")] if self.request.can_block else []
         return [
             Button("send", words.do_send, "Ctrl+S", guarded=True),
             *edit,
@@ -51,16 +51,16 @@ class ReviewView(View):
     def keys(self) -> Sequence[tuple[str, str]]:
         return [("Up/Down Enter", self.words.key_edit)] if self.form.controls else []
 
-    def do(self, name: str) -> None:
+    def activate(self, name: str) -> None:
         match name:
             case "send":
                 self._send()
             case "edit":
-                self.stage.turn_to(self.form)
+                self.stage.switch_to(self.form)
             case _:
-                self.form.do(name)
+                self.form.activate(name)
 
-    def on(self, key: str, data: str) -> None:  # noqa: ARG002 -- nothing is typed here
+    def handle_key(self, key: str, data: str) -> None:  # noqa: ARG002 -- nothing is typed here
         last = len(self.buttons()) - 1
         match key:
             case "next" | "right":
@@ -74,13 +74,13 @@ class ReviewView(View):
                 self.at = None
             case "enter" if self.row is not None:
                 self.form.go_to(self.row)
-                self.stage.turn_to(self.form)
+                self.stage.switch_to(self.form)
             case "enter":
-                self.push()
+                self.press_focused()
 
     def _escape(self) -> None:
         if self.form.controls:
-            self.do("edit")
+            self.activate("edit")
         else:
             self.stage.cancel()
 
@@ -93,31 +93,31 @@ class ReviewView(View):
             self.stage.end(answer)
             return
         confirmed = answer.model_copy(update={"confirmed": True})
-        warnings = dict.fromkeys(self.words.problems.get("secret", each.message) for each in found)
-        self.doubt = Doubt(self.words.ask_secret, lambda: self.stage.end(confirmed), warnings=list(warnings))
+        warnings = dict.fromkeys(self.words.problems.get("sensitive_data", each.message) for each in found)
+        self.doubt = Confirmation(self.words.ask_secret, lambda: self.stage.end(confirmed), warnings=list(warnings))
 
     def body(self, width: int) -> Drawing:
         if not self.form.controls:
             drawing = self.message(width)
-            drawing.lines += host(self.words.send_confirms, width)
+            drawing.lines += host_text(self.words.send_confirms, width)
             drawing.cursor = (len(drawing.lines) - 1, 0)
             return drawing
-        drawing = Drawing(host(self.words.review, width))
+        drawing = Drawing(host_text(self.words.review, width))
         for at, control in enumerate(self.form.controls):
             if at == self.row:
                 drawing.cursor = (len(drawing.lines), 0)
             drawing.lines += self._row(control, width, pointed=at == self.row)
-        drawing.lines += host(self.words.goes_to.format(server=self.name), width)
+        drawing.lines += host_text(self.words.goes_to.format(server=self.name), width)
         if drawing.cursor is None:
             drawing.cursor = (0, 0)
         return drawing
 
     def _row(self, control: Control, width: int, *, pointed: bool) -> list[Line]:
-        outcome = control.outcome
-        value = spell(control.field, outcome.value, self.words) if outcome.is_set else f"({self.words.left_out})"
-        lines = server(f"{control.field.title}: {value}", width)
+        outcome = control.state
+        value = format_value(control.field, outcome.value, self.words) if outcome.is_set else f"({self.words.left_out})"
+        lines = server_text(f"{control.field.title}: {value}", width)
         if pointed:
             lines[0] = [("class:focus", ">"), ("class:gutter", lines[0][0][1][1:]), *lines[0][1:]]
         if control.note():
-            lines += host(f"({control.note()})", width, "class:hint", "    ")
+            lines += host_text(f"({control.note()})", width, "class:hint", "    ")
         return lines

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from mcp_elicit_client.core.forms import ChoiceField, Field, MultiChoiceField, TextField
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.handlers.terminal.layout import GUTTER
-from mcp_elicit_client.handlers.terminal.screen.catalogue import Catalogue
+from mcp_elicit_client.handlers.terminal.screen.catalogue import MessageCatalog
 from mcp_elicit_client.handlers.terminal.screen.control import Control
-from mcp_elicit_client.handlers.terminal.screen.drawing import INDENT, VALUE, Drawing, Line, cut, host, pad, server
+from mcp_elicit_client.handlers.terminal.screen.drawing import INDENT, VALUE, Drawing, Line, cut, host_text, pad, server_text
 from mcp_elicit_client.handlers.terminal.screen.words import expectation
 
 _NARROW = 50
@@ -16,7 +16,7 @@ _PATTERN = 512
 
 def row(control: Control, width: int, titles: int) -> Drawing:
     """Draw a field that the keys do not go to, in one line where there is room."""
-    outcome = control.outcome
+    outcome = control.state
     style = "class:suggestion" if outcome.source == "default" else "class:value" if outcome.is_set else "class:hint"
     note = f"  ({control.note()})" if control.note() else ""
     value = control.summary()
@@ -46,16 +46,16 @@ def row(control: Control, width: int, titles: int) -> Drawing:
 def focused(control: Control, width: int, *, more: bool) -> Drawing:
     """Draw the field that the keys go to, with all there is to know about it."""
     field, words = control.field, control.words
-    title = server(field.title or " ", width)
+    title = server_text(field.title or " ", width)
     drawn = Drawing([[*_mark(control, focused=True), *title[0][1:]], *title[1:]])
     if field.description:
-        drawn.lines += server(field.description, width, "class:hint")
+        drawn.lines += server_text(field.description, width, "class:hint")
     drawn.add(control.rows(width))
     required = words.required if field.required else words.optional
     notes = [required, expectation(field, words), control.note()]
-    drawn.lines += host("; ".join(each for each in notes if each), width, "class:hint", INDENT)
-    if field.secret:
-        drawn.lines += host(words.careful_secret, width, "class:warning", INDENT)
+    drawn.lines += host_text("; ".join(each for each in notes if each), width, "class:hint", INDENT)
+    if field.sensitive:
+        drawn.lines += host_text(words.careful_secret, width, "class:warning", INDENT)
     drawn.lines += _complaints(control, width)
     if more:
         drawn.lines += _more(field, words, width)
@@ -70,20 +70,20 @@ def _mark(control: Control, *, focused: bool) -> Line:
 def _complaints(control: Control, width: int) -> list[Line]:
     lines: list[Line] = []
     for text in control.complaints():
-        lines += host(f"! {text}", width, "class:error", INDENT)
+        lines += host_text(f"! {text}", width, "class:error", INDENT)
     return lines
 
 
-def _more(field: Field, words: Catalogue, width: int) -> list[Line]:
+def _more(field: Field, words: MessageCatalog, width: int) -> list[Line]:
     """Draw what is seldom wanted: the field's name, its pattern, its options in full."""
-    lines = host(words.name_is, width, "class:hint", INDENT)
-    lines += server(printable(field.name, limit=_PATTERN, multiline=False), width)
+    lines = host_text(words.name_is, width, "class:hint", INDENT)
+    lines += server_text(sanitize_text(field.name, limit=_PATTERN, multiline=False), width)
     text = field.item if isinstance(field, MultiChoiceField) else field
     if isinstance(text, TextField) and text.pattern is not None:
-        shown = printable(text.pattern, limit=_PATTERN, multiline=False)
-        lines += server(words.pattern.format(pattern=shown), width)
+        shown = sanitize_text(text.pattern, limit=_PATTERN, multiline=False)
+        lines += server_text(words.pattern.format(pattern=shown), width)
     if isinstance(field, (ChoiceField, MultiChoiceField)) and field.choices:
-        lines += host(words.all_options, width, "class:hint", INDENT)
+        lines += host_text(words.all_options, width, "class:hint", INDENT)
         for choice in field.choices:
-            lines += server(f"- {field.label_of(choice)}", width)
+            lines += server_text(f"- {field.label_of(choice)}", width)
     return lines

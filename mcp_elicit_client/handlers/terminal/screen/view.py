@@ -13,17 +13,17 @@ from prompt_toolkit.buffer import Buffer
 
 from mcp_elicit_client.handlers.terminal.layout import columns
 from mcp_elicit_client.handlers.terminal.parts import name_of
-from mcp_elicit_client.handlers.terminal.screen.catalogue import Catalogue
-from mcp_elicit_client.handlers.terminal.screen.drawing import Drawing, Line, host, server
-from mcp_elicit_client.handlers.terminal.screen.words import asks
+from mcp_elicit_client.handlers.terminal.screen.catalogue import MessageCatalog
+from mcp_elicit_client.handlers.terminal.screen.drawing import Drawing, Line, host_text, server_text
+from mcp_elicit_client.handlers.terminal.screen.words import title_line
 from mcp_elicit_client.typing import Request
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.terminal.screen.application import Stage
+    from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
 
 _COUNTDOWN = 60
 _PAGE = 10
-_SHOWN_PROBLEMS = ("impersonation", "secret")
+_SHOWN_PROBLEMS = ("impersonation", "sensitive_data")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class Confirmation:
     """
     A question within the question, to be answered with yes or anything else.
 
@@ -74,11 +74,11 @@ class View(ABC):
         busy: Whether it waits for something, and obeys nothing but a way out.
     """
 
-    def __init__(self, stage: Stage, request: Request) -> None:
+    def __init__(self, stage: TerminalApp, request: Request) -> None:
         self.stage = stage
         self.request = request
         self.at: int | None = None
-        self.doubt: Doubt | None = None
+        self.confirmation: Confirmation | None = None
         self.busy: bool = False
         self.look: int | None = None
         self._drawn: float | None = None
@@ -86,7 +86,7 @@ class View(ABC):
         self._cursor = 0
 
     @property
-    def words(self) -> Catalogue:
+    def words(self) -> MessageCatalog:
         """The texts."""
         return self.stage.words
 
@@ -109,11 +109,11 @@ class View(ABC):
         """Draw what scrolls."""
 
     @abstractmethod
-    def do(self, name: str) -> None:
+    def activate(self, name: str) -> None:
         """Do what the button *name* says."""
 
     @abstractmethod
-    def on(self, key: str, data: str) -> None:
+    def handle_key(self, key: str, data: str) -> None:
         """Obey a key that means nothing to every view."""
 
     @property
@@ -133,7 +133,7 @@ class View(ABC):
         """Obey a key."""
         if key == "cancel":
             self.stage.cancel()
-        elif self.doubt is not None:
+        elif self.confirmation is not None:
             self._settle(key, data)
         elif key in ("page-up", "page-down"):
             here = self._cursor if self.look is None else self.look
@@ -149,25 +149,25 @@ class View(ABC):
         for button in self.buttons():
             if button.name == key:
                 if self.ready or not button.guarded:
-                    self.do(key)
+                    self.activate(key)
                 return
-        self.on(key, data)
+        self.handle_key(key, data)
 
-    def push(self) -> None:
+    def press_focused(self) -> None:
         """Press the button that Enter would press."""
         if self.at is not None:
             button = self.buttons()[self.at]
             if self.ready or not button.guarded:
-                self.do(button.name)
+                self.activate(button.name)
 
     def _escape(self) -> None:
         if not self.is_touched():
             self.stage.cancel()
         else:
-            self.doubt = Doubt(self.words.ask_discard, self.stage.cancel, escape=True)
+            self.confirmation = Confirmation(self.words.ask_discard, self.stage.cancel, escape=True)
 
     def _settle(self, key: str, data: str) -> None:
-        doubt, self.doubt = self.doubt, None
+        doubt, self.confirmation = self.confirmation, None
         yes = key == "char" and data != "" and data in self.words.yes_keys
         if doubt is not None and (yes or (doubt.escape and key == "escape")):
             doubt.on_yes()
@@ -185,23 +185,23 @@ class View(ABC):
 
     def header(self, width: int) -> list[Line]:
         """Draw who asks, and for what: always in sight."""
-        return host(asks(self.request, self.words), width)
+        return host_text(title_line(self.request, self.words), width)
 
     def message(self, width: int) -> Drawing:
         """Draw what the server says, and what to know about it."""
         request, words = self.request, self.words
-        lines = server(request.message, width) if request.message else []
+        lines = server_text(request.message, width) if request.message else []
         claimed = request.server.claimed_name
         if claimed and claimed != request.server.name:
-            lines += [*host(words.claims, width, "class:hint"), *server(claimed, width)]
-        lines += host(words.legend, width, "class:hint")
-        for problem in request.problems:
+            lines += [*host_text(words.claims, width, "class:hint"), *server_text(claimed, width)]
+        lines += host_text(words.legend, width, "class:hint")
+        for problem in request.diagnostics:
             if problem.code in _SHOWN_PROBLEMS:
                 message = words.problems.get(problem.code, problem.message)
-                lines += host(words.careful.format(message=message), width, "class:warning")
+                lines += host_text(words.careful.format(message=message), width, "class:warning")
         left = self._seconds_left()
         if request.deadline is not None and left is not None and left > _COUNTDOWN:
-            lines += host(words.closes_at.format(time=f"{request.deadline.astimezone():%H:%M:%S}"), width, "class:hint")
+            lines += host_text(words.closes_at.format(time=f"{request.deadline.astimezone():%H:%M:%S}"), width, "class:hint")
         return Drawing([*lines, []])
 
     def content(self, width: int) -> Drawing:
@@ -218,14 +218,14 @@ class View(ABC):
         lines: list[Line] = []
         left = self._seconds_left()
         if left is not None and left <= _COUNTDOWN:
-            lines += host(self.words.closes_in.format(seconds=max(int(left), 0)), width, "class:warning")
-        if self.doubt is not None:
-            for each in self.doubt.warnings:
-                lines += host(self.words.careful.format(message=each), width, "class:warning")
-            question = self.doubt.text.format(yes=self.words.yes_keys[0])
-            return [*lines, *host(question, width, "class:warning")]
+            lines += host_text(self.words.closes_in.format(seconds=max(int(left), 0)), width, "class:warning")
+        if self.confirmation is not None:
+            for each in self.confirmation.warnings:
+                lines += host_text(self.words.careful.format(message=each), width, "class:warning")
+            question = self.confirmation.text.format(yes=self.words.yes_keys[0])
+            return [*lines, *host_text(question, width, "class:warning")]
         if self.busy:
-            lines += host(self.words.checking, width, "class:hint")
+            lines += host_text(self.words.checking, width, "class:hint")
         lines += flow([self._draw(at, button) for at, button in enumerate(self.buttons())], width)
         keys = [(key, what) for key, what in self.keys() if what]
         if self.stage.overflows:
@@ -262,6 +262,6 @@ def flow(pieces: Sequence[Line], width: int) -> list[Line]:
             lines.append(list(piece))
             used = wide
         else:
-            lines += [*host("".join(text for _, text in piece), width, piece[-1][0])]
+            lines += [*host_text("".join(text for _, text in piece), width, piece[-1][0])]
             used = width
     return lines

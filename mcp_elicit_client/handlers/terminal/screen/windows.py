@@ -16,13 +16,13 @@ from prompt_toolkit.layout.dimension import Dimension
 from mcp_elicit_client.handlers.terminal.screen.drawing import Drawing, Line
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.terminal.screen.application import Stage
+    from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
 
 
-class Body(BufferControl):
+class ViewControl(BufferControl):
     """Draws the view; what is typed goes to the buffer of the field that has the keys."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: TerminalApp) -> None:
         self._stage = stage
         # Not read-only: then letters would search in it.
         self._nothing = Buffer()
@@ -32,7 +32,7 @@ class Body(BufferControl):
     @property
     def buffer(self) -> Buffer:
         view = self._stage.view
-        if view is None or view.doubt is not None or view.busy or view.buffer is None:
+        if view is None or view.confirmation is not None or view.busy or view.buffer is None:
             return self._nothing
         return view.buffer
 

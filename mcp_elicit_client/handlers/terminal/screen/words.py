@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from mcp_elicit_client.core.choices import same
+from mcp_elicit_client.core.choices import json_equal
 from mcp_elicit_client.core.errors import FieldError
 from mcp_elicit_client.core.forms import (
     BooleanField,
@@ -14,12 +14,12 @@ from mcp_elicit_client.core.forms import (
     MultiChoiceField,
     NumberField,
     TextField,
-    text_of,
+    text_constraints,
 )
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS
-from mcp_elicit_client.core.text import printable
+from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.handlers.terminal.parts import name_of
-from mcp_elicit_client.handlers.terminal.screen.catalogue import Catalogue
+from mcp_elicit_client.handlers.terminal.screen.catalogue import MessageCatalog
 from mcp_elicit_client.typing import Request, UrlRequest
 
 _NAME = 200
@@ -27,26 +27,26 @@ _VALUE = 2_000
 _PATTERN = 80
 
 
-def asks(request: Request, words: Catalogue) -> str:
+def title_line(request: Request, words: MessageCatalog) -> str:
     """Say who asks for what: the host's own line."""
-    tool = words.of_tool.format(tool=printable(request.tool, limit=_NAME, multiline=False)) if request.tool else ""
-    turn = request.turn
-    place = words.of_turn.format(number=turn.number, of=turn.of) if turn and turn.of > 1 else ""
+    tool = words.of_tool.format(tool=sanitize_text(request.tool, limit=_NAME, multiline=False)) if request.tool else ""
+    turn = request.batch_position
+    place = words.of_turn.format(number=turn.number, of=turn.total) if turn and turn.total > 1 else ""
     common = {"server": name_of(request.server), "tool": tool, "turn": place}
     if isinstance(request, UrlRequest):
-        sentence = words.asks_again if request.visits else words.asks_to_open
-        return sentence.format(**common, domain=request.target.domain)
+        sentence = words.asks_again if request.previous_visits else words.asks_to_open
+        return sentence.format(**common, domain=request.target.registrable_domain)
     fields = len(request.form.fields)
     sentence = words.asks_many if fields > 1 else words.asks_one if fields else words.asks_to_confirm
     return sentence.format(**common, fields=fields)
 
 
-def expectation(field: Field, words: Catalogue) -> str:
+def expectation(field: Field, words: MessageCatalog) -> str:
     """Say what a field takes: its kind and its limits."""
     return ", ".join(_expectation(field, words))
 
 
-def _expectation(field: Field, words: Catalogue) -> Iterator[str]:
+def _expectation(field: Field, words: MessageCatalog) -> Iterator[str]:
     match field:
         case NumberField():
             yield words.kinds["integer" if field.integer else "number"]
@@ -86,20 +86,20 @@ class _Amounts(NamedTuple):
         return sentence.format(least=least, most=most)
 
 
-def how_many(field: MultiChoiceField, words: Catalogue) -> str:
+def how_many(field: MultiChoiceField, words: MessageCatalog) -> str:
     """Say how many values may be chosen; nothing if any number may."""
     ways = _Amounts(words.choose_exactly, words.choose_between, words.choose_least, words.choose_most)
     return ways.say(field.min_items, field.max_items)
 
 
-def _text(field: TextField, words: Catalogue) -> Iterator[str]:
+def _text(field: TextField, words: MessageCatalog) -> Iterator[str]:
     yield words.formats.get(field.format or "", words.kinds["text"])
     ways = _Amounts(words.characters_exactly, words.characters_between, words.characters_least, words.characters_most)
     if amount := ways.say(field.min_length, field.max_length):
         yield amount
 
 
-def _range(field: NumberField, words: Catalogue) -> Iterator[str]:
+def _range(field: NumberField, words: MessageCatalog) -> Iterator[str]:
     if field.minimum is not None:
         yield words.number_from.format(least=field.minimum)
     if field.exclusive_minimum is not None:
@@ -112,7 +112,7 @@ def _range(field: NumberField, words: Catalogue) -> Iterator[str]:
         yield words.number_steps.format(step=field.multiple_of)
 
 
-def spell(field: Field, value: Any, words: Catalogue) -> str:
+def format_value(field: Field, value: Any, words: MessageCatalog) -> str:
     """Show the value of a field, safely, in one line."""
     match field, value:
         case _ if field.is_hidden:
@@ -120,28 +120,28 @@ def spell(field: Field, value: Any, words: Catalogue) -> str:
         case BooleanField(), _:
             return words.yes if value else words.no
         case ChoiceField(), _:
-            return next(field.label_of(choice) for choice in field.choices if same(choice.value, value))
+            return next(field.label_of(choice) for choice in field.choices if json_equal(choice.value, value))
         case MultiChoiceField(), _:
             names = {choice.value: field.label_of(choice) for choice in field.choices}
-            shown = (names.get(each) or printable(each, limit=_VALUE, multiline=False) for each in value)
+            shown = (names.get(each) or sanitize_text(each, limit=_VALUE, multiline=False) for each in value)
             return ", ".join(shown) or f"({words.none_chosen})"
         case _:
-            return printable(str(value), limit=_VALUE, multiline=False) or f"({words.empty})"
+            return sanitize_text(str(value), limit=_VALUE, multiline=False) or f"({words.empty})"
 
 
-def complaint(field: Field, error: FieldError, words: Catalogue) -> str:
+def format_error(field: Field, error: FieldError, words: MessageCatalog) -> str:
     """Put an error into the catalogue's words."""
-    text = text_of(field)
+    text = text_constraints(field)
     known: dict[str, object] = dict(text.model_dump(exclude={"default"})) if text is not None else {}
     known |= {
         name: value
         for name, value in field.model_dump(exclude={"choices", "item", "default"}).items()
         if value is not None
     }
-    known["answer"] = DEFAULT_LIMITS.answer
+    known["answer"] = DEFAULT_LIMITS.max_answer
     known["kind"] = words.kinds[_kind(field)]
     known["format"] = words.formats.get(str(known.get("format")), known.get("format"))
-    known["pattern"] = printable(str(known.get("pattern")), limit=_PATTERN, multiline=False)
+    known["pattern"] = sanitize_text(str(known.get("pattern")), limit=_PATTERN, multiline=False)
     try:
         return words.errors[error.code].format_map(known)
     except (KeyError, IndexError, ValueError):  # a text that the catalogue lacks, or spells wrongly

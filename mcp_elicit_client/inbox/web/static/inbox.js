@@ -174,9 +174,9 @@ if (body.dataset.entry || "list" in body.dataset) {
   events.addEventListener("entry", (event) => {
     const entry = JSON.parse(event.data);
     const isOurs = entry.id === body.dataset.entry;
-    const isWaiting = entry.state === "waiting";
+    const isWaiting = entry.state === "pending";
     const isNews = isWaiting ? body.dataset.list === "all" && !seen.has(entry.id) : seen.has(entry.id);
-    if (isLeaving || !((isOurs && entry.state !== "waiting") || isNews)) return;
+    if (isLeaving || !((isOurs && entry.state !== "pending") || isNews)) return;
     events.close();
     location.replace(location.href);
   });
