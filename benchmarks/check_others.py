@@ -22,9 +22,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from mcp_elicit_client.testing import SCENARIOS, ScenarioResult
-from mcp_elicit_client.testing.grading import ScenarioRunner
-from mcp_elicit_client.testing.loading import Shape
+from mcp_elicit_client.testing.callback_loader import Shape
 from mcp_elicit_client.testing.report import counted
+from mcp_elicit_client.testing.runner import ScenarioRunner
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "check.md"

@@ -11,7 +11,7 @@ from prompt_toolkit.application.current import get_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from mcp_elicit_client.testing.wish import UnsupportedActionError, UserAction
+from mcp_elicit_client.testing.user_action import UnsupportedActionError, UserAction
 
 SERVER = "mail"
 

@@ -11,7 +11,7 @@ import sys
 import time
 
 from mcp_elicit_client import RequestError, parse_request
-from mcp_elicit_client.testing.bombs import PAYLOADS
+from mcp_elicit_client.testing.payloads import PAYLOADS
 from tests.support import form_params
 
 BAR = 0.1

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from mcp_elicit_client.testing.wish import FAILURE_TEXT, UnsupportedActionError, UserAction
+from mcp_elicit_client.testing.user_action import FAILURE_TEXT, UnsupportedActionError, UserAction
 
 _NOT_UTF_8 = b"\xff\xfe"
 """What breaks an interface that reads lines."""

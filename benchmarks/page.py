@@ -75,7 +75,7 @@ print(imported - begin, 0)
 {page}.UNTOLD = 0
 asyncio.run(main())
 """
-_PAGE = "__import__('mcp_elicit_client.handlers.browser.page', fromlist=['page'])"
+_PAGE = "__import__('mcp_elicit_client.handlers.browser.tab', fromlist=['page'])"
 
 
 def run(rounds: int) -> list[tuple[float, float]]:

@@ -14,8 +14,8 @@ import sys
 import time
 from pathlib import Path
 
-from mcp_elicit_client.core import patterns
-from mcp_elicit_client.core.patterns import PatternResult, check_pattern
+from mcp_elicit_client.core.validation import patterns
+from mcp_elicit_client.core.validation.patterns import PatternResult, check_pattern
 from tests.test_patterns import HOSTILE
 
 FUZZ = 200

@@ -19,7 +19,7 @@ import anyio
 from mcp_elicit_client import Answer, ElicitationRegistry
 from mcp_elicit_client.audit import AuditLog
 from mcp_elicit_client.policies import compose, recommended
-from mcp_elicit_client.policies.limited import rate_limit
+from mcp_elicit_client.policies.rate_limit import rate_limit
 
 QUESTIONS = 2_000
 PARAMS = {

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from mcp_elicit_client import FormRequest, parse_request
-from mcp_elicit_client.core.secrets.asked import secret_fields
-from mcp_elicit_client.core.secrets.held import secret_values
+from mcp_elicit_client.core.secrets.in_answer import secret_values
+from mcp_elicit_client.core.secrets.in_request import secret_fields
 
 TABLE = Path(__file__).parent.parent / "fixtures" / "sensitive.json"
 REPEATS = 20

@@ -83,8 +83,8 @@ async def keystrokes(count: int) -> list[float]:
     from prompt_toolkit.output.vt100 import Vt100_Output
 
     from mcp_elicit_client import FormRequest, parse_request
-    from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
-    from mcp_elicit_client.handlers.terminal.screen.form import FormView
+    from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
+    from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
 
     form = {
         "properties": {

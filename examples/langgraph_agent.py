@@ -19,9 +19,9 @@ from langgraph.types import Command
 
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import Command as Server
-from mcp_elicit_client.calls.connect import connect
-from mcp_elicit_client.handlers.langgraph import InterruptHandler, resume_value, durable
+from mcp_elicit_client.calls._connect import Command as Server
+from mcp_elicit_client.calls._connect import connect
+from mcp_elicit_client.handlers.langgraph import InterruptHandler, durable, resume_value
 
 SERVER = Server([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog=sys.stderr)
 

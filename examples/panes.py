@@ -21,7 +21,7 @@ _ASK = """
 import asyncio
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.handlers.terminal import TerminalHandler
-from mcp_elicit_client.handlers.terminal.screen import ENGLISH, GERMAN
+from mcp_elicit_client.handlers.terminal.interactive import ENGLISH, GERMAN
 SCHEMA = {
     "properties": {
         "name": {"type": "string", "title": "Your name", "description": "As in your passport"},

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from mcp_elicit_client.handlers.remote import SignatureError, sign, verify_signature
+from mcp_elicit_client.handlers.webhook import SignatureError, sign, verify_signature
 
 REMEMBERED = 3_600.0
 LONGEST = 1_048_576

@@ -4,31 +4,39 @@ Answer the questions that MCP servers ask: elicitation, client side.
 A handler is one async function from a request to an answer.
 """
 
-from mcp_elicit_client.core.answers import Answer, accept, accept_with_defaults, cancel, decline, reject
-from mcp_elicit_client.core.choices import Choice, normalize_enum
-from mcp_elicit_client.core.defaults import apply_defaults, get_defaults, validate
-from mcp_elicit_client.core.errors import FieldError
-from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Form, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.answer import Answer, UrlElicitationIncompleteError
+from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Form, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.helpers import (
+    accept,
+    accept_with_defaults,
+    apply_defaults,
+    cancel,
+    decline,
+    get_defaults,
+    reject,
+    validate,
+)
 from mcp_elicit_client.core.limits import Limits
-from mcp_elicit_client.core.problems import Diagnostic
-from mcp_elicit_client.core.requests import FormRequest, Server, UrlRequest, parse_request
+from mcp_elicit_client.core.parse import parse_request
+from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest
+from mcp_elicit_client.core.schema.enums import Choice, normalize_enum
 from mcp_elicit_client.core.secrets import find_secrets
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.core.urls import TargetUrl, UrlRules, inspect_url
-from mcp_elicit_client.core.validation import ValidationResult
+from mcp_elicit_client.core.url.inspect import TargetUrl, UrlRules, inspect_url
+from mcp_elicit_client.core.validation.content import ValidationResult
+from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError
 from mcp_elicit_client.exceptions import (
-    AnswerError,
     CallError,
     CallTimeoutError,
     ElicitationError,
     MissingExtraError,
-    ResumeError,
     PermissionsFileError,
     RegistrationError,
     RequestError,
     RequestStateRejectedError,
+    ResumeError,
     UnsafeUrlError,
-    UrlElicitationIncompleteError,
 )
 from mcp_elicit_client.registry import ElicitationRegistry
 
@@ -40,6 +48,7 @@ __all__ = [
     "CallTimeoutError",
     "Choice",
     "ChoiceField",
+    "Diagnostic",
     "ElicitationError",
     "ElicitationRegistry",
     "FieldError",
@@ -49,20 +58,19 @@ __all__ = [
     "MissingExtraError",
     "MultiChoiceField",
     "NumberField",
-    "ResumeError",
     "PermissionsFileError",
-    "Diagnostic",
     "RegistrationError",
     "RequestError",
-    "Server",
     "RequestStateRejectedError",
+    "ResumeError",
+    "Server",
     "TargetUrl",
     "TextField",
     "UnsafeUrlError",
+    "UrlElicitationIncompleteError",
     "UrlRequest",
     "UrlRules",
     "ValidationResult",
-    "UrlElicitationIncompleteError",
     "accept",
     "accept_with_defaults",
     "apply_defaults",
@@ -73,7 +81,7 @@ __all__ = [
     "inspect_url",
     "normalize_enum",
     "parse_request",
-    "sanitize_text",
     "reject",
+    "sanitize_text",
     "validate",
 ]

@@ -23,12 +23,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.core.answers import Answer
-    from mcp_elicit_client.core.errors import FieldError
-
+    pass
 
 UrlRefusal: TypeAlias = Literal["insecure", "loopback", "ambiguous_host", "port", "private", "scheme", "too_long"]
 """The code of an `UnsafeURLError`."""
+
+
+State: TypeAlias = Literal["pending", "answered", "withdrawn", "expired", "orphaned"]
+"""
+What became of a question: nothing yet; an answer; whoever asked no longer
+wants one; nobody answered in time; the process that asked is gone.
+"""
 
 
 class ElicitationError(Exception):
@@ -66,20 +71,6 @@ class UnsafeUrlError(RequestError):
         super().__init__(reason)
         self.url = url
         self.code = code
-
-
-class AnswerError(ElicitationError, ValueError):
-    """
-    An answer that does not fit its request, caught before it was sent.
-
-    Attributes:
-        errors: What is wrong, field by field.  Empty if it is not about one
-            field.
-    """
-
-    def __init__(self, reason: str, errors: tuple[FieldError, ...] = ()) -> None:
-        super().__init__(reason)
-        self.errors = errors
 
 
 class RegistrationError(ElicitationError, ValueError):
@@ -183,19 +174,33 @@ class RequestStateRejectedError(CallError):
         super().__init__("the server no longer knows its own state: the answers came too late, or it was restarted")
 
 
-class UrlElicitationIncompleteError(CallError):
-    """
-    The server wants URLs visited before it does what it was called for, and not all were.
-
-    Attributes:
-        answers: What was decided about each URL that was asked about, in the
-            server's order.
-    """
-
-    def __init__(self, reason: str, answers: tuple[Answer, ...] = ()) -> None:
-        super().__init__(reason)
-        self.answers = answers
-
-
 def _seconds(limit: float | None) -> str:
     return "any time" if limit is None else f"{limit:.1f} s"
+
+
+class AuditError(ElicitationError):
+    """An audit log that cannot be used: unsafe, unwritable, or of another key."""
+
+
+class InboxError(ElicitationError):
+    """A store that cannot be used: locked, full, corrupt, away, or sealed with another key."""
+
+
+class EntryNotFoundError(ElicitationError, LookupError):
+    """No such question, or one of another owner: which of the two is not told."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no such question")
+
+
+class EntryClosedError(ElicitationError):
+    """
+    A question that no longer waits.
+
+    Attributes:
+        state: What became of it.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__(f"the question no longer waits: it is {state}")
+        self.state = state

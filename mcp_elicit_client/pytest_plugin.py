@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.hosts.sdk import ElicitationCallback
     from mcp_elicit_client.registry import ElicitationRegistry
-    from mcp_elicit_client.testing import Delivery, FakeServer, Reply, ScriptedUser, UserHook, ScenarioResult
+    from mcp_elicit_client.sdk.callback import ElicitationCallback
+    from mcp_elicit_client.testing import Delivery, FakeServer, Reply, ScenarioResult, ScriptedUser, UserHook
 
 _ON_SCREEN = "-"
 _REPORTED: pytest.StashKey[list[Elicitation]] = pytest.StashKey()
@@ -56,7 +56,11 @@ class Elicitation:
         return FakeServer(delivery)
 
     async def ask(
-        self, params: dict[str, Any], callback: Callable[..., Any] | None = None, *, delivery: Delivery = "server-initiated"
+        self,
+        params: dict[str, Any],
+        callback: Callable[..., Any] | None = None,
+        *,
+        delivery: Delivery = "server-initiated",
     ) -> Reply:
         """
         Ask one question of *callback*, or of the user; return what the server got.

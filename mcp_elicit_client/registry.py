@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from mcp_elicit_client.core.answers import Answer
+from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.requests import Server
-from mcp_elicit_client.core.urls import DEFAULT_URL_RULES, UrlRules
+from mcp_elicit_client.core.request import Server
+from mcp_elicit_client.core.url.inspect import DEFAULT_URL_RULES, UrlRules
+from mcp_elicit_client.dispatch import RequestOptions, normalize_answer
 from mcp_elicit_client.exceptions import RegistrationError
-from mcp_elicit_client.hosts.boundary import RequestOptions, normalize_answer
-from mcp_elicit_client.hosts.sdk import ElicitationCallback, elicitation_callback
+from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
 from mcp_elicit_client.typing import Handler, Mode, Policy, Predicate, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -78,7 +78,9 @@ class ElicitationRegistry:
         policy: Policy | None = None,
         report_outcome: bool = False,
     ) -> None:
-        self.request_options: RequestOptions = RequestOptions(limits=limits, url_rules=url_rules, report_outcome=report_outcome)
+        self.request_options: RequestOptions = RequestOptions(
+            limits=limits, url_rules=url_rules, report_outcome=report_outcome
+        )
         self._ask: Handler = self._choose if policy is None else policy(self._choose)
         self._handlers: dict[Route, Handler] = {}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from mcp_elicit_client.core.answers import Action, Answer, By, Source
-from mcp_elicit_client.core.requests import FormRequest, Request, UrlRequest
+from mcp_elicit_client.core.answer import Action, Answer, By, Source
+from mcp_elicit_client.core.request import FormRequest, Request, UrlRequest
 
 if TYPE_CHECKING:
     from mcp.types import ElicitResult

@@ -22,8 +22,8 @@ from typing import Any
 import anyio
 from mcp.types import ElicitResult, ErrorData
 
-from mcp_elicit_client.testing.trial import CallbackUnderTest
-from mcp_elicit_client.testing.wish import FAILURE_TEXT, UserAction
+from mcp_elicit_client.testing.scenario_run import CallbackUnderTest
+from mcp_elicit_client.testing.user_action import FAILURE_TEXT, UserAction
 from tests.subjects import scripted
 
 Wire = dict[str, Any]
@@ -251,7 +251,12 @@ def absent(instead: Any, *, empty: bool | None = None, mode: str = "form") -> Br
 
     async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
         is_empty = not wire.get("requestedSchema", {}).get("properties")
-        if wish is not None and wish.action == "absent" and wire.get("mode", "form") == mode and empty in (None, is_empty):
+        if (
+            wish is not None
+            and wish.action == "absent"
+            and wire.get("mode", "form") == mode
+            and empty in (None, is_empty)
+        ):
             if isinstance(instead, Exception):
                 raise instead
             return instead

@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 settings.register_profile("ci", derandomize=True, max_examples=300, deadline=None)
 settings.register_profile("mutants", derandomize=True, max_examples=15, deadline=None, database=None)

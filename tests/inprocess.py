@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import ConnectMode
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+from mcp_elicit_client.calls._connect import ConnectMode
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.servers.visitor import build
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import mcp
 
-from mcp_elicit_client.calls.connect import Command, ConnectMode, _http, _stdio
-from mcp_elicit_client.hosts.sdk import ElicitationCallback, supports_multi_round_trip
+from mcp_elicit_client.calls._connect import Command, ConnectMode, _http, _stdio
+from mcp_elicit_client.sdk.callback import ElicitationCallback, supports_multi_round_trip
 
 
 @dataclass

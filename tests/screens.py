@@ -14,10 +14,10 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from mcp_elicit_client import Answer, TargetUrl, parse_request
-from mcp_elicit_client.core.answers import check_answer
-from mcp_elicit_client.handlers.drafts import Drafts
-from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
-from mcp_elicit_client.handlers.terminal.screen.handler import ScreenDrafts, ask_on_screen
+from mcp_elicit_client.core.answer import check_answer
+from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
+from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ScreenDrafts, ask_on_screen
+from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import BooleanField, ChoiceField, Form, MultiChoiceField, NumberField, TextField
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 ROOT = Path(__file__).parent.parent
 NOTHING_SKIPPED = os.environ.get("CI") == "true"
@@ -140,7 +140,7 @@ def example_value(field: TextField | NumberField | BooleanField | ChoiceField | 
 
 
 def _text(field: TextField) -> str:
-    from mcp_elicit_client.core.matching import validate_value
+    from mcp_elicit_client.core.validation.content import validate_value
 
     plain = "x" * max(field.min_length or 0, 1)
     plain = plain[: field.max_length] if field.max_length is not None else plain
@@ -154,7 +154,7 @@ def _number(field: NumberField) -> int | float:
     for bound in (field.minimum, field.maximum, field.exclusive_minimum, field.exclusive_maximum):
         if bound is not None:
             candidates += [bound, bound + step, bound - step, (bound // step) * step, (bound // step + 1) * step]
-    from mcp_elicit_client.core.matching import validate_value
+    from mcp_elicit_client.core.validation.content import validate_value
 
     return next(each for each in candidates if not validate_value(field, int(each) if field.integer else each))
 

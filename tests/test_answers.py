@@ -28,10 +28,10 @@ from mcp_elicit_client import (
     reject,
     validate,
 )
-from mcp_elicit_client.core.answers import check_answer
-from mcp_elicit_client.core.entry import parse_text
-from mcp_elicit_client.core.formats import CHECKS
-from mcp_elicit_client.core.validation import validate_without_patterns, drop_nulls
+from mcp_elicit_client.core.answer import check_answer
+from mcp_elicit_client.core.validation.content import drop_nulls, validate_without_patterns
+from mcp_elicit_client.core.validation.formats import CHECKS
+from mcp_elicit_client.presentation.input_parsing import parse_text
 from tests.strategies import JSON, SCHEMA
 from tests.support import cases, form_params, table
 

@@ -21,13 +21,12 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, Diagnostic, Server, TextField, accept, parse_request, sanitize_text
-from mcp_elicit_client.audit import Checkpoint, AuditError, AuditLog, Telemetry, Verification, audited, read_key, verify
-from mcp_elicit_client.audit.examination import ViolationCode
+from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, audited, read_key, verify
 from mcp_elicit_client.audit.files import make_key
-from mcp_elicit_client.audit.journal import LOCK_TIMEOUT
+from mcp_elicit_client.audit.verifier import ViolationCode
+from mcp_elicit_client.audit.writer import LOCK_TIMEOUT
 from mcp_elicit_client.cli.main import main
-from mcp_elicit_client.core.requests import BatchPosition
-from mcp_elicit_client.exceptions import ElicitationError, MissingExtraError  # noqa: F401
+from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.typing import Request
 from tests.support import ROOT, form_params
 
@@ -156,11 +155,11 @@ def test_a_question_leaves_one_line_that_says_who_asked_what_and_who_decided(pat
         "claimed_name": "Mail\\u{1b}[2J",
         "transport": "stdio",
         "origin": "mail-server",
-        "protocol": "2025-11-25",
+        "protocol_version": "2025-11-25",
         "mode": "form",
         "tool": "book",
         "request_id": 7,
-        "turn": "1/2",
+        "batch_position": "1/2",
         "message_id": log.fingerprint("Who are you?"),
         "schema_id": log.fingerprint(FORM.form),
         "fields": [
@@ -187,7 +186,7 @@ def test_a_question_about_a_url_is_told_by_its_host_and_warnings(path: Path) -> 
     assert event["url_port"] == 8443
     assert event["url_id"] == log.fingerprint(URL.target.url)
     assert event["elicitation_id"] == "e1"
-    assert event["visits"] == 2
+    assert event["previous_visits"] == 2
     assert event["warnings"] == [warning.code for warning in URL.target.warnings] != []
     assert b"s3cret" not in path.read_bytes()
 
@@ -338,7 +337,7 @@ def test_a_secret_is_in_no_log_even_if_the_host_wants_values(path: Path) -> None
     request = parse_request(form_params(form), server="mail")
     content = {"city": "Paris", "password": "s3cr3t!"}
 
-    ask(write(path, 0, values=True), request, Answer.accept(content, by="user", reason="s3cr3t! is for Paris"))
+    ask(write(path, 0, include_values=True), request, Answer.accept(content, by="user", reason="s3cr3t! is for Paris"))
 
     assert [field.get("value") for field in events(path)[0]["fields"]] == ["Paris", None]
     assert b"s3cr3t!" not in path.read_bytes()
@@ -354,7 +353,7 @@ def test_values_and_messages_are_in_the_log_only_if_the_host_wants_them(path: Pa
     request = FORM.model_copy(update={"form": FORM.form.model_copy(update={"fields": fields})})
     content: Any = {"name": "Ada", "secret": "hunter2", "wild": "\x1b[2J\u202e", "many": ["x"], "age": -(10**5000)}
 
-    ask(write(path, 0, values=True, messages=True), request, Answer.accept(content, by="user", reason="it is Ada"))
+    ask(write(path, 0, include_values=True, include_messages=True), request, Answer.accept(content, by="user", reason="it is Ada"))
 
     [event] = events(path)
     assert event["message"] == "Who are you?"
@@ -366,7 +365,7 @@ def test_values_and_messages_are_in_the_log_only_if_the_host_wants_them(path: Pa
 
 
 def test_a_value_that_is_no_number_of_json_is_a_text(path: Path) -> None:
-    ask(write(path, 0, values=True), reply=Answer.accept({"age": float("inf")}, by="host"))
+    ask(write(path, 0, include_values=True), reply=Answer.accept({"age": float("inf")}, by="host"))
 
     assert events(path)[0]["fields"][3]["value"] == "inf"
 
@@ -378,11 +377,11 @@ def test_what_a_server_wrote_can_forge_no_line_and_no_event(path: Path) -> None:
     request = FORM.model_copy(
         update={
             "server": Server(name="mail", claimed_name=FORGED, transport=FORGED, origin=FORGED),
-            "protocol": FORGED,
+            "protocol_version": FORGED,
             "tool": FORGED,
             "request_id": FORGED,
             "form": FORM.form.model_copy(update={"fields": (TextField(name=FORGED[:-1], title="t"),)}),
-            "diagnostics": (Diagnostic.model_construct(code="cut", message="m", field=FORGED),),
+            "diagnostics": (Diagnostic.model_construct(code="truncated", message="m", field=FORGED),),
         }
     )
     ask(write(path, 0), request)
@@ -548,7 +547,7 @@ def test_whoever_changed_the_log_is_found_out_also_after_it_went_on(path: Path, 
     found = verify(path, KEY)
     assert not found
     assert found.last.sequence == 9
-    assert set(codes(found)) >= {damage for damage in damages if damage[0] not in ("truncated", "torn", "edited")}
+    assert set(codes(found)) >= {damage for damage in damages if damage[0] not in ("truncated", "torn_write", "modified")}
 
 
 @pytest.mark.parametrize(("length", "damages"), [(0, [("missing", 6)]), (99, [("malformed", 6), ("missing", 7)])])
@@ -719,7 +718,7 @@ def test_another_key_verifies_nothing(path: Path) -> None:
 def test_every_code_of_a_damage_is_documented_and_no_other() -> None:
     part = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8").split("| code | meaning |")[1].split("\n\n")[0]
 
-    assert sorted(re.findall(r"^\| `([a-z]+)` \|", part, re.MULTILINE)) == sorted(get_args(ViolationCode))
+    assert sorted(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE)) == sorted(get_args(ViolationCode))
 
 
 # Files
@@ -821,7 +820,7 @@ def test_a_log_of_another_key_is_not_continued(path: Path, has_head: bool) -> No
         write(path, 0, key=KEY[::-1])
 
 
-@pytest.mark.parametrize("options", [{"key": b"short"}, {"on_failure": "panic"}, {"max_bytes": 0}, {"keep": -1}])
+@pytest.mark.parametrize("options", [{"key": b"short"}, {"on_failure": "panic"}, {"max_bytes": 0}, {"backup_count": -1}])
 def test_options_that_make_no_sense_are_refused(path: Path, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"at least|on_failure"):
         AuditLog(path, **options)
@@ -831,7 +830,7 @@ def test_options_that_make_no_sense_are_refused(path: Path, options: dict[str, A
 
 
 def test_a_full_file_is_put_aside_and_the_chain_goes_on(path: Path) -> None:
-    log = write(path, 40, max_bytes=3_000, keep=100)
+    log = write(path, 40, max_bytes=3_000, backup_count=100)
 
     sizes = [each.stat().st_size for each in path.parent.glob("audit.jsonl.*[0-9]")]
     assert len(sizes) > 5
@@ -840,12 +839,12 @@ def test_a_full_file_is_put_aside_and_the_chain_goes_on(path: Path) -> None:
     assert events(path)[0]["prev"] == events(path.with_name("audit.jsonl.1"))[-1]["mac"]
 
 
-@pytest.mark.parametrize("keep", [0, 1, 3])
-def test_only_so_many_old_files_are_kept(path: Path, keep: int) -> None:
-    write(path, 30, max_bytes=1_500, keep=keep).close()
+@pytest.mark.parametrize("backup_count", [0, 1, 3])
+def test_only_so_many_old_files_are_kept(path: Path, backup_count: int) -> None:
+    write(path, 30, max_bytes=1_500, backup_count=backup_count).close()
 
     found = verify(path, KEY)
-    assert len(list(path.parent.glob("audit.jsonl.*[0-9]"))) == keep
+    assert len(list(path.parent.glob("audit.jsonl.*[0-9]"))) == backup_count
     assert found
     assert found.first > 1
     assert found.last.sequence == 30
@@ -853,7 +852,7 @@ def test_only_so_many_old_files_are_kept(path: Path, keep: int) -> None:
 
 
 def test_an_anchor_whose_file_was_deleted_confirms_nothing(path: Path) -> None:
-    log = write(path, 1, max_bytes=1, keep=2)
+    log = write(path, 1, max_bytes=1, backup_count=2)
     anchors = [log.checkpoint()]
     for _ in range(4):
         ask(log)
@@ -911,7 +910,7 @@ def test_a_process_that_is_killed_while_it_puts_files_aside_harms_nothing(path: 
 
 
 WRITER = """
-log = AuditLog(sys.argv[1], key=KEY, max_bytes=int(sys.argv[2]), keep=10_000)
+log = AuditLog(sys.argv[1], key=KEY, max_bytes=int(sys.argv[2]), backup_count=10_000)
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(int(sys.argv[3])):
@@ -994,7 +993,7 @@ for child in children:
 
 def test_verify_may_read_while_others_write(path: Path) -> None:
     python(
-        "log = write(Path(sys.argv[1]), 1, max_bytes=50_000, keep=9999)\nprint(flush=True)\nwhile True: ask(log)", path
+        "log = write(Path(sys.argv[1]), 1, max_bytes=50_000, backup_count=9999)\nprint(flush=True)\nwhile True: ask(log)", path
     )
     assert started[-1].stdout is not None
     started[-1].stdout.readline()
@@ -1235,7 +1234,7 @@ ask(log)
     found = verify(path, KEY)
     assert found
     assert found.events == 4
-    assert {code for code, _ in codes(found)} == ({"torn"} if room else set())
+    assert {code for code, _ in codes(found)} == ({"torn_write"} if room else set())
     assert [event["lost"] for event in events_of(path) if event["event"] == "recovery"] == [3]
 
 
@@ -1409,6 +1408,7 @@ def test_telemetry_of_the_process_does_nothing_until_it_is_set_up(path: Path) ->
 
 def test_telemetry_without_its_package_names_the_extra(path: Path) -> None:
     code = """
+from mcp_elicit_client import MissingExtraError
 sys.modules["opentelemetry"] = None
 try:
     AuditLog(sys.argv[1], telemetry=True)
@@ -1452,9 +1452,9 @@ def test_the_command_verifies_a_log_with_the_key_beside_it(path: Path, run: Any)
     assert run("verify", path, "--checkpoint", anchor)[0] == 0
     assert run("verify", path, "--checkpoint", f"4:{'0' * 64}")[:2] == (
         1,
-        f"""cut: the anchor knows line 4, gone from the end
+        f"""truncated: the anchor knows line 4, gone from the end
 The log is NOT as it was written; 3 lines, 1 to 3, are in order.
-Checkpoint: {anchor}
+Anchor: {anchor}
 """,
     )
 
@@ -1465,12 +1465,12 @@ def test_the_command_says_which_line_was_changed(path: Path, run: Any, key_file:
 
     status, out, _ = run("verify", path, "--key", key_file)
     assert status == 1
-    assert out.startswith("audit.jsonl, line 1: edited: it is not as it was written\n")
+    assert out.startswith("audit.jsonl, line 1: modified: it is not as it was written\n")
 
     status, out, _ = run("verify", path, "--key", key_file, "--json")
     found = json.loads(out)
     assert (status, found["valid"], found["events"]) == (1, False, 2)
-    assert found["damages"][0]["line"] == 1
+    assert found["violations"][0]["line"] == 1
 
 
 def test_the_command_tells_another_key_from_a_changed_line(path: Path, run: Any, key_file: Path) -> None:
@@ -1516,8 +1516,8 @@ def test_the_command_prints_the_last_events_in_words(path: Path, run: Any) -> No
     assert (
         re.sub(r"0[.]0\d\d s", "0 s", out)
         == f"""\
-2027-01-15T08:00:00.250000Z #4 mail: form; accept by policy (automatic); reason: listed; \
-fields: name (policy), size, many, age; found: left_out (odd); 0 s
+2027-01-15T08:00:00.250000Z #4 mail: form; accept by policy (automatic_answers); reason: listed; \
+fields: name (policy), size, many, age; found: unsupported_field (odd); 0 s
 2027-01-15T08:00:00.250000Z #5 mail: url xn--80ak6aa92e.com; decline by user; warned: {warned}; 0 s
 """
     )

@@ -25,9 +25,9 @@ import pytest
 
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.handlers.browser import BrowserHandler
-from mcp_elicit_client.handlers.browser.page import BrowserTab
-from mcp_elicit_client.handlers.browser.serving import PROCESS
-from mcp_elicit_client.handlers.opener import open_file
+from mcp_elicit_client.handlers.browser.local_server import PROCESS
+from mcp_elicit_client.handlers.browser.tab import BrowserTab
+from mcp_elicit_client.presentation.opener import open_file
 from tests.chromium import chromium
 from tests.support import form_params
 from tests.test_browser import NAME, Question, asking, sitting

@@ -26,9 +26,11 @@ import pytest
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.cli.main import main
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.browser import BrowserHandler, handler, page, protocol
-from mcp_elicit_client.handlers.browser.line import FairSemaphore
-from mcp_elicit_client.handlers.browser.serving import PROCESS
+from mcp_elicit_client.handlers.browser import BrowserHandler, handler
+from mcp_elicit_client.handlers.browser import local_server as protocol
+from mcp_elicit_client.handlers.browser import tab as page
+from mcp_elicit_client.handlers.browser.fair_semaphore import FairSemaphore
+from mcp_elicit_client.handlers.browser.local_server import PROCESS
 from tests.support import ROOT, form_params
 
 pytestmark = pytest.mark.anyio
@@ -163,7 +165,7 @@ async def test_the_address_is_told_where_nothing_can_be_opened(capsys: pytest.Ca
 
 
 async def test_the_address_is_told_if_what_took_the_file_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handler, "PATIENCE", 0.05)
+    monkeypatch.setattr(handler, "START_TIMEOUT", 0.05)
     told: list[str] = []
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
@@ -309,7 +311,7 @@ async def test_a_question_whose_turn_comes_too_late_is_a_cancel(monkeypatch: pyt
     visitor = Visitor()
     answers: list[Answer] = []
     async with anyio.create_task_group() as group:
-        group.start_soon(lambda: ask(visitor, answers, lifetime=0.3))
+        group.start_soon(lambda: ask(visitor, answers, answer_timeout=0.3))
         await anyio.wait_all_tasks_blocked()
         await ask(visitor, answers)
     assert [(answer.action, answer.by) for answer in answers] == [("cancel", "unattended"), ("cancel", "timeout")]

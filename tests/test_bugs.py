@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, TargetUrl, parse_request
-from mcp_elicit_client.core.answers import check_answer
+from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from tests.console import CTRL_C, ScriptedConsole
 from tests.support import form_params, skip_or_fail

@@ -14,14 +14,16 @@ import mcp.types
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, UrlRequest
-from mcp_elicit_client.calls import Caller, SuspendOptions, liveness
-from mcp_elicit_client.calls.call import CallHistory
-from mcp_elicit_client.calls.connect import Command, Connection, ConnectMode, connect
-from mcp_elicit_client.calls.parked import CallSnapshot
-from mcp_elicit_client.calls.verbs import CallSpec
-from mcp_elicit_client.exceptions import CallError, ResumeError, UrlElicitationIncompleteError
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+from mcp_elicit_client.calls import Caller, SuspendOptions
+from mcp_elicit_client.calls import disconnect as liveness
+from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
+from mcp_elicit_client.calls.active_call import CallHistory
+from mcp_elicit_client.calls.methods import CallSpec
+from mcp_elicit_client.calls.suspending import CallSnapshot
+from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
+from mcp_elicit_client.exceptions import CallError, ResumeError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Request
 from tests.plain import plain
 from tests.support import ASKER, ROOT, VISITOR, http_server
@@ -160,7 +162,9 @@ async def call(connection: Connection, tool: str, arguments: dict[str, Any] | No
 # --- URLs
 
 
-async def test_a_url_is_asked_about_and_the_server_sees_the_answer(era: ConnectMode, transport: str, seen: Seen) -> None:
+async def test_a_url_is_asked_about_and_the_server_sees_the_answer(
+    era: ConnectMode, transport: str, seen: Seen
+) -> None:
     user = User(YES)
     async with visitor(user, era, seen, transport) as connection:
         got = await call(connection, "url", {"url": OTHER})
@@ -180,7 +184,9 @@ async def test_a_url_that_is_wanted_first_is_visited_and_the_call_tried_again(
 
     assert got == {"calls": 2}
     assert user.urls == [(URL, 0), (OTHER, 0)]
-    assert [(each.batch_position.number, each.batch_position.total) for each in user.requests if each.batch_position] == [(1, 2), (2, 2)]
+    assert [
+        (each.batch_position.number, each.batch_position.total) for each in user.requests if each.batch_position
+    ] == [(1, 2), (2, 2)]
     assert {each.respond_after for each in user.requests if isinstance(each, UrlRequest)} == {"completion"}
     assert {each.tool for each in user.requests} == {"required"}
     assert seen.lines == ["required", "required ended by RefusalError", "required", "required done"]
@@ -356,7 +362,9 @@ async def test_questions_that_come_together_are_asked_one_at_a_time(seen: Seen) 
         got = await call(connection, "two")
 
     assert [each["content"]["name"] for each in got["got"]] == ["First?", "Second?"]
-    assert [(each.batch_position.number, each.batch_position.total) for each in user.requests if each.batch_position] == [(1, 2), (2, 2)]
+    assert [
+        (each.batch_position.number, each.batch_position.total) for each in user.requests if each.batch_position
+    ] == [(1, 2), (2, 2)]
     assert [each.request_id for each in user.requests] == ["a", "b"]
 
 
@@ -440,7 +448,13 @@ async def test_where_servers_push_their_questions_nothing_is_parked_and_none_can
     """What is parked and resumed is in test_parking.py; it needs rounds."""
     parking = SuspendOptions(Inbox(MemoryStore()), "ann")
     memo = CallSnapshot(
-        server="mail", call_spec=CallSpec("tool", "form"), state="s", history=CallHistory(), requests={}, answers={}, others={}
+        server="mail",
+        call_spec=CallSpec("tool", "form"),
+        state="s",
+        history=CallHistory(),
+        requests={},
+        answers={},
+        others={},
     )
     call_of_another_process = await parking.inbox.calls.suspend("ann", memo.write(), [], 60)
     user = User(NAMED)

@@ -17,8 +17,8 @@ import pytest
 
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.testing import SCENARIOS
-from mcp_elicit_client.testing.grading import ScenarioRunner
-from mcp_elicit_client.testing.loading import LoadError, find
+from mcp_elicit_client.testing.callback_loader import LoadError, find
+from mcp_elicit_client.testing.runner import ScenarioRunner
 from mcp_elicit_client.testing.scenarios import GROUPS
 from tests.support import ROOT, skip_or_fail
 
@@ -105,7 +105,10 @@ def test_what_hangs_or_crashes_is_stopped_and_told(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     grading = ScenarioRunner(
-        callback=f"tests.checked:{name}", scenarios=[scenario, "url-mode-gets-an-answer"], answer_timeout=1, scenario_timeout=3
+        callback=f"tests.checked:{name}",
+        scenarios=[scenario, "url-mode-gets-an-answer"],
+        answer_timeout=1,
+        scenario_timeout=3,
     )
 
     found = list(grading.results())
@@ -169,7 +172,7 @@ def test_the_scenarios_can_be_listed_by_group() -> None:
         ([], "needs a CALLBACK"),
         (["tests.checked:asks", "--list"], "needs a CALLBACK"),
         (["tests.checked:asks", "--", "x"], "only call takes"),
-        (["tests.checked:asks", "--patience", "0"], "invalid"),
+        (["tests.checked:asks", "--answer-timeout", "0"], "invalid"),
     ],
 )
 def test_what_cannot_be_done_is_told_with_status_2(
@@ -201,7 +204,7 @@ def test_a_handler_of_fastmcp_is_graded_as_fastmcp_calls_it() -> None:
 
 
 def test_every_shape_can_be_chosen() -> None:
-    from mcp_elicit_client.testing.loading import SHAPES
+    from mcp_elicit_client.testing.callback_loader import SHAPES
 
     assert f"{{{','.join(SHAPES)}}}" in check("--help", status=0).stdout
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import ChoiceField, normalize_enum, parse_request
-from mcp_elicit_client.core.requests import FormRequest
+from mcp_elicit_client.core.request import FormRequest
 from tests.support import cases, form_params
 
 

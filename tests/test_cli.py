@@ -12,10 +12,10 @@ import anyio
 import pytest
 
 from mcp_elicit_client.cli.main import _PrintableFormatter, main
-from mcp_elicit_client.core.revisions import PROTOCOL_VERSIONS, lint
-from mcp_elicit_client.demo.questions import QUESTIONS
+from mcp_elicit_client.core.schema.lint import PROTOCOL_VERSIONS, lint
+from mcp_elicit_client.demo.requests import QUESTIONS
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.support import cases, corpus, form_params, http_server
 
 GOOD = form_params({"type": "object", "properties": {"name": {"type": "string"}}})
@@ -67,7 +67,7 @@ def test_every_command_has_help(run: Any, command: str) -> None:
         (["call", "x", "--args", "[]", "--", "y"], "--args must be a JSON object"),
         (["demo", "--", "x"], "only call takes -- COMMAND"),
         (["show", "/does/not/exist"], "cannot read /does/not/exist: No such file"),
-        (["lint", "x", "--revision", "2020-01-01"], "invalid choice"),
+        (["lint", "x", "--protocol-version", "2020-01-01"], "invalid choice"),
     ],
 )
 def test_a_command_line_that_makes_no_sense_is_told_why(run: Any, words: list[str], message: str) -> None:
@@ -142,7 +142,7 @@ def test_lint_says_what_each_revision_says(run: Any) -> None:
 
 
 def test_lint_of_one_revision_as_json(run: Any) -> None:
-    status, out, _ = run("lint", "--json", "--revision", "2025-06-18", file=QUESTIONS["pay_deposit"])
+    status, out, _ = run("lint", "--json", "--protocol-version", "2025-06-18", file=QUESTIONS["pay_deposit"])
 
     assert status == 1
     assert [(each["severity"], each["path"]) for each in json.loads(out)] == [("error", "/mode")]
@@ -158,7 +158,7 @@ def test_lint_says_why_a_request_cannot_be_answered(run: Any) -> None:
 def test_lint_says_what_is_survived(run: Any) -> None:
     _, out, _ = run("lint", file=ODD)
 
-    assert "  left_out: a: it asks for something that no answer can carry\n" in out
+    assert "  unsupported_field: a: it asks for something that no answer can carry\n" in out
 
 
 FIELDS: list[tuple[dict[str, Any], tuple[str, ...]]] = [

@@ -11,10 +11,11 @@ from trio.testing import MockClock
 
 from mcp_elicit_client import Answer
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.clocks import CallTimeouts
-from mcp_elicit_client.calls.connect import ConnectMode
-from mcp_elicit_client.exceptions import CallError, CallTimeoutError, UrlElicitationIncompleteError
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+from mcp_elicit_client.calls._connect import ConnectMode
+from mcp_elicit_client.calls.timeouts import CallTimeouts
+from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
+from mcp_elicit_client.exceptions import CallError, CallTimeoutError
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Request
 from tests.inprocess import in_process
 
@@ -130,7 +131,11 @@ async def test_time_that_runs_out_before_a_wanted_visit_is_an_error_of_the_users
         with pytest.raises(CallTimeoutError, match="the user was not done in time") as caught:
             await call(caller, client, "required", {"urls": [URL]}, timeout=5, answer_timeout=30)
 
-    assert (caught.value.limit, round(caught.value.user_seconds), caught.value.answer_timeout) == ("answer_timeout", 30, 30)
+    assert (caught.value.limit, round(caught.value.user_seconds), caught.value.answer_timeout) == (
+        "answer_timeout",
+        30,
+        30,
+    )
     assert not isinstance(caught.value, UrlElicitationIncompleteError)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.support import npm_environment, npm_tool
 
 SCENARIOS = [
@@ -27,7 +27,9 @@ SCENARIOS_OF_2026 = [
 ]
 
 
-@pytest.mark.parametrize(("scenario", "revision", "checks"), SCENARIOS + SCENARIOS_OF_2026 * supports_multi_round_trip())
+@pytest.mark.parametrize(
+    ("scenario", "revision", "checks"), SCENARIOS + SCENARIOS_OF_2026 * supports_multi_round_trip()
+)
 def test_every_check_of_the_official_suite_passes(scenario: str, revision: str, checks: int, tmp_path: Path) -> None:
     suite = npm_tool("conformance")
     client = f"{sys.executable} -m tests.servers.conformance_client"

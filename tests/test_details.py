@@ -24,10 +24,10 @@ from mcp_elicit_client import (
     sanitize_text,
     validate,
 )
-from mcp_elicit_client.core.answers import check_answer
-from mcp_elicit_client.core.consent import consent_prompt, completion_prompt
-from mcp_elicit_client.core.entry import parse_text
-from mcp_elicit_client.core.matching import validate_value, drop_invalid_defaults
+from mcp_elicit_client.core.answer import check_answer
+from mcp_elicit_client.core.validation.content import drop_invalid_defaults, validate_value
+from mcp_elicit_client.presentation.input_parsing import parse_text
+from mcp_elicit_client.presentation.url_prompts import completion_prompt, consent_prompt
 from tests.support import cases, form_params
 
 EVERYTHING = {
@@ -127,7 +127,10 @@ def test_a_message_may_be_as_long_as_the_limit() -> None:
     exact, longer = (parse_request({"message": "m" * size}, limits=Limits(max_message=5)) for size in (5, 6))
 
     assert (exact.message, [problem.code for problem in exact.diagnostics]) == ("mmmmm", ["schema_missing"])
-    assert (longer.message, [problem.code for problem in longer.diagnostics]) == ("mmmmm…", ["truncated", "schema_missing"])
+    assert (longer.message, [problem.code for problem in longer.diagnostics]) == (
+        "mmmmm…",
+        ["truncated", "schema_missing"],
+    )
     assert longer.diagnostics[0].message == "the message was longer than 5 characters"
 
 
@@ -412,7 +415,9 @@ def test_the_largest_integer_is_sent_also_if_it_is_written_with_a_fraction() -> 
 def test_a_host_that_allows_smaller_integers_asks_for_them() -> None:
     limits = Limits(max_integer=9)
 
-    assert form({"properties": {"n": {"type": "integer", "minimum": 10}}}, limits=limits).form.unsupported_fields == ("n",)
+    assert form({"properties": {"n": {"type": "integer", "minimum": 10}}}, limits=limits).form.unsupported_fields == (
+        "n",
+    )
     assert form({"properties": {"n": {"type": "integer", "minimum": 9}}}, limits=limits).form.unsupported_fields == ()
     (field,) = form({"properties": {"n": {"type": "integer", "default": 10}}}, limits=limits).form.fields
     assert field.default is None
@@ -435,7 +440,9 @@ def test_null_stays_where_it_would_hide_a_missing_required_answer() -> None:
 def test_a_url_request_notes_what_was_wrong_with_its_message() -> None:
     params = {"mode": "url", "message": "m" * 9, "url": "https://a.example/"}
 
-    assert [problem.code for problem in parse_request(params, limits=Limits(max_message=8)).diagnostics] == ["truncated"]
+    assert [problem.code for problem in parse_request(params, limits=Limits(max_message=8)).diagnostics] == [
+        "truncated"
+    ]
 
 
 def test_a_host_name_may_be_253_characters_long() -> None:

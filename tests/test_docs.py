@@ -12,9 +12,9 @@ import pytest
 
 import mcp_elicit_client
 from mcp_elicit_client import Limits
-from mcp_elicit_client.core.domains import UrlWarningCode
-from mcp_elicit_client.core.errors import MESSAGES, ErrorCode
-from mcp_elicit_client.core.problems import DiagnosticCode
+from mcp_elicit_client.core.diagnostics import DiagnosticCode
+from mcp_elicit_client.core.url.domains import UrlWarningCode
+from mcp_elicit_client.core.validation.field_errors import MESSAGES, ErrorCode
 from mcp_elicit_client.exceptions import UrlRefusal
 from tests.support import ROOT
 

@@ -17,9 +17,10 @@ import anyio
 import pytest
 
 from mcp_elicit_client import ElicitationRegistry
-from mcp_elicit_client.calls import Caller, liveness
-from mcp_elicit_client.calls.connect import Command, Connection, connect
-from mcp_elicit_client.exceptions import UrlElicitationIncompleteError
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls import disconnect as liveness
+from mcp_elicit_client.calls._connect import Command, Connection, connect
+from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.typing import Request
 from tests.support import npm_environment, npm_tool
 from tests.test_calls import LEFT, NO, YES, User, think_for_ever

@@ -11,10 +11,10 @@ from mcp.types import ElicitResult, ErrorData
 
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.testing import (
-    PAYLOADS,
-    FAILURE_TEXT,
     DELIVERIES,
     ESCAPE_SEQUENCES,
+    FAILURE_TEXT,
+    PAYLOADS,
     SPOOFED_URLS,
     Delivery,
     FakeServer,
@@ -193,7 +193,9 @@ async def test_a_question_that_is_taken_back_or_whose_server_dies_gets_no_answer
 
 
 async def test_a_server_that_dies_half_way_gets_no_answer() -> None:
-    async with HostileServer("server-initiated").connected(callback_of(ScriptedUser().waits(0.05).declines())) as server:
+    async with HostileServer("server-initiated").connected(
+        callback_of(ScriptedUser().waits(0.05).declines())
+    ) as server:
         reply = await server.die_half_way()
 
     assert reply.result is None

@@ -16,10 +16,10 @@ import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry
 from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
-from mcp_elicit_client.exceptions import UrlElicitationIncompleteError
+from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.hosts.fastmcp import client, clients_from_config, elicitation_handler
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.support import ROOT, skip_or_fail
 from tests.test_calls import NAMED, NO, OTHER, URL, YES, User
 

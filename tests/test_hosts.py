@@ -25,16 +25,16 @@ from packaging.requirements import Requirement
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Limits
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import Command
+from mcp_elicit_client.calls._connect import Command
+from mcp_elicit_client.dispatch import RequestOptions, options_for
 from mcp_elicit_client.exceptions import CallTimeoutError
-from mcp_elicit_client.hosts.boundary import RequestOptions, options_for
+from mcp_elicit_client.hosts.event_loops import run_in_loop
 from mcp_elicit_client.hosts.langchain import on_elicitation
 from mcp_elicit_client.hosts.langchain_mcp import answer_interrupt, is_elicitation
 from mcp_elicit_client.hosts.mcp_agent import elicitation_callback as of_mcp_agent
-from mcp_elicit_client.hosts.own_session import wrap_session
-from mcp_elicit_client.hosts.sdk import elicitation_callback
+from mcp_elicit_client.hosts.session_proxy import wrap_session
 from mcp_elicit_client.hosts.strands import elicitation_callback as of_strands
-from mcp_elicit_client.hosts.threads import run_in_loop
+from mcp_elicit_client.sdk.callback import elicitation_callback
 from mcp_elicit_client.typing import Handler, Request
 from tests.compatibility import matrix, measuring, table
 from tests.compatibility.judging import EXPECTED, cells
@@ -299,7 +299,10 @@ async def test_the_questions_of_an_interrupt_are_asked_one_by_one() -> None:
     assert {(request.server.name, request.tool, request.protocol_version) for request in asked.requests} == {
         ("mail", "book", "2026-07-28")
     }
-    assert [request.batch_position and (request.batch_position.number, request.batch_position.total) for request in asked.requests] == [(1, 3), (2, 3)]
+    assert [
+        request.batch_position and (request.batch_position.number, request.batch_position.total)
+        for request in asked.requests
+    ] == [(1, 3), (2, 3)]
 
 
 @pytest.mark.anyio

@@ -987,7 +987,7 @@ async def test_an_answer_that_was_not_heard_is_read(stores: Stores) -> None:
 
 @ON_REDIS
 async def test_the_same_attempt_again_is_the_same_answer(stores: Stores) -> None:
-    from mcp_elicit_client.inbox.stores.base import Resolution
+    from mcp_elicit_client.inbox.stores.protocol import Resolution
 
     store = stores()
     inbox = Inbox(store)

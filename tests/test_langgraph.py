@@ -21,9 +21,9 @@ from langgraph.types import Command, Send
 
 from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import ConnectMode
+from mcp_elicit_client.calls._connect import ConnectMode
 from mcp_elicit_client.exceptions import CallError, MissingExtraError
-from mcp_elicit_client.handlers.langgraph import NO_ANSWER, InterruptHandler, resume_value, durable
+from mcp_elicit_client.handlers.langgraph import NO_ANSWER, InterruptHandler, durable, resume_value
 from tests.inprocess import in_process
 from tests.support import ROOT
 
@@ -193,7 +193,7 @@ async def test_questions_of_one_round_are_asked_one_after_the_other() -> None:
         second = await each.resume(resume_value(first, "accept", NAME))
         told = await each.resume(resume_value(second, "cancel"))
 
-    assert [each["request"]["turn"] for each in (first, second)] == [{"number": 1, "of": 2}, {"number": 2, "of": 2}]
+    assert [each["request"]["batch_position"] for each in (first, second)] == [{"number": 1, "of": 2}, {"number": 2, "of": 2}]
     assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "cancel"}]}
 
 
@@ -285,9 +285,9 @@ async def test_a_server_that_asks_something_else_after_the_interrupt_does_not_ge
 
 
 @pytest.mark.parametrize("can_block", [True, False])
-async def test_never_again_counts_where_it_was_offered(can_silence: bool) -> None:
+async def test_never_again_counts_where_it_was_offered(can_block: bool) -> None:
     ask = InterruptHandler()
-    request = parse_request({"message": "Go on?"}, server="mail").model_copy(update={"can_block": can_silence})
+    request = parse_request({"message": "Go on?"}, server="mail").model_copy(update={"can_block": can_block})
 
     async def call(_state: State) -> State:
         return {"told": (await ask(request)).block_server}
@@ -296,7 +296,7 @@ async def test_never_again_counts_where_it_was_offered(can_silence: bool) -> Non
     question = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
     told = await each.ainvoke(Command(resume=resume_value(question, "decline", block_server=True)), CONFIG)
 
-    assert told["told"] is can_silence
+    assert told["told"] is can_block
 
 
 # --- whose question
@@ -362,7 +362,9 @@ async def test_of_several_nodes_at_once_each_gets_its_own_question_or_nobody_any
     state = await each.ainvoke({}, CONFIG)
     questions = (state or {}).get("__interrupt__", ())
     resume = {
-        question.id: resume_value(question.value, "accept" if "1?" in question.value["request"]["message"] else "decline")
+        question.id: resume_value(
+            question.value, "accept" if "1?" in question.value["request"]["message"] else "decline"
+        )
         for question in questions
     }
     if resume:
@@ -413,8 +415,8 @@ from langgraph.types import Command
 
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import Command as Server, connect
-from mcp_elicit_client.handlers.langgraph import InterruptHandler, resume_value, once
+from mcp_elicit_client.calls._connect import Command as Server, connect
+from mcp_elicit_client.handlers.langgraph import InterruptHandler, durable, resume_value
 
 path, era, stage = sys.argv[1:]
 ask = InterruptHandler()
@@ -431,7 +433,7 @@ async def call(state: State) -> State:
     server = Server([sys.executable, "-m", "tests.servers.visitor"], errlog=sys.stderr, env=dict(os.environ))
     caller = Caller(registry, "visitor")
     async with connect(server, caller, mode=era) as connection:
-        result = await caller.call_tool(once(connection.client), "form", {})
+        result = await caller.call_tool(durable(connection.client), "form", {})
         return {"told": result.content[0].text}
 
 

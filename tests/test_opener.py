@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import Server, UnsafeUrlError, UrlRules, inspect_url
-from mcp_elicit_client.handlers import opener
-from mcp_elicit_client.handlers.qr import qr_code
+from mcp_elicit_client.dispatch import answer_params
 from mcp_elicit_client.handlers.terminal import TerminalHandler
-from mcp_elicit_client.hosts.boundary import answer_params
+from mcp_elicit_client.presentation import opener
+from mcp_elicit_client.presentation.qr import qr_code
 from tests.console import ScriptedConsole
 from tests.support import skip_or_fail, table
 

@@ -20,20 +20,20 @@ from hypothesis import strategies as some
 from mcp_elicit_client import Answer, ElicitationRegistry, UrlRequest, parse_request
 from mcp_elicit_client.audit import AuditLog
 from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
-from mcp_elicit_client.calls.call import CallHistory
-from mcp_elicit_client.calls.parked import CallSnapshot
-from mcp_elicit_client.calls.verbs import CallSpec
-from mcp_elicit_client.exceptions import CallError, ElicitationError, ResumeError, RequestStateRejectedError
+from mcp_elicit_client.calls.active_call import CallHistory
+from mcp_elicit_client.calls.methods import CallSpec
+from mcp_elicit_client.calls.suspending import CallSnapshot
+from mcp_elicit_client.exceptions import CallError, ElicitationError, RequestStateRejectedError, ResumeError
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, MemoryStore, RedisStore, SqliteStore
 from mcp_elicit_client.policies import (
     AutomaticAnswers,
     Permissions,
+    answer_timeout,
     compose,
+    cooldown_after_declines,
     form_fingerprint,
     hooks,
     one_at_a_time,
-    answer_timeout,
-    cooldown_after_declines,
     rate_limit,
     recommended,
 )
@@ -172,7 +172,7 @@ async def test_before_all_is_answered_the_same_call_comes_back_and_nothing_is_se
         assert await who.resume(parked.id, client, parking) == parked
         await parking.inbox.answer("ann", parked.request_ids[1], "accept", {"name": "Second"})
         half = await who.resume(parked.id, client, parking)
-        assert half == parked.model_copy(update={"pending": parked.request_ids[:1]})
+        assert half == parked.model_copy(update={"pending_ids": parked.request_ids[:1]})
         assert seen == ["two"]
         await answer(parking, half, {"name": "First"})
         got = told(await who.resume(parked.id, client, parking))["got"]
@@ -236,7 +236,7 @@ async def test_a_url_that_is_not_finished_yet_is_known_again_when_it_is_asked_fo
         while isinstance(result, SuspendedCall):
             request = (await parking.inbox.get("ann", result.pending_ids[0])).read()
             assert isinstance(request, UrlRequest)
-            assert (request.target.url, request.respond_after) == (URL, "finished")
+            assert (request.target.url, request.respond_after) == (URL, "completion")
             visits.append(request.previous_visits)
             await answer(parking, result, None)
             result = await who.resume(result.id, client, parking)
@@ -294,7 +294,7 @@ async def test_a_state_of_a_megabyte_goes_back_untouched(parking: SuspendOptions
 async def test_what_is_too_much_to_write_down_is_not_parked(
     parking: SuspendOptions, seen: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcp_elicit_client.calls.parked.MAX_BODY", 10_000)
+    monkeypatch.setattr("mcp_elicit_client.calls.suspending.MAX_BODY", 10_000)
     async with visitor(seen) as (who, client):
         with pytest.raises(CallError, match="takes more than 10000 characters"):
             await who.call_tool(client, "state", {"size": 10_000}, suspend=parking)
@@ -340,7 +340,9 @@ async def test_a_question_that_nobody_answered_in_time_is_a_cancel_while_the_cal
 
 
 @each_store
-async def test_a_call_that_was_not_resumed_in_time_is_not_sent(parking: SuspendOptions, clock: Clock, seen: list[str]) -> None:
+async def test_a_call_that_was_not_resumed_in_time_is_not_sent(
+    parking: SuspendOptions, clock: Clock, seen: list[str]
+) -> None:
     async with visitor(seen) as (who, client):
         parked = await who.call_tool(client, "form", suspend=parking)
         await answer(parking, parked, NAMED)
@@ -420,7 +422,7 @@ async def test_who_is_overtaken_by_a_whole_round_does_not_send_the_old_one_again
         store.faster = resume
         behind = await who.resume(parked.id, client, parking)
         assert [behind] == ahead
-        assert behind.waiting
+        assert behind.pending_ids
         assert len(seen) == 2
         await answer(parking, behind, NAMED)  # and the call is as it was
         assert isinstance(await who.resume(parked.id, client, parking), SuspendedCall)
@@ -481,7 +483,9 @@ async def test_who_is_cancelled_before_anything_is_sent_leaves_the_call_as_it_wa
         assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
 
 
-async def test_who_is_cancelled_while_the_server_works_has_lost_the_call(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_who_is_cancelled_while_the_server_works_has_lost_the_call(
+    parking: SuspendOptions, seen: list[str]
+) -> None:
     async with visitor(seen) as (who, client):
         parked = await who.call_tool(client, "hang", suspend=parking)
         await answer(parking, parked, NAMED)
@@ -495,7 +499,9 @@ async def test_who_is_cancelled_while_the_server_works_has_lost_the_call(parking
             await who.resume(parked.id, client, parking)
 
 
-async def test_a_call_is_resumed_by_its_owner_at_its_server_in_its_revision(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_a_call_is_resumed_by_its_owner_at_its_server_in_its_revision(
+    parking: SuspendOptions, seen: list[str]
+) -> None:
     codes: list[str] = []
     async with visitor(seen) as (who, client), in_process(who, "legacy", seen.append) as old:
         parked = await who.call_tool(client, "form", suspend=parking)
@@ -577,16 +583,23 @@ async def test_what_a_policy_decided_when_the_call_was_parked_is_not_decided_ane
     assert asked == ["First?", "Second?", "First?"]
 
 
-async def test_what_bounds_asking_does_not_take_away_what_was_answered(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_what_bounds_asking_does_not_take_away_what_was_answered(
+    parking: SuspendOptions, seen: list[str]
+) -> None:
     policy = compose(
-        cooldown_after_declines(declines=1), rate_limit(["1/hour"]), one_at_a_time(max_queued=0), AutomaticAnswers({}).policy
+        cooldown_after_declines(declines=1),
+        rate_limit(["1/hour"]),
+        one_at_a_time(max_queued=0),
+        AutomaticAnswers({}).policy,
     )
     async with visitor(seen, caller(policy)) as (who, client):
         parked = await who.call_tool(client, "two", suspend=parking)
         assert len(parked.pending_ids) == 1  # the other one was too many
         await answer(parking, parked, ("decline", None))
         got = told(await who.resume(parked.id, client, parking))["got"]
-        assert told(await who.call_tool(client, "form", suspend=parking)) == {"got": {"action": "cancel"}}  # it is quiet
+        assert told(await who.call_tool(client, "form", suspend=parking)) == {
+            "got": {"action": "cancel"}
+        }  # it is quiet
 
     assert [each["action"] for each in got] == ["decline", "cancel"]
 
@@ -651,7 +664,9 @@ async def test_a_form_that_has_become_another_takes_no_answer_that_does_not_fit_
         assert told(await who.resume(parked.id, client, parking)) == {"got": {"action": "cancel"}}
 
 
-async def test_an_inbox_handler_parks_and_one_that_answers_at_once_need_not(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_an_inbox_handler_parks_and_one_that_answers_at_once_need_not(
+    parking: SuspendOptions, seen: list[str]
+) -> None:
     async def at_once(_request: Request) -> Answer:
         return Answer.accept(NAMED, by="host")
 

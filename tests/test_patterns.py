@@ -11,9 +11,9 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Limits, get_defaults, parse_request, validate
-from mcp_elicit_client.core import patterns
-from mcp_elicit_client.core.patterns import MAX_TEXT, PatternResult, check_pattern
-from mcp_elicit_client.hosts.boundary import answer_params
+from mcp_elicit_client.core.validation import patterns
+from mcp_elicit_client.core.validation.patterns import MAX_TEXT, PatternResult, check_pattern
+from mcp_elicit_client.dispatch import answer_params
 from tests.support import cases, form_params
 
 ENDLESS = "^(a+)+$"

@@ -35,7 +35,7 @@ async def test_nonsense(elicitation):
     elicitation.user.types({"guests": "12abc"})
     reply = await elicitation.ask(FORM)
     assert reply.action == "cancel"
-    assert elicitation.user.told == [("guests", "Must be a whole number.")]
+    assert elicitation.user.errors_shown == [("guests", "Must be a whole number.")]
 
 async def test_own_callback(elicitation):
     from mcp.types import ElicitResult

@@ -23,23 +23,23 @@ import trio.lowlevel
 from trio.testing import MockClock
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Server, parse_request
-from mcp_elicit_client.calls.call import ActiveCall
-from mcp_elicit_client.calls.clocks import CallTimeouts
+from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.timeouts import CallTimeouts
+from mcp_elicit_client.dispatch import answer_params
 from mcp_elicit_client.exceptions import MissingExtraError, PermissionsFileError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
-from mcp_elicit_client.hosts.boundary import answer_params
 from mcp_elicit_client.policies import (
     AutomaticAnswers,
     Permissions,
+    answer_timeout,
     compose,
+    cooldown_after_declines,
     flag_impersonation,
     form_fingerprint,
     hooks,
     one_at_a_time,
-    answer_timeout,
     protect_secrets,
-    cooldown_after_declines,
     rate_limit,
     recommended,
 )
@@ -691,7 +691,12 @@ async def test_only_a_listed_form_of_a_listed_server_is_answered_without_a_perso
     handler: Any = automatic.policy(asked)
 
     answer = await handler(request())
-    assert (answer.action, answer.content, answer.by, answer.policy) == ("accept", {"a": "blue"}, "policy", "automatic_answers")
+    assert (answer.action, answer.content, answer.by, answer.policy) == (
+        "accept",
+        {"a": "blue"},
+        "policy",
+        "automatic_answers",
+    )
     assert answer.sources == {"a": "policy"}
     for other in (
         request(server="other"),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, Limits, RegistrationError, Server, decline, parse_request
-from mcp_elicit_client.hosts.boundary import RequestOptions, answer_params
+from mcp_elicit_client.dispatch import RequestOptions, answer_params
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 

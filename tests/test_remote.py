@@ -31,17 +31,17 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 
 from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import Command, connect
-from mcp_elicit_client.handlers.remote import (
+from mcp_elicit_client.calls._connect import Command, connect
+from mcp_elicit_client.handlers.webhook import (
     DeferredAnswers,
-    WebhookHandler,
     SignatureError,
+    WebhookHandler,
     generate_secret,
-    webhook_authenticator,
     sign,
     verify_signature,
+    webhook_authenticator,
 )
-from mcp_elicit_client.handlers.remote.sending import pause_before
+from mcp_elicit_client.handlers.webhook.delivery import pause_before
 from mcp_elicit_client.inbox import Inbox, InboxError, MemoryStore, SqliteStore
 from mcp_elicit_client.inbox.web import inbox_app
 from tests.support import ROOT, form_params
@@ -412,11 +412,11 @@ async def test_a_webhook_can_say_that_a_rule_decided(host: Host) -> None:
 
 
 @pytest.mark.parametrize("can_block", [True, False])
-async def test_never_again_counts_where_it_was_offered(host: Host, can_silence: bool) -> None:
+async def test_never_again_counts_where_it_was_offered(host: Host, can_block: bool) -> None:
     endpoint = host.endpoint(replying({"action": "decline", "block_server": True}))
-    question = request().model_copy(update={"can_block": can_silence})
+    question = request().model_copy(update={"can_block": can_block})
 
-    assert (await WebhookHandler(endpoint.url, SECRET)(question)).block_server is can_silence
+    assert (await WebhookHandler(endpoint.url, SECRET)(question)).block_server is can_block
 
 
 async def test_what_was_not_asked_for_is_left_out(host: Host) -> None:
@@ -527,7 +527,7 @@ async def test_what_is_overloaded_is_asked_again_under_the_same_id(host: Host) -
 async def test_each_attempt_is_signed_anew(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint = host.endpoint(status(503), status(503), replying(GOOD, age=-1_000))
     clock = iter(range(1_000_000_000, 2_000_000_000, 500))
-    monkeypatch.setattr("mcp_elicit_client.handlers.remote.signing.time.time", lambda: next(clock))
+    monkeypatch.setattr("mcp_elicit_client.handlers.webhook.signatures.time.time", lambda: next(clock))
 
     await WebhookHandler(endpoint.url, SECRET, pause=at_once)(request())
 

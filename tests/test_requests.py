@@ -9,9 +9,18 @@ import mcp.types
 import pytest
 from hypothesis import given
 
-from mcp_elicit_client import FormRequest, Limits, RequestError, Server, UrlRequest, parse_request, sanitize_text, validate
-from mcp_elicit_client.core.validation import validate_without_patterns
-from mcp_elicit_client.testing.bombs import PAYLOADS
+from mcp_elicit_client import (
+    FormRequest,
+    Limits,
+    RequestError,
+    Server,
+    UrlRequest,
+    parse_request,
+    sanitize_text,
+    validate,
+)
+from mcp_elicit_client.core.validation.content import validate_without_patterns
+from mcp_elicit_client.testing.payloads import PAYLOADS
 from tests.strategies import JSON, SCHEMA
 from tests.support import cases, corpus, example_answer, form_params
 
@@ -250,7 +259,7 @@ def _answer_like_a_person(request: FormRequest) -> None:
     from mcp_types import _v2025_11_25, _v2026_07_28
 
     from mcp_elicit_client import Answer
-    from mcp_elicit_client.core.answers import check_answer
+    from mcp_elicit_client.core.answer import check_answer
 
     content = example_answer(request.form)
     assert validate(request, content).errors == ()

@@ -20,12 +20,21 @@ import anyio
 import pytest
 
 from mcp_elicit_client import FormRequest, UrlRequest, UrlRules, parse_request
-from mcp_elicit_client.core.domains import URL_WARNINGS
-from mcp_elicit_client.core.errors import FieldError
-from mcp_elicit_client.core.requests import BatchPosition
+from mcp_elicit_client.core.request import BatchPosition
+from mcp_elicit_client.core.url.domains import URL_WARNINGS
+from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.handler import _wants_form
-from mcp_elicit_client.handlers.terminal.screen import DARK, ENGLISH, GERMAN, LIGHT, PLAIN, MessageCatalog, Theme, theme_of
+from mcp_elicit_client.handlers.terminal.interactive import (
+    DARK,
+    ENGLISH,
+    GERMAN,
+    LIGHT,
+    PLAIN,
+    MessageCatalog,
+    Theme,
+    theme_of,
+)
 from tests.support import form_params, skip_or_fail
 
 if importlib.util.find_spec("prompt_toolkit") is None:
@@ -35,13 +44,13 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from mcp_elicit_client.handlers.drafts import Drafts
-from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
-from mcp_elicit_client.handlers.terminal.screen.clipboard import copy_through_terminal
-from mcp_elicit_client.handlers.terminal.screen.form import FormView
-from mcp_elicit_client.handlers.terminal.screen.handler import ScreenDrafts
-from mcp_elicit_client.handlers.terminal.screen.output import lines_above
-from mcp_elicit_client.handlers.terminal.screen.words import format_error
+from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
+from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
+from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ScreenDrafts
+from mcp_elicit_client.handlers.terminal.interactive.stdout_proxy import lines_above
+from mcp_elicit_client.handlers.terminal.interactive.tty import copy_through_terminal
+from mcp_elicit_client.presentation.descriptions import format_error
+from mcp_elicit_client.presentation.drafts import Drafts
 from tests.screens import (
     BACK_TAB,
     BACKSPACE,
@@ -667,7 +676,7 @@ async def test_what_fails_in_the_form_ends_it_and_is_no_accept() -> None:
         ({"TERM": "xterm"}, 80, True),
         ({"TERM": "xterm"}, 19, False),
         ({"TERM": "dumb"}, 80, False),
-        ({"TERM": "dumb", "MCP_ELICIT_UI": "form"}, 80, True),
+        ({"TERM": "dumb", "MCP_ELICIT_UI": "interactive"}, 80, True),
         ({"TERM": "unknown"}, 80, False),
         ({}, 80, False),
         ({"TERM": "xterm", "MCP_ELICIT_UI": "line"}, 80, False),
@@ -690,7 +699,7 @@ async def test_to_insist_on_the_form_takes_the_extra(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     monkeypatch.setenv("TERM", "xterm")
     assert not _wants_form(80)
-    monkeypatch.setenv("MCP_ELICIT_UI", "form")
+    monkeypatch.setenv("MCP_ELICIT_UI", "interactive")
     with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[terminal\]") as caught:
         _wants_form(80)
     assert caught.value.extra == "terminal"
@@ -707,7 +716,7 @@ def test_another_event_loop_gets_the_line_mode(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_nothing_is_imported_for_a_form_that_is_not_shown() -> None:
-    code = "import sys; import mcp_elicit_client.handlers.terminal.screen; print('prompt_toolkit' in sys.modules)"
+    code = "import sys; import mcp_elicit_client.handlers.terminal.interactive; print('prompt_toolkit' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
 

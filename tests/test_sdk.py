@@ -14,8 +14,8 @@ import mcp.types
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, RequestError, accept, accept_with_defaults, cancel, decline
-from mcp_elicit_client.calls.connect import Command, ConnectMode
-from mcp_elicit_client.hosts.sdk import elicitation_callback, supports_multi_round_trip
+from mcp_elicit_client.calls._connect import Command, ConnectMode
+from mcp_elicit_client.sdk.callback import elicitation_callback, supports_multi_round_trip
 from mcp_elicit_client.typing import Request
 from tests.plain import PlainConnection, plain
 from tests.support import ASKER, ROOT, form_params, http_server

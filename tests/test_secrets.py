@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from mcp.types import ElicitRequestFormParams
 
 from mcp_elicit_client import Form, RequestError, TextField, find_secrets, parse_request
-from mcp_elicit_client.core.secrets import words
-from mcp_elicit_client.core.secrets.asked import secret_fields
-from mcp_elicit_client.core.secrets.findings import SecretFinding
-from mcp_elicit_client.core.secrets.held import secret_values
+from mcp_elicit_client.core.secrets import data as words
+from mcp_elicit_client.core.secrets.data_loader import SecretFinding
+from mcp_elicit_client.core.secrets.in_answer import secret_values
+from mcp_elicit_client.core.secrets.in_request import secret_fields
 from tests.support import cases, form_params, table
 
 CLEAR = [row for row in table("sensitive") if not row.get("borderline")]
@@ -253,7 +253,10 @@ def test_what_holds_no_text_holds_no_secret(value: object) -> None:
 def test_a_kind_is_named_once_a_field_and_with_who_gave_the_key_out() -> None:
     (found,) = secret_values({"a": "npm_FAKEfake0123FAKEfake0123FAKEfake0123 npm_FAKEfake4567FAKEfake0123FAKEfake0123"})
 
-    assert SecretFinding(field="a", kind="token", where="answer", message="The answer holds an access token (npm).") == found
+    assert (
+        SecretFinding(field="a", kind="token", where="answer", message="The answer holds an access token (npm).")
+        == found
+    )
 
 
 # --- The words

@@ -32,7 +32,12 @@ def project(tmp_path: Path) -> Path:
     [
         ("policies/closing.py", "def patience(seconds", "def patience(minutes", "def patience(seconds: float"),
         ("policies/__init__.py", '    "patience",\n', "", "def patience(seconds: float"),
-        ("core/text.py", "def sanitize_text(text: str, *, limit", "def sanitize_text(text: str, *, longest", "def sanitize_text("),
+        (
+            "core/text.py",
+            "def sanitize_text(text: str, *, limit",
+            "def sanitize_text(text: str, *, longest",
+            "def sanitize_text(",
+        ),
         ("core/answers.py", "    reason: str = ", "    reason: str | None = ", "Answer.reason: str = "),
         ("typing.py", 'Literal["form", "url"]', 'Literal["form"]', "Mode: TypeAlias = Literal['form', 'url']"),
     ],

@@ -15,11 +15,11 @@ import anyio.lowlevel
 import pytest
 
 from mcp_elicit_client import Answer, FormRequest, TargetUrl, UrlRequest, UrlRules, parse_request
-from mcp_elicit_client.core.answers import check_answer
-from mcp_elicit_client.core.requests import BatchPosition
+from mcp_elicit_client.core.answer import check_answer
+from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.handlers.terminal import TerminalHandler
-from mcp_elicit_client.handlers.terminal.layout import columns, quote
 from mcp_elicit_client.policies import protect_secrets
+from mcp_elicit_client.presentation.quoting import columns, quote
 from tests.console import CTRL_C, ScriptedConsole
 from tests.support import form_params
 
@@ -323,7 +323,7 @@ class SlowConsole(ScriptedConsole):
 async def visit(
     *lines: str,
     opens: bool = True,
-    protocol: str | None = None,
+    protocol_version: str | None = None,
     completion: Finished | None = None,
     visits: int = 0,
     copies: bool | None = None,
@@ -341,7 +341,7 @@ async def visit(
 
     console = ScriptedConsole(lines) if completion is None else SlowConsole(lines)
     request = parse_request(
-        {**URL, **params}, server="mail", protocol_version=protocol, url_rules=UrlRules(allow_loopback=True)
+        {**URL, **params}, server="mail", protocol_version=protocol_version, url_rules=UrlRules(allow_loopback=True)
     )
     assert isinstance(request, UrlRequest)
     request = request.model_copy(update={"previous_visits": visits}).with_completion(completion)
@@ -387,7 +387,9 @@ async def test_what_the_server_asks_again_is_not_finished_yet_and_needs_no_new_c
 @pytest.mark.parametrize("visits", [0, 1])
 async def test_the_wait_ends_by_itself_when_the_server_says_that_it_is_finished(visits: int) -> None:
     lines = [] if visits else ["open"]
-    answer, _, shown = await visit(*lines, protocol_version="2026-07-28", completion=Finished(finished=True), visits=visits)
+    answer, _, shown = await visit(
+        *lines, protocol_version="2026-07-28", completion=Finished(finished=True), visits=visits
+    )
 
     assert (answer.action, answer.by) == ("accept", "user")
     assert shown.endswith("The server says that you are done.\n")

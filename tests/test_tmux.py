@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.support import FILLED_IN, ROOT, npm_environment, npm_tool, skip_or_fail
 from tests.tmux import PATIENCE, Pane, window
 

@@ -19,9 +19,9 @@ import pytest
 
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, EntryPage
+from mcp_elicit_client.inbox import EntryPage, Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
-from mcp_elicit_client.inbox.web.templating import environment
+from mcp_elicit_client.inbox.web.pages import environment
 from tests.chromium import browser, until_it_takes_a_yes, violations
 from tests.support import form_params
 
@@ -184,7 +184,7 @@ async def test_the_description_names_every_endpoint(web: Web) -> None:
     described = (await web.client.get("/openapi.json")).json()
 
     assert set(described["paths"]) == {"/", "/history", "/events", "/{id}"}
-    assert {"Entry", "Page", "Validation"} <= set(described["components"]["schemas"])
+    assert {"Entry", "EntryPage", "ValidationResult"} <= set(described["components"]["schemas"])
     assert set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(described))) <= set(
         described["components"]["schemas"]
     )
@@ -878,7 +878,7 @@ async def test_templates_are_compiled_once_where_python_may_keep_what_it_compile
 ) -> None:
     def write() -> str:
         environment.cache_clear()
-        return environment(alone=False).get_template("history.html").render(page=EntryPage(entries=()), requests=[])
+        return environment(single_request=False).get_template("history.html").render(page=EntryPage(entries=()), requests=[])
 
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)

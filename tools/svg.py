@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from html import escape
 
-from mcp_elicit_client.handlers.terminal.layout import columns
+from mcp_elicit_client.presentation.quoting import columns
 
 _WIDTH, _HEIGHT, _MARGIN = 8.4, 19, 14
 _GROUND, _TEXT = "#16181d", "#d6d9e0"

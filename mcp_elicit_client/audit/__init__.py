@@ -5,11 +5,20 @@ A log of every question and what became of it, which nobody changes unnoticed.
 """
 
 from mcp_elicit_client.audit.chain import Checkpoint
-from mcp_elicit_client.audit.errors import AuditError
-from mcp_elicit_client.audit.examination import Violation
 from mcp_elicit_client.audit.files import read_key
 from mcp_elicit_client.audit.log import AuditLog, audited
-from mcp_elicit_client.audit.telemetry import Telemetry
-from mcp_elicit_client.audit.verification import Verification, verify
+from mcp_elicit_client.audit.verifier import Verification, Violation, verify
+from mcp_elicit_client.exceptions import AuditError
+from mcp_elicit_client.telemetry import Telemetry
 
-__all__ = ["Checkpoint", "AuditError", "AuditLog", "Violation", "Telemetry", "Verification", "audited", "read_key", "verify"]
+__all__ = [
+    "AuditError",
+    "AuditLog",
+    "Checkpoint",
+    "Telemetry",
+    "Verification",
+    "Violation",
+    "audited",
+    "read_key",
+    "verify",
+]

@@ -14,12 +14,12 @@ from typing import Any
 from pydantic_core import to_json
 
 from mcp_elicit_client.audit.chain import Keys
-from mcp_elicit_client.core.forms import Field, Form
-from mcp_elicit_client.core.problems import Diagnostic
-from mcp_elicit_client.core.secrets.asked import secret_fields
-from mcp_elicit_client.core.secrets.held import secret_values
+from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.form import Field, Form
+from mcp_elicit_client.core.secrets.in_answer import secret_values
+from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.core.text import is_plain, sanitize_text
-from mcp_elicit_client.core.validation import validate_without_patterns, drop_nulls
+from mcp_elicit_client.core.validation.content import drop_nulls, validate_without_patterns
 from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
 
 MAX_FINDINGS = 32
@@ -174,7 +174,9 @@ def _who(request: Request) -> dict[str, Any]:
         "mode": request.mode,
         "tool": _optional(request.tool, _NAME),
         "request_id": _id(request.request_id),
-        "batch_position": None if request.batch_position is None else f"{request.batch_position.number}/{request.batch_position.total}",
+        "batch_position": None
+        if request.batch_position is None
+        else f"{request.batch_position.number}/{request.batch_position.total}",
     }
 
 

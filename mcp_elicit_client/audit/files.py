@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from mcp_elicit_client.audit.errors import AuditError
+from mcp_elicit_client.exceptions import AuditError
 
 if sys.platform != "win32":
     import fcntl
@@ -139,7 +139,7 @@ def lock(descriptor: int, timeout: float) -> None:
 
     Args:
         descriptor: The file whose lock it is.
-        patience: How long to wait for others to leave, in seconds.
+        timeout: How long to wait for others to leave, in seconds.
 
     Raises:
         AuditError: If another process does not leave.

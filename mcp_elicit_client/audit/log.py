@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from mcp_elicit_client.audit.chain import Checkpoint
-from mcp_elicit_client.audit.errors import AuditError
 from mcp_elicit_client.audit.events import EventEncoder
-from mcp_elicit_client.audit.journal import LOCK_TIMEOUT, ChainWriter
-from mcp_elicit_client.audit.telemetry import Telemetry
-from mcp_elicit_client.core.forms import Form
-from mcp_elicit_client.hosts.boundary import normalize_answer
+from mcp_elicit_client.audit.writer import LOCK_TIMEOUT, ChainWriter
+from mcp_elicit_client.core.form import Form
+from mcp_elicit_client.dispatch import normalize_answer
+from mcp_elicit_client.exceptions import AuditError
+from mcp_elicit_client.telemetry import Telemetry
 from mcp_elicit_client.typing import Answer, Handler, Request
 
 NAME = "audit"
@@ -154,11 +154,15 @@ class AuditLog:
     def _teller(self) -> EventEncoder:
         if self._known_teller is None:
             keys = self._journal.keys
-            self._known_teller = EventEncoder(keys=keys, host=self._host, include_values=self._values, include_messages=self._messages)
+            self._known_teller = EventEncoder(
+                keys=keys, host=self._host, include_values=self._values, include_messages=self._messages
+            )
         return self._known_teller
 
     def _record(self, request: Request, outcome: Answer | BaseException, seconds: float) -> bool:
-        return self._try(lambda: self._journal.append(self._teller.request_event(request, outcome, self._clock(), seconds)))
+        return self._try(
+            lambda: self._journal.append(self._teller.request_event(request, outcome, self._clock(), seconds))
+        )
 
     def _try(self, work: Callable[[], object]) -> bool:
         """Do *work* on the log; tell whether that went well.  It raises nothing: the host has said what then."""

@@ -6,6 +6,6 @@ server's questions with a handler, and makes the calls during which they come.
 """
 
 from mcp_elicit_client.calls.caller import Caller
-from mcp_elicit_client.calls.parking import SuspendedCall, SuspendOptions
+from mcp_elicit_client.calls.suspending import SuspendedCall, SuspendOptions
 
-__all__ = ["Caller", "SuspendedCall", "SuspendOptions"]
+__all__ = ["Caller", "SuspendOptions", "SuspendedCall"]

@@ -10,21 +10,19 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 
-from mcp_elicit_client.calls import verbs
-from mcp_elicit_client.calls.call import ActiveCall
-from mcp_elicit_client.calls.clocks import CallTimeouts
-from mcp_elicit_client.calls.lot import CallSuspender
-from mcp_elicit_client.calls.parked import Claim, LoadedCall, claim_call, load_call
-from mcp_elicit_client.calls.parking import SuspendOptions
-from mcp_elicit_client.calls.questions import ElicitationDispatcher
-from mcp_elicit_client.calls.required import UrlRequiredRetry
-from mcp_elicit_client.calls.rounds import MultiRoundTrip
-from mcp_elicit_client.calls.verbs import CallSpec
-from mcp_elicit_client.core.requests import FIRST_MULTI_ROUND_TRIP_VERSION, Server
+from mcp_elicit_client.calls import methods as verbs
+from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
+from mcp_elicit_client.calls.methods import CallSpec
+from mcp_elicit_client.calls.multi_round_trip import MultiRoundTrip
+from mcp_elicit_client.calls.suspending import CallSuspender, Claim, LoadedCall, SuspendOptions, claim_call, load_call
+from mcp_elicit_client.calls.timeouts import CallTimeouts
+from mcp_elicit_client.calls.url_required import UrlRequiredRetry
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server
+from mcp_elicit_client.dispatch import DEFAULT_REQUEST_OPTIONS, RequestOptions
 from mcp_elicit_client.exceptions import ResumeError
-from mcp_elicit_client.hosts.boundary import DEFAULT_REQUEST_OPTIONS, RequestOptions
-from mcp_elicit_client.hosts.sdk import ElicitationCallback, elicitation_callback
 from mcp_elicit_client.registry import ElicitationRegistry
+from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request
 
 ANSWER_TIMEOUT = 240.0
@@ -135,7 +133,7 @@ class Caller:
             message_handler: The host's own.
             options: What else ``ClientSession`` takes, by keyword.
         """
-        from mcp_elicit_client.hosts import sessions
+        from mcp_elicit_client.sdk import sessions
 
         return sessions.client_session(read, write, **self._wiring(message_handler), **options)
 
@@ -151,7 +149,7 @@ class Caller:
         Raises:
             RuntimeError: With mcp 1.x, which has no ``Client``.
         """
-        from mcp_elicit_client.hosts import sessions
+        from mcp_elicit_client.sdk import sessions
 
         return sessions.client(server, **self._wiring(message_handler), **options)
 
@@ -229,7 +227,9 @@ class Caller:
         suspend: SuspendOptions | None = None,
     ) -> Any:
         """Get a prompt, and see to what it asks on the way; all else is as in `call_tool`."""
-        return await self._call(client, CallSpec("prompt", name, arguments, meta), CallTimeouts(timeout, answer_timeout), suspend)
+        return await self._call(
+            client, CallSpec("prompt", name, arguments, meta), CallTimeouts(timeout, answer_timeout), suspend
+        )
 
     async def read_resource(  # noqa: PLR0913 -- see call_tool
         self,
@@ -263,7 +263,7 @@ class Caller:
         over it, nobody can tell what the server has done, and it is lost.
 
         Args:
-            parked_id: The id of the `Parked`.
+            call_id: The id of the `Parked`.
             client: As in `call_tool`, for the same server.
             suspend: Where it was parked, and whose it is; and where it is parked
                 again if it comes back with further questions.
@@ -295,12 +295,19 @@ class Caller:
             if resumable.suspended.pending_ids:
                 return resumable.suspended
             memo = resumable.snapshot
-            call = ActiveCall(session, memo.call_spec.tool, CallTimeouts(timeout, answer_timeout), self._max_questions, memo.history)
+            call = ActiveCall(
+                session, memo.call_spec.tool, CallTimeouts(timeout, answer_timeout), self._max_questions, memo.history
+            )
             lot = CallSuspender(suspend, call, memo.call_spec, self.server.name, claim)
             return await self._run(call, memo.call_spec, progress_callback, lot, (resumable, claim))
 
     async def _call(
-        self, client: Any, called: CallSpec, timeouts: CallTimeouts, suspend: SuspendOptions | None, progress_callback: Any = None
+        self,
+        client: Any,
+        called: CallSpec,
+        timeouts: CallTimeouts,
+        suspend: SuspendOptions | None,
+        progress_callback: Any = None,
     ) -> Any:
         if suspend is not None:
             _check(suspend)

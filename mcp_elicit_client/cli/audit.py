@@ -19,8 +19,8 @@ from typing import Any, TypeGuard
 
 from pydantic_core import from_json
 
-from mcp_elicit_client.audit import Checkpoint, AuditError, Verification, read_key, verify
-from mcp_elicit_client.audit.verification import OpenFile, open_all
+from mcp_elicit_client.audit import AuditError, Checkpoint, Verification, read_key, verify
+from mcp_elicit_client.audit.verifier import OpenFile, open_all
 from mcp_elicit_client.core.text import sanitize_text
 
 _LAST = 10
@@ -45,7 +45,7 @@ def add_commands(commands: Any) -> None:
 
     verifies = _add(jobs, "verify", _verify, "find out whether anybody has changed a log")
     verifies.add_argument("--key", metavar="FILE", help="its key, in hexadecimal digits; else the one beside the log")
-    verifies.add_argument("--anchor", metavar="SEQ:MAC", help="a place that the log must still have")
+    verifies.add_argument("--checkpoint", metavar="SEQ:MAC", help="a place that the log must still have")
 
     tails = _add(jobs, "tail", _tail, "print the last events, without checking them")
     tails.add_argument("-n", metavar="N", type=_count, default=_LAST, help=f"how many; {_LAST} unless told otherwise")
@@ -93,7 +93,7 @@ def _run(job: _Job, options: argparse.Namespace, command: Sequence[str]) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     key = None if options.key is None else read_key(options.key)
-    anchor = None if options.anchor is None else Checkpoint.parse(options.anchor)
+    anchor = None if options.checkpoint is None else Checkpoint.parse(options.checkpoint)
     found = verify(options.file, key, anchor)
     if options.json:
         print(json.dumps({**asdict(found), "last": str(found.last)}))

@@ -12,17 +12,12 @@ import anyio
 from pydantic_core import from_json
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import Command, Connection, ConnectMode, connect
+from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.core.urls import UrlRules
+from mcp_elicit_client.core.url.inspect import UrlRules
 from mcp_elicit_client.exceptions import CallError
-from mcp_elicit_client.handlers.terminal.console import (
-    Console,
-    EndOfInputError,
-    InterruptedByUserError,
-    terminal,
-)
-from mcp_elicit_client.handlers.terminal.layout import quote
+from mcp_elicit_client.handlers.terminal.line_mode import Console, EndOfInputError, InterruptedByUserError, terminal
+from mcp_elicit_client.presentation.quoting import quote
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.typing import Handler
 

@@ -47,8 +47,8 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--only", metavar="NAME", action="append", default=[], help="only this scenario, or those of this group"
     )
-    parser.add_argument("--patience", metavar="SECONDS", type=_seconds, default=5.0, help="the time for one answer")
-    parser.add_argument("--limit", metavar="SECONDS", type=_seconds, default=30.0, help="the time for one scenario")
+    parser.add_argument("--answer-timeout", metavar="SECONDS", type=_seconds, default=5.0, help="the time for one answer")
+    parser.add_argument("--scenario-timeout", metavar="SECONDS", type=_seconds, default=30.0, help="the time for one scenario")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--junit", metavar="FILE", type=Path, help="also write JUnit's XML")
     parser.add_argument("--list", action="store_true", help="list the scenarios, and try nothing")
@@ -65,8 +65,8 @@ def _seconds(text: str) -> float:
 
 
 def _run(options: argparse.Namespace, command: Sequence[str]) -> int:
-    from mcp_elicit_client.testing.grading import ScenarioRunner
-    from mcp_elicit_client.testing.loading import LoadError
+    from mcp_elicit_client.testing.callback_loader import LoadError
+    from mcp_elicit_client.testing.runner import ScenarioRunner
 
     names = _names(options.only)
     if command or not names or (options.callback is None) == (not options.list):
@@ -80,8 +80,8 @@ def _run(options: argparse.Namespace, command: Sequence[str]) -> int:
         shape=options.shape,
         server=options.server,
         scenarios=names,
-        answer_timeout=options.patience,
-        scenario_timeout=options.limit,
+        answer_timeout=options.answer_timeout,
+        scenario_timeout=options.scenario_timeout,
     )
     try:
         verdicts = []

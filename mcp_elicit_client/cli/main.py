@@ -16,18 +16,18 @@ import anyio
 from pydantic_core import from_json
 
 from mcp_elicit_client.cli import audit, check
-from mcp_elicit_client.cli.asking import add_browser, handler_from_options, wants_browser
 from mcp_elicit_client.cli.call import CallFailedError, Job, call, explain
-from mcp_elicit_client.core.answers import check_answer
-from mcp_elicit_client.core.problems import Diagnostic
-from mcp_elicit_client.core.requests import parse_request
-from mcp_elicit_client.core.revisions import PROTOCOL_VERSIONS, lint
+from mcp_elicit_client.cli.handler_options import add_browser, handler_from_options, wants_browser
+from mcp_elicit_client.core.answer import check_answer
+from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.parse import parse_request
+from mcp_elicit_client.core.schema.lint import PROTOCOL_VERSIONS, lint
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.core.urls import UrlRules
+from mcp_elicit_client.core.url.inspect import UrlRules
 from mcp_elicit_client.demo.run import run_demo
+from mcp_elicit_client.dispatch import normalize_answer
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Handler
 
 _MAX_FILE = 16 * 1024 * 1024
@@ -124,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
 
     lints = commands.add_parser("lint", help="what each revision of the protocol says of a request")
     lints.add_argument("file", metavar="FILE", help="as in show")
-    lints.add_argument("--revision", choices=PROTOCOL_VERSIONS, help="only this revision")
+    lints.add_argument("--protocol-version", choices=PROTOCOL_VERSIONS, help="only this revision")
     lints.add_argument("--json", action="store_true", help="print the findings as JSON")
     lints.set_defaults(run=_lint)
 
@@ -194,7 +194,7 @@ def _show(options: argparse.Namespace, command: Sequence[str]) -> int:
 def _lint(options: argparse.Namespace, command: Sequence[str]) -> int:
     _no_command(command)
     params = _params(options.file)
-    revisions = [options.revision] if options.revision else PROTOCOL_VERSIONS
+    revisions = [options.protocol_version] if options.protocol_version else PROTOCOL_VERSIONS
     findings = [finding for finding in lint(params) if finding.protocol_version in revisions]
     refusing = {finding.protocol_version for finding in findings if finding.severity == "error"}
     if options.json:

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import Command, ConnectMode, connect
+from mcp_elicit_client.calls._connect import Command, ConnectMode, connect
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.demo.questions import QUESTIONS
+from mcp_elicit_client.demo.requests import QUESTIONS
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
 from mcp_elicit_client.registry import ElicitationRegistry
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Answer, FormRequest, Handler, Request
 
 SERVER = "restaurant"

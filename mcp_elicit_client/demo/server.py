@@ -16,8 +16,8 @@ import mcp.types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from mcp_elicit_client.demo.questions import QUESTIONS
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+from mcp_elicit_client.demo.requests import QUESTIONS
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 NAME = "demo-restaurant"
 _KEY = "question"

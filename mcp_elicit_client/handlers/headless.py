@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from mcp_elicit_client.core.defaults import default_content
-from mcp_elicit_client.exceptions import AnswerError
+from mcp_elicit_client.core.helpers import default_content
+from mcp_elicit_client.core.validation.field_errors import AnswerError
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from mcp_elicit_client.hosts.own_session import wrap_session
+from mcp_elicit_client.hosts.session_proxy import wrap_session
 
 if TYPE_CHECKING:
     from mcp_elicit_client.calls import Caller

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.hosts.sdk import elicitation_callback
+from mcp_elicit_client.sdk.callback import elicitation_callback
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.core.requests import Server
-    from mcp_elicit_client.hosts.boundary import RequestOptions
-    from mcp_elicit_client.hosts.sdk import ElicitationCallback
+    from mcp_elicit_client.core.request import Server
+    from mcp_elicit_client.dispatch import RequestOptions
+    from mcp_elicit_client.sdk.callback import ElicitationCallback
     from mcp_elicit_client.typing import Handler
 
 
-def elicitation_handler(handler: Handler, *, server: Server | str, request_options: RequestOptions | None = None) -> ElicitationCallback:
+def elicitation_handler(
+    handler: Handler, *, server: Server | str, request_options: RequestOptions | None = None
+) -> ElicitationCallback:
     """
     Make the ``elicitation_handler`` of an agent.
 

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mcp_elicit_client.core.requests import Server
+from mcp_elicit_client.core.request import Server
+from mcp_elicit_client.dispatch import RequestOptions, answer_params, options_for
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.hosts.boundary import RequestOptions, answer_params, options_for
-from mcp_elicit_client.hosts.sdk import request_details, server_with_claim
+from mcp_elicit_client.sdk.callback import request_details, server_with_claim
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def elicitation_handler(
 
         server_now = server_with_claim(known, getattr(context, "session", None))
         try:
-            answer = await answer_params(handler, params, server=server_now, request_options=way, **request_details(context))
+            answer = await answer_params(
+                handler, params, server=server_now, request_options=way, **request_details(context)
+            )
         except RequestError:
             return ElicitResult(action="cancel")
         return ElicitResult.model_validate(way.to_wire(answer))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from mcp_elicit_client.hosts.sdk import elicitation_callback
+from mcp_elicit_client.sdk.callback import elicitation_callback
 
 if TYPE_CHECKING:
     from google.adk.tools.mcp_tool import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from mcp_elicit_client.core.requests import Server
-from mcp_elicit_client.hosts.boundary import RequestOptions, options_for
-from mcp_elicit_client.hosts.own_session import wrap_session
-from mcp_elicit_client.hosts.sdk import answer_for_sdk, request_details, server_with_claim
+from mcp_elicit_client.core.request import Server
+from mcp_elicit_client.dispatch import RequestOptions, options_for
+from mcp_elicit_client.hosts.session_proxy import wrap_session
+from mcp_elicit_client.sdk.callback import answer_for_sdk, request_details, server_with_claim
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def on_elicitation(handler: Handler, *, request_options: RequestOptions | None =
         server = server_with_claim(Server(name=context.server_name), getattr(mcp_context, "session", None))
         details = {**request_details(mcp_context), "tool": context.tool_name}
         # LangChain hands over to the SDK what this returns, errors too.
-        return cast("ElicitResult", await answer_for_sdk(handler, params, server=server, request_options=way, **details))
+        return cast(
+            "ElicitResult", await answer_for_sdk(handler, params, server=server, request_options=way, **details)
+        )
 
     return callback

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from mcp_elicit_client.core.answers import Answer
-from mcp_elicit_client.core.requests import FIRST_MULTI_ROUND_TRIP_VERSION, Server, BatchPosition
+from mcp_elicit_client.core.answer import Answer
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, BatchPosition, Server
+from mcp_elicit_client.dispatch import MAX_BATCH, RequestOptions, answer_params, options_for
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.hosts.boundary import MAX_BATCH, RequestOptions, answer_params, options_for
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ async def answer_interrupt(
                 _params(each),
                 server=known,
                 request_options=way,
-                protocol=FIRST_MULTI_ROUND_TRIP_VERSION,
+                protocol_version=FIRST_MULTI_ROUND_TRIP_VERSION,
                 tool=tool if isinstance(tool, str) else None,
                 request_id=each["key"],
-                turn=BatchPosition(number=number, total=len(asked)),
+                batch_position=BatchPosition(number=number, total=len(asked)),
             )
         except RequestError:
             answer = Answer.cancel(by="error")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from mcp_elicit_client.core.requests import UNNAMED_SERVER, Server
-from mcp_elicit_client.hosts.boundary import RequestOptions, options_for
-from mcp_elicit_client.hosts.sdk import answer_for_sdk
+from mcp_elicit_client.core.parse import UNNAMED_SERVER
+from mcp_elicit_client.core.request import Server
+from mcp_elicit_client.dispatch import RequestOptions, options_for
+from mcp_elicit_client.sdk.callback import answer_for_sdk
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ class McpAgentElicitationCallback(Protocol):
         ...
 
 
-def elicitation_callback(handler: Handler, *, request_options: RequestOptions | None = None) -> McpAgentElicitationCallback:
+def elicitation_callback(
+    handler: Handler, *, request_options: RequestOptions | None = None
+) -> McpAgentElicitationCallback:
     """
     Make the ``elicitation_callback`` of an ``MCPApp``.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.hosts.sdk import elicitation_callback
+from mcp_elicit_client.sdk.callback import elicitation_callback
 
 if TYPE_CHECKING:
     from mcp_use import MCPClient
     from mcp_use.client.session import MCPSession
 
-    from mcp_elicit_client.hosts.boundary import RequestOptions
+    from mcp_elicit_client.dispatch import RequestOptions
     from mcp_elicit_client.typing import Handler
 
 __all__ = ["elicitation_callback", "with_handler"]

@@ -9,6 +9,6 @@ The servers of 1.x are sessions of the SDK.
 from __future__ import annotations
 
 from mcp_elicit_client.hosts.fastmcp import client, elicitation_handler
-from mcp_elicit_client.hosts.sdk import elicitation_callback
+from mcp_elicit_client.sdk.callback import elicitation_callback
 
 __all__ = ["client", "elicitation_callback", "elicitation_handler"]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.hosts.boundary import RequestOptions, options_for
-from mcp_elicit_client.hosts.sdk import elicitation_callback as of_the_sdk
-from mcp_elicit_client.hosts.threads import run_in_loop
+from mcp_elicit_client.dispatch import RequestOptions, options_for
+from mcp_elicit_client.hosts.event_loops import run_in_loop
+from mcp_elicit_client.sdk.callback import elicitation_callback as of_the_sdk
 
 if TYPE_CHECKING:
     import asyncio
 
-    from mcp_elicit_client.core.requests import Server
-    from mcp_elicit_client.hosts.sdk import ElicitationCallback
+    from mcp_elicit_client.core.request import Server
+    from mcp_elicit_client.sdk.callback import ElicitationCallback
     from mcp_elicit_client.typing import Handler
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.inbox.entries import Entry, EntryPage, State, request_schema
-from mcp_elicit_client.inbox.errors import EntryClosedError, EntryNotFoundError, InboxError
+from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, State
+from mcp_elicit_client.inbox.entries import Entry, EntryPage, request_schema
 from mcp_elicit_client.inbox.handler import InboxHandler
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
@@ -19,11 +19,11 @@ __all__ = [
     "Entry",
     "EntryClosedError",
     "EntryNotFoundError",
+    "EntryPage",
     "Inbox",
     "InboxError",
     "InboxHandler",
     "MemoryStore",
-    "EntryPage",
     "RedisStore",
     "SqliteStore",
     "State",

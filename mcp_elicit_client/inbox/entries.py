@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from mcp_elicit_client.core.answers import Action
-from mcp_elicit_client.core.requests import AnyRequest
+from mcp_elicit_client.core.answer import Action
+from mcp_elicit_client.core.request import AnyRequest
+from mcp_elicit_client.exceptions import State
 from mcp_elicit_client.typing import Request
-
-State: TypeAlias = Literal["pending", "answered", "withdrawn", "expired", "orphaned"]
-"""
-What became of a question: nothing yet; an answer; whoever asked no longer
-wants one; nobody answered in time; the process that asked is gone.
-"""
 
 _REQUESTS: TypeAdapter[Request] = TypeAdapter(AnyRequest)
 

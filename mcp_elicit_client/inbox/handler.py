@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mcp_elicit_client.hosts.boundary import normalize_answer
-from mcp_elicit_client.inbox.errors import InboxError
+from mcp_elicit_client.dispatch import normalize_answer
+from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.typing import Answer, Request
 

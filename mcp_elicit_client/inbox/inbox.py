@@ -10,16 +10,20 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from mcp_elicit_client.core.answers import Action, Answer
-from mcp_elicit_client.core.matching import validate_content
-from mcp_elicit_client.core.validation import ValidationResult, to_json_value, drop_nulls
+from mcp_elicit_client.core.answer import Action, Answer
+from mcp_elicit_client.core.validation.content import (
+    ValidationResult,
+    drop_nulls,
+    to_json_value,
+    validate_content,
+)
+from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
+from mcp_elicit_client.inbox.encryption import make_cipher
 from mcp_elicit_client.inbox.entries import Entry, EntryPage
-from mcp_elicit_client.inbox.errors import EntryClosedError, EntryNotFoundError, InboxError
-from mcp_elicit_client.inbox.local import AnswerWaiter
-from mcp_elicit_client.inbox.parked import SuspendedCalls
-from mcp_elicit_client.inbox.scribe import RecordCodec, parse_cursor, is_id
-from mcp_elicit_client.inbox.sealing import make_cipher
-from mcp_elicit_client.inbox.stores.base import Record, Resolution, Store
+from mcp_elicit_client.inbox.records import RecordCodec, is_id, parse_cursor
+from mcp_elicit_client.inbox.stores.protocol import Record, Resolution, Store
+from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
+from mcp_elicit_client.inbox.waiters import AnswerWaiter
 from mcp_elicit_client.typing import FormRequest, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -93,7 +97,9 @@ class Inbox:
             await self._store.put(record)
             if placed is not None:
                 placed(record.id)
-            settlement = await mailbox.wait(record.expires_at - self._store.clock()) or await self._expire(record, mailbox)
+            settlement = await mailbox.wait(record.expires_at - self._store.clock()) or await self._expire(
+                record, mailbox
+            )
             answer = self._scribe.answer_of(record, settlement)
             is_over = True
         finally:
@@ -108,7 +114,7 @@ class Inbox:
         Args:
             owner: Whose.
             limit: How many at most.
-            after: The `Page.after` of the page before; None for the first.
+            cursor: The `Page.after` of the page before; None for the first.
 
         Raises:
             InboxError: If the store cannot be used.
@@ -155,7 +161,7 @@ class Inbox:
             entry_id: Which.
             action: Accept, decline or cancel.
             content: The values by field name; only with the accept of a form.
-            who: Who answers, for the history; the owner if None.
+            answered_by: Who answers, for the history; the owner if None.
             block_server: As in `Answer`; only where `Request.can_silence`.
             confirmed: As in `Answer`.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Iterable
 
-from mcp_elicit_client.core.domains import LOOKALIKES
-from mcp_elicit_client.core.problems import Diagnostic
-from mcp_elicit_client.hosts.boundary import normalize_answer
+from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.url.domains import LOOKALIKES
+from mcp_elicit_client.dispatch import normalize_answer
 from mcp_elicit_client.typing import Answer, Handler, Policy, Request
 
 NAME = "impersonation"
@@ -50,7 +50,7 @@ def flag_impersonation(*, known_names: Collection[str] = (), reserved: Iterable[
     server, and told (`Problem` with the code ``impersonation``).
 
     Args:
-        names: What the host application calls its servers, and itself.
+        known_names: What the host application calls its servers, and itself.
         reserved: Names that no server should claim.
     """
     others = {skeleton(name): name for name in known_names}

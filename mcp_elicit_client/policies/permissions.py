@@ -14,8 +14,8 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
+from mcp_elicit_client.dispatch import normalize_answer
 from mcp_elicit_client.exceptions import PermissionsFileError
-from mcp_elicit_client.hosts.boundary import normalize_answer
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request
 
 NAME = "permissions"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypeAlias
 
-from mcp_elicit_client.core.problems import Diagnostic
-from mcp_elicit_client.core.secrets.asked import secret_fields
-from mcp_elicit_client.core.secrets.findings import SecretFinding
-from mcp_elicit_client.core.secrets.held import secret_values
-from mcp_elicit_client.hosts.boundary import normalize_answer
+from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.secrets.data_loader import SecretFinding
+from mcp_elicit_client.core.secrets.in_answer import secret_values
+from mcp_elicit_client.core.secrets.in_request import secret_fields
+from mcp_elicit_client.dispatch import normalize_answer
 from mcp_elicit_client.typing import Answer, FormRequest, Handler, Policy, Request
 
 NAME = "secrets"
@@ -54,7 +54,9 @@ def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Co
     return policy
 
 
-async def _checked(request: FormRequest, answer: Answer, asked: Sequence[SecretFinding], confirm: Confirm | None) -> Answer:
+async def _checked(
+    request: FormRequest, answer: Answer, asked: Sequence[SecretFinding], confirm: Confirm | None
+) -> Answer:
     if answer.action != "accept" or answer.confirmed or not answer.content:
         return answer
     warned = {finding.field for finding in asked}
@@ -72,7 +74,9 @@ def _marked(request: FormRequest, findings: Sequence[SecretFinding]) -> FormRequ
         field.model_copy(update={"sensitive": True, "default": None}) if field.name in named else field
         for field in request.form.fields
     )
-    problems = tuple(Diagnostic(code="sensitive_data", message=finding.message, field=finding.field) for finding in findings)
+    problems = tuple(
+        Diagnostic(code="sensitive_data", message=finding.message, field=finding.field) for finding in findings
+    )
     return request.model_copy(
         update={
             "form": request.form.model_copy(update={"fields": fields}),

@@ -10,8 +10,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.testing.results import Outcome, Scenario, ScenarioResult
 from mcp_elicit_client.testing.scenarios import SCENARIOS
-from mcp_elicit_client.testing.verdicts import Outcome, Scenario, ScenarioResult
 
 _WIDTH = 100
 _MARGIN = 4

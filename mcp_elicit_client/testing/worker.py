@@ -19,10 +19,10 @@ from typing import Any, TextIO
 
 import anyio
 
-from mcp_elicit_client.testing.loading import LoadError, load
+from mcp_elicit_client.testing.callback_loader import LoadError, load
+from mcp_elicit_client.testing.results import ScenarioResult, run_scenario
+from mcp_elicit_client.testing.scenario_run import CallbackUnderTest
 from mcp_elicit_client.testing.scenarios import SCENARIOS
-from mcp_elicit_client.testing.trial import CallbackUnderTest
-from mcp_elicit_client.testing.verdicts import ScenarioResult, run_scenario
 
 
 def main(order: dict[str, Any]) -> int:

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from mcp_elicit_client import Answer, UrlRequest
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Handler, Request
 from tests.compatibility.judging import EXPECTED, NAMES
 

@@ -11,7 +11,7 @@ from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Handler, Request
 
 

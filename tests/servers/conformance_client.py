@@ -14,7 +14,7 @@ import anyio
 
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls.connect import connect
+from mcp_elicit_client.calls._connect import connect
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 
 SERVER = "conformance"

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_elicit_client.core.requests import FormRequest, parse_request
-from mcp_elicit_client.core.secrets.asked import secret_fields
-from mcp_elicit_client.core.secrets.findings import SecretFinding
-from mcp_elicit_client.core.secrets.held import secret_values
+from mcp_elicit_client.core.parse import parse_request
+from mcp_elicit_client.core.request import FormRequest
+from mcp_elicit_client.core.secrets.data_loader import SecretFinding
+from mcp_elicit_client.core.secrets.in_answer import secret_values
+from mcp_elicit_client.core.secrets.in_request import secret_fields
 
 
 def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tuple[SecretFinding, ...]:

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from mcp_elicit_client.core.secrets.tables import any_of, shape, tables
+from mcp_elicit_client.core.secrets.data_loader import any_of, shape, tables
 
 
 class Lexicon(NamedTuple):

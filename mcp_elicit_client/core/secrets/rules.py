@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from mcp_elicit_client.core.secrets.findings import SecretKind
+from mcp_elicit_client.core.secrets.data_loader import SecretKind, shape, tables
 from mcp_elicit_client.core.secrets.lexicon import load_lexicon
-from mcp_elicit_client.core.secrets.signs import NUMBER, UNKNOWN
-from mcp_elicit_client.core.secrets.tables import shape, tables
+from mcp_elicit_client.core.secrets.tokens import NUMBER, UNKNOWN
 
 
 class Rule(NamedTuple):

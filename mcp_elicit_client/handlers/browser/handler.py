@@ -13,13 +13,12 @@ from typing import TypeAlias
 
 import anyio
 
-from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.browser.page import BrowserTab
-from mcp_elicit_client.handlers.browser.serving import PROCESS, LocalServer
-from mcp_elicit_client.handlers.opener import open_file
-from mcp_elicit_client.inbox.errors import InboxError
+from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client.exceptions import InboxError, MissingExtraError
+from mcp_elicit_client.handlers.browser.local_server import PROCESS, LocalServer
+from mcp_elicit_client.handlers.browser.tab import BrowserTab
 from mcp_elicit_client.inbox.inbox import ANSWER_TIMEOUT
-from mcp_elicit_client.racing import run_until
+from mcp_elicit_client.presentation.opener import open_file
 from mcp_elicit_client.typing import Answer, Request
 
 OpenFile: TypeAlias = Callable[[Path], Awaitable[bool]]

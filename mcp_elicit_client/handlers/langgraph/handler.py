@@ -23,10 +23,10 @@ from typing import Any, ParamSpec, TypeVar
 import anyio
 from pydantic import ValidationError
 
-from mcp_elicit_client.core.answers import Action
-from mcp_elicit_client.core.requests import FIRST_MULTI_ROUND_TRIP_VERSION, request_key
+from mcp_elicit_client.core.answer import Action
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, request_key
+from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.hosts.boundary import check_answer_async
 from mcp_elicit_client.inbox.entries import write_request
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
@@ -116,7 +116,9 @@ class InterruptHandler:
         """Answer with what the graph was resumed with, or interrupt it."""
         run = self._run_of(request)
         if run is None:
-            return Answer.cancel(by="unattended", reason="it is not clear which node of a graph this question belongs to")
+            return Answer.cancel(
+                by="unattended", reason="it is not clear which node of a graph this question belongs to"
+            )
         question = fingerprint(request)
         problem = ""
         while True:

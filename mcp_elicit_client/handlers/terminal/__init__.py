@@ -5,7 +5,7 @@ The form takes the extra ``terminal``; line by line needs no extra, works with
 a screen reader and over any connection.
 """
 
-from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.handler import TerminalHandler
+from mcp_elicit_client.handlers.terminal.line_mode import Console, EndOfInputError, InterruptedByUserError
 
 __all__ = ["Console", "EndOfInputError", "InterruptedByUserError", "TerminalHandler"]

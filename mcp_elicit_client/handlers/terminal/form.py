@@ -9,15 +9,16 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.core.entry import accepts_option_numbers, parse_text
-from mcp_elicit_client.core.forms import ChoiceField, Field, MultiChoiceField, TextField
-from mcp_elicit_client.core.secrets.held import typed_secrets
-from mcp_elicit_client.exceptions import AnswerError
-from mcp_elicit_client.handlers.drafts import Drafts
-from mcp_elicit_client.handlers.terminal.console import Console
-from mcp_elicit_client.handlers.terminal.layout import quote
-from mcp_elicit_client.handlers.terminal.parts import asks, decide, introduce, name_of, say
+from mcp_elicit_client.core.form import ChoiceField, Field, MultiChoiceField, TextField
+from mcp_elicit_client.core.secrets.in_answer import typed_secrets
+from mcp_elicit_client.core.validation.field_errors import AnswerError
+from mcp_elicit_client.handlers.terminal.line_mode import Console
+from mcp_elicit_client.handlers.terminal.parts import asks, decide, introduce, say
 from mcp_elicit_client.handlers.terminal.wording import expectation, spell
+from mcp_elicit_client.presentation.descriptions import name_of
+from mcp_elicit_client.presentation.drafts import Drafts
+from mcp_elicit_client.presentation.input_parsing import accepts_option_numbers, parse_text
+from mcp_elicit_client.presentation.quoting import quote
 from mcp_elicit_client.typing import Answer, FormRequest, Source
 
 _OPTIONS_AT_ONCE = 20
@@ -67,7 +68,10 @@ async def _ask_form(console: Console, request: FormRequest, draft: _Draft) -> An
     if fields:
         say(console, "Type /help for what you can do, /decline or /cancel to leave.")
     if request.form.unsupported_fields:
-        say(console, f"Not asked here, since nobody could answer: {len(request.form.unsupported_fields)} optional field(s).")
+        say(
+            console,
+            f"Not asked here, since nobody could answer: {len(request.form.unsupported_fields)} optional field(s).",
+        )
     at = 0
     while at < len(fields):
         step = await _ask_field(console, request, draft, at)

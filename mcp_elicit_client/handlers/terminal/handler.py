@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import anyio
 
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.drafts import Drafts
-from mcp_elicit_client.handlers.opener import open_url
-from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError, terminal
 from mcp_elicit_client.handlers.terminal.form import ask_form
+from mcp_elicit_client.handlers.terminal.line_mode import Console, EndOfInputError, InterruptedByUserError, terminal
 from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl, UrlConsentFlow
+from mcp_elicit_client.presentation.drafts import Drafts
+from mcp_elicit_client.presentation.opener import open_url
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 _GONE: tuple[type[Exception], ...]
@@ -28,7 +28,7 @@ else:
     _GONE = (termios.error,)
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.terminal.screen import MessageCatalog, Theme
+    from mcp_elicit_client.handlers.terminal.interactive import MessageCatalog, Theme
 
 _UI = "MCP_ELICIT_UI"
 _INCAPABLE = frozenset({"", "dumb", "unknown"})
@@ -42,7 +42,7 @@ class TerminalHandler:
 
     The form takes the extra ``terminal``, an event loop of asyncio and a
     terminal that can draw; without, and wherever ``MCP_ELICIT_UI=line`` is
-    set, it is asked line by line.  ``MCP_ELICIT_UI=form`` insists on the form
+    set, it is asked line by line.  ``MCP_ELICIT_UI=interactive`` insists on the form
     where there is a terminal for it, and fails if the extra is missing.
 
     One question at a time, however many servers ask.  The event loop goes on
@@ -103,9 +103,9 @@ class TerminalHandler:
             raise
 
     async def _ask_on_screen(self, request: Request) -> Answer:
-        from mcp_elicit_client.handlers.terminal.screen import ENGLISH
-        from mcp_elicit_client.handlers.terminal.screen.application import TerminalApp
-        from mcp_elicit_client.handlers.terminal.screen.handler import ScreenDrafts, ask_on_screen
+        from mcp_elicit_client.handlers.terminal.interactive import ENGLISH
+        from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
+        from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ScreenDrafts, ask_on_screen
 
         stage = TerminalApp(words=self.messages or ENGLISH, theme=self.theme)
         drafts = ScreenDrafts(values=self._drafts, texts=self._texts)
@@ -118,7 +118,7 @@ def _wants_form(width: int) -> bool:
     if wish == "line" or not _is_asyncio():
         return False
     installed = importlib.util.find_spec("prompt_toolkit") is not None
-    if wish == "form":
+    if wish == "interactive":
         if not installed:
             raise MissingExtraError("terminal", "the terminal form")
         return True

@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from mcp_elicit_client.core.requests import Server
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.handlers.terminal.console import Console
-from mcp_elicit_client.handlers.terminal.layout import quote
+from mcp_elicit_client.handlers.terminal.line_mode import Console
+from mcp_elicit_client.presentation.descriptions import name_of
+from mcp_elicit_client.presentation.quoting import quote
 from mcp_elicit_client.typing import Request, UrlRequest
 
 _NAME = 200
@@ -39,16 +39,15 @@ def say(console: Console, text: str) -> None:
     console.write(textwrap.fill(text, max(console.width - 1, _NARROWEST), subsequent_indent="  "))
 
 
-def name_of(server: Server) -> str:
-    """Return what the host application calls *server*, safe to show."""
-    return sanitize_text(server.name, limit=_NAME, multiline=False)
-
-
 def asks(request: Request) -> str:
     """Say who asks for what: the host's own line."""
     name = name_of(request.server)
     tool = f" (tool {sanitize_text(request.tool, limit=_NAME, multiline=False)})" if request.tool else ""
-    turn = f" ({request.batch_position.number} of {request.batch_position.total})" if request.batch_position and request.batch_position.total > 1 else ""
+    turn = (
+        f" ({request.batch_position.number} of {request.batch_position.total})"
+        if request.batch_position and request.batch_position.total > 1
+        else ""
+    )
     if isinstance(request, UrlRequest):
         if request.previous_visits:
             return f"{name}{tool} says that you are not finished yet at {request.target.registrable_domain}{turn}."

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from mcp_elicit_client.core.consent import consent_prompt, completion_prompt
-from mcp_elicit_client.core.urls import TargetUrl
-from mcp_elicit_client.handlers.opener import over_ssh
-from mcp_elicit_client.handlers.qr import qr_code
-from mcp_elicit_client.handlers.terminal.console import Console
+from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client.core.url.inspect import TargetUrl
+from mcp_elicit_client.handlers.terminal.line_mode import Console
 from mcp_elicit_client.handlers.terminal.parts import asks, decide, introduce, say
-from mcp_elicit_client.racing import run_until
+from mcp_elicit_client.presentation.opener import over_ssh
+from mcp_elicit_client.presentation.qr import qr_code
+from mcp_elicit_client.presentation.url_prompts import completion_prompt, consent_prompt
 from mcp_elicit_client.typing import Answer, UrlRequest
 
 OpenUrl = Callable[[TargetUrl], Awaitable[bool]]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_elicit_client.core.choices import json_equal
-from mcp_elicit_client.core.entry import accepts_option_numbers
-from mcp_elicit_client.core.forms import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.schema.enums import json_equal
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.presentation.input_parsing import accepts_option_numbers
 
 _VALUE = 200
 _FORMATS = {

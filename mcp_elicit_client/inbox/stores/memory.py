@@ -10,18 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from mcp_elicit_client.inbox.entries import State
-from mcp_elicit_client.inbox.local import LocalWaiters
-from mcp_elicit_client.inbox.stores.base import (
-    MAX_HISTORY,
+from mcp_elicit_client.exceptions import State
+from mcp_elicit_client.inbox.stores.protocol import (
     HISTORY_TTL,
+    MAX_HISTORY,
     REMEMBERED,
     CallState,
     Clock,
-    StoredCall,
     Record,
     Resolution,
+    StoredCall,
 )
+from mcp_elicit_client.inbox.waiters import LocalWaiters
 
 SOME = 100
 """How many changes are told at a time."""
@@ -43,7 +43,9 @@ class MemoryStore(LocalWaiters):
         clock: What time it is.
     """
 
-    def __init__(self, *, max_history: int = MAX_HISTORY, history_ttl: float = HISTORY_TTL, clock: Clock = time.time) -> None:
+    def __init__(
+        self, *, max_history: int = MAX_HISTORY, history_ttl: float = HISTORY_TTL, clock: Clock = time.time
+    ) -> None:
         self.clock = clock
         self._history = max_history
         self._keep = history_ttl

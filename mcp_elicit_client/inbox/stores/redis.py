@@ -12,26 +12,34 @@ from contextlib import AbstractContextManager
 from itertools import chain
 from typing import cast
 
-from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.inbox.entries import State
-from mcp_elicit_client.inbox.errors import InboxError
-from mcp_elicit_client.inbox.local import ChangeNotifier, AnswerWaiter
-from mcp_elicit_client.inbox.stores.base import (
-    MAX_HISTORY,
+from mcp_elicit_client._concurrency import is_trio
+from mcp_elicit_client.exceptions import InboxError, MissingExtraError, State
+from mcp_elicit_client.inbox.stores.protocol import (
     HISTORY_TTL,
     LEASE,
+    MAX_HISTORY,
     REMEMBERED,
     CallState,
     Clock,
-    StoredCall,
     Record,
     Resolution,
+    StoredCall,
     call_of,
 )
-from mcp_elicit_client.inbox.stores.call_scripts import FINISH, PARK, PARKED, RELEASE, RESUME
-from mcp_elicit_client.inbox.stores.link import RedisConnection
-from mcp_elicit_client.inbox.stores.scripts import CLAIM, FIND, READ, SWEEP, WIPE
-from mcp_elicit_client.waking import is_trio
+from mcp_elicit_client.inbox.stores.redis_connection import RedisConnection
+from mcp_elicit_client.inbox.stores.redis_scripts import (
+    CLAIM,
+    FIND,
+    FINISH,
+    PARK,
+    PARKED,
+    READ,
+    RELEASE,
+    RESUME,
+    SWEEP,
+    WIPE,
+)
+from mcp_elicit_client.inbox.waiters import AnswerWaiter, ChangeNotifier
 
 PREFIX = "{mcp-elicit-inbox}"
 """What the names of all keys begin with; in braces, so that a cluster keeps them together."""
@@ -125,7 +133,13 @@ class RedisStore:
         return int(await self._link().run_command("GET", f"{self._prefix}:position") or 0)
 
     async def resolve(self, owner: str, entry_id: str, settlement: Resolution, token: str) -> State | None:
-        about = (settlement.state, settlement.answered_by, settlement.updated_at, settlement.action, settlement.answer or "")
+        about = (
+            settlement.state,
+            settlement.answered_by,
+            settlement.updated_at,
+            settlement.action,
+            settlement.answer or "",
+        )
         state = await self._link().run(CLAIM, entry_id, owner, self.clock(), *self._bounds, token, *about)
         return cast("State | None", state)
 
@@ -138,7 +152,10 @@ class RedisStore:
         _, keep = self._bounds
         known = round(REMEMBERED * 1_000)
         about = (call.id, call.owner, call.body, json.dumps(call.request_ids), call.created_at, call.expires_at)
-        each = [(one.id, one.request, one.created_at, one.expires_at, self._left(one.expires_at) + keep) for one in questions]
+        each = [
+            (one.id, one.request, one.created_at, one.expires_at, self._left(one.expires_at) + keep)
+            for one in questions
+        ]
         await self._link().run(PARK, *about, self._left(call.expires_at), known, token, *chain.from_iterable(each))
 
     async def suspended(self, owner: str, call_id: str) -> StoredCall | None:
@@ -175,7 +192,9 @@ class RedisStore:
         loop = asyncio.get_running_loop()
         link = self._links.get(loop)
         if link is None:
-            link = RedisConnection(self._url, self._prefix, secrets.token_hex(8), self._lease, self._bounds[1], self.clock)
+            link = RedisConnection(
+                self._url, self._prefix, secrets.token_hex(8), self._lease, self._bounds[1], self.clock
+            )
             self._links[loop] = link
         return link
 

@@ -13,14 +13,21 @@ from typing import Any, TypeVar
 
 import anyio.to_thread
 
-from mcp_elicit_client.inbox.entries import State
-from mcp_elicit_client.inbox.errors import InboxError
+from mcp_elicit_client.exceptions import InboxError, State
 from mcp_elicit_client.inbox.heartbeat import Heartbeat
-from mcp_elicit_client.inbox.local import LocalWaiters
-from mcp_elicit_client.inbox.stores.base import MAX_HISTORY, HISTORY_TTL, LEASE, CallState, Clock, StoredCall, Record, Resolution
-from mcp_elicit_client.inbox.stores.calls import CallTable
-from mcp_elicit_client.inbox.stores.database import SqliteConnection
-from mcp_elicit_client.inbox.stores.table import RequestTable, select
+from mcp_elicit_client.inbox.stores.protocol import (
+    HISTORY_TTL,
+    LEASE,
+    MAX_HISTORY,
+    CallState,
+    Clock,
+    Record,
+    Resolution,
+    StoredCall,
+)
+from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
+from mcp_elicit_client.inbox.stores.sqlite_tables import CallTable, RequestTable, select
+from mcp_elicit_client.inbox.waiters import LocalWaiters
 
 T = TypeVar("T")
 

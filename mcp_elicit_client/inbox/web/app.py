@@ -45,7 +45,7 @@ def inbox_app(
             be async.  There is no default: whoever is let in may answer.
         origins: From where else forms may be sent (``https://app.example``),
             where a proxy hides the host that the browser knows.
-        alone: Whether every owner has one question and one page: nothing
+        single_request: Whether every owner has one question and one page: nothing
             leads to lists, and a page that is closed says so by a ``POST`` to
             ``left`` beside it, which stands in front of this app.
 
@@ -61,7 +61,7 @@ def inbox_app(
     except ImportError as error:
         raise MissingExtraError("browser", "an inbox in the browser") from error
     from mcp_elicit_client.inbox.web.endpoints import Endpoints
-    from mcp_elicit_client.inbox.web.guard import SecurityMiddleware
+    from mcp_elicit_client.inbox.web.security_middleware import SecurityMiddleware
 
     serve = Endpoints(inbox, authenticate, single_request=single_request)
     return Starlette(

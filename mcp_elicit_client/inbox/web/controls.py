@@ -6,19 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mcp_elicit_client.core.errors import FieldError
-from mcp_elicit_client.core.forms import (
-    BooleanField,
-    ChoiceField,
-    Field,
-    Form,
-    MultiChoiceField,
-    NumberField,
-    TextField,
-)
-from mcp_elicit_client.inbox.web import moments
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, Form, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.validation.field_errors import FieldError
+from mcp_elicit_client.inbox.web import datetime_fields as moments
+from mcp_elicit_client.inbox.web.form_data import LEFT_OUT, FormData, with_zone, zone_of
 from mcp_elicit_client.inbox.web.hints import hint_of
-from mcp_elicit_client.inbox.web.reading import LEFT_OUT, FormData, with_zone, zone_of
 
 FEW = 7
 """Up to how many options are shown as radio buttons."""

@@ -12,16 +12,16 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as WebRequest
 from starlette.responses import JSONResponse, Response
 
-from mcp_elicit_client.core.answers import Action
-from mcp_elicit_client.core.validation import ValidationResult
+from mcp_elicit_client.core.answer import Action
+from mcp_elicit_client.core.validation.content import ValidationResult
+from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.entries import Entry
-from mcp_elicit_client.inbox.errors import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.web.app import Authenticate
-from mcp_elicit_client.inbox.web.description import openapi
-from mcp_elicit_client.inbox.web.events import EventStream
+from mcp_elicit_client.inbox.web.form_data import FormData, content_of
+from mcp_elicit_client.inbox.web.openapi import openapi
 from mcp_elicit_client.inbox.web.pages import Pages
-from mcp_elicit_client.inbox.web.reading import FormData, content_of
+from mcp_elicit_client.inbox.web.sse import EventStream
 from mcp_elicit_client.typing import FormRequest
 
 Step: TypeAlias = Literal["review", "change", "open", "check", "accept", "decline", "cancel", "block"]
@@ -37,7 +37,7 @@ class Endpoints:
     Args:
         inbox: The questions.
         authenticate: Tells who is signed in.
-        alone: As in `inbox_app`.
+        single_request: As in `inbox_app`.
     """
 
     def __init__(self, inbox: Inbox, authenticate: Authenticate, *, single_request: bool = False) -> None:

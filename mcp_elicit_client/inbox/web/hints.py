@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mcp_elicit_client.core.errors import FORMATS_IN_WORDS
-from mcp_elicit_client.core.forms import BooleanField, Field, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.form import BooleanField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.inbox.web import moments
+from mcp_elicit_client.core.validation.field_errors import FORMATS_IN_WORDS
+from mcp_elicit_client.inbox.web import datetime_fields as moments
 
 
 def hint_of(field: Field) -> str:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
+import os
+import sys
 from datetime import datetime, timezone
+from importlib.util import cache_from_source
+from pathlib import Path
 from typing import Any
 
+from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from mcp_elicit_client.core.validation import ValidationResult
+from mcp_elicit_client.core.validation.content import ValidationResult
 from mcp_elicit_client.inbox.entries import Entry, EntryPage
 from mcp_elicit_client.inbox.web.controls import controls_of
-from mcp_elicit_client.inbox.web.reading import FormData, content_of
-from mcp_elicit_client.inbox.web.templating import environment
+from mcp_elicit_client.inbox.web.form_data import FormData, content_of
 from mcp_elicit_client.typing import FormRequest, UrlRequest
 
 ENDINGS = {
@@ -37,12 +44,12 @@ class Pages:
     Writes pages; whatever comes from a server is escaped.
 
     Args:
-        alone: Whether each question is on a page by itself, and closing it is
+        single_request: Whether each question is on a page by itself, and closing it is
             an answer.
     """
 
     def __init__(self, *, single_request: bool = False) -> None:
-        self._templates = environment(alone=single_request)
+        self._templates = environment(single_request=single_request)
 
     def waiting(self, page: EntryPage, *, is_later: bool) -> Response:
         """The questions that wait; *is_later*: not the first of them."""
@@ -77,7 +84,7 @@ class Pages:
         rows = [(control, name in content) for control, name in zip(controls, names, strict=True)]
         asked = {name for control in controls for name in control.names}
         sent = [(name, value) for name, values in filled.items() if name in asked for value in values]
-        from mcp_elicit_client.core.secrets.held import typed_secrets  # it takes long to load
+        from mcp_elicit_client.core.secrets.in_answer import typed_secrets
 
         secrets = typed_secrets(request.form, content, dict.fromkeys(content, "user"))
         warnings = list(dict.fromkeys(finding.message for finding in secrets))
@@ -101,7 +108,9 @@ class Pages:
         controls = controls_of(request.form, {}, validation.errors) if isinstance(request, FormRequest) else ()
         return JSONResponse({control.id: list(control.errors) for control in controls})
 
-    def _form(self, entry: Entry, request: FormRequest, filled: FormData | None, validation: ValidationResult) -> Response:
+    def _form(
+        self, entry: Entry, request: FormRequest, filled: FormData | None, validation: ValidationResult
+    ) -> Response:
         controls = controls_of(request.form, filled, validation.errors)
         known = request.form.by_name
         others = [error.message for error in validation.errors if error.field not in known]
@@ -116,3 +125,57 @@ class Pages:
 
 def _seconds_left(entry: Entry) -> int:
     return max(0, math.ceil((entry.expires_at - datetime.now(timezone.utc)).total_seconds()))
+
+
+_FOLDER = Path(__file__).parent / "templates"
+
+# What is compiled is bound to these: who changes the options changes the name.
+_KIND = "escaped-1"
+
+
+class _BesideTheSource(BytecodeCache):
+    """Keeps compiled templates where Python keeps compiled modules, on the same terms."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        try:
+            with self._path(bucket).open("rb") as file:
+                bucket.load_bytecode(file)
+        except Exception:  # noqa: BLE001 -- not there, or damaged in whichever way: it is compiled again
+            bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if sys.dont_write_bytecode:
+            return
+        path = self._path(bucket)
+        whole = path.with_suffix(f".{os.getpid()}")
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with whole.open("wb") as file:
+                bucket.write_bytecode(file)
+            whole.replace(path)
+
+    @staticmethod
+    def _path(bucket: Bucket) -> Path:
+        name = str(_FOLDER / f"{_KIND}-{bucket.key}.py")
+        return Path(cache_from_source(name) if sys.implementation.cache_tag else f"{name}c")
+
+
+@functools.cache
+def environment(*, single_request: bool) -> Environment:
+    """
+    Return what renders the templates; everything in them is escaped.
+
+    Args:
+        single_request: As in `Pages`.
+    """
+    found = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        bytecode_cache=_BesideTheSource(),
+    )
+    found.globals["alone"] = single_request
+    return found

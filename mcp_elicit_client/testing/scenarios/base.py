@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from mcp_elicit_client.testing.server import Delivery
-from mcp_elicit_client.testing.trial import ScenarioRun
-from mcp_elicit_client.testing.verdicts import Scenario
+from mcp_elicit_client.testing.fake_server import Delivery
+from mcp_elicit_client.testing.results import Scenario
+from mcp_elicit_client.testing.scenario_run import ScenarioRun
 
 ACTIONS = "2025-11-25, client/elicitation, Response Actions"
 SCHEMA = "2025-11-25, client/elicitation, Requested Schema"

@@ -8,10 +8,10 @@ from typing import Any
 
 import anyio
 
+from mcp_elicit_client.testing.fake_server import FakeServer, Reply
+from mcp_elicit_client.testing.scenario_run import InconclusiveError, NoAnswerError, NotApplicableError, ScenarioRun
 from mcp_elicit_client.testing.scenarios.base import ACTIONS, CONFIRM, PUSH, SECURITY, TEXT, Group, form, visit
-from mcp_elicit_client.testing.server import FakeServer, Reply
-from mcp_elicit_client.testing.trial import NoAnswerError, NotApplicableError, InconclusiveError, ScenarioRun
-from mcp_elicit_client.testing.wish import FAILURE_TEXT, UserAction
+from mcp_elicit_client.testing.user_action import FAILURE_TEXT, UserAction
 
 GROUP = Group("nobody there, and failures")
 
@@ -248,6 +248,6 @@ async def _until(trial: ScenarioRun, condition: Any) -> None:
 
 
 def _is_told() -> bool:
-    from mcp_elicit_client.hosts.sdk import supports_multi_round_trip
+    from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
     return supports_multi_round_trip()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mcp_elicit_client.testing.scenario_run import InconclusiveError, ScenarioRun
 from mcp_elicit_client.testing.scenarios.base import ACTIONS, PREFILL, SCHEMA, TEXT, Group, form
-from mcp_elicit_client.testing.trial import InconclusiveError, ScenarioRun
 
 GROUP = Group("what the user gave")
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from mcp import ClientSessionGroup, StdioServerParameters
 from mcp.client.session_group import ClientSessionParameters
 
-from mcp_elicit_client.hosts.sdk import elicitation_callback
+from mcp_elicit_client.sdk.callback import elicitation_callback
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import text_of

@@ -10,7 +10,7 @@ import mcp
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from mcp_elicit_client.hosts.sdk import elicitation_callback, supports_multi_round_trip
+from mcp_elicit_client.sdk.callback import elicitation_callback, supports_multi_round_trip
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import text_of

@@ -1,0 +1,1 @@
+"""From a server's ``requestedSchema`` to a `Form`, and back."""

@@ -1,0 +1,224 @@
+"""
+Options to choose from: every spelling of SEP-1330, and what servers really send.
+
+========================================  ==========================
+single                                    several
+========================================  ==========================
+``enum``                                  ``items.enum``
+``enum`` and ``enumNames`` (legacy)       ``items.enum`` and ``enumNames``
+``oneOf`` of ``const`` and ``title``      ``items.anyOf`` of the same
+``anyOf`` of the same (pydantic)          ``items.oneOf`` (the SEP's prose)
+``const``
+========================================  ==========================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
+
+from mcp_elicit_client.core.diagnostics import DiagnosticCode
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.text import is_unicode, sanitize_text
+
+Scalar: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat
+"""One value of an answer that is not a list."""
+
+Report: TypeAlias = Callable[[DiagnosticCode, str], None]
+"""Where a parser says what was wrong but survivable: ``note(code, message)``."""
+
+
+_NUMBERS = ("integer", "number")
+_KEYWORDS = frozenset({"enum", "const", "oneOf", "anyOf"})
+
+
+class Choice(BaseModel):
+    """
+    One option.
+
+    Attributes:
+        value: What is sent if it is chosen, spelled as the server spells it.
+        title: What is shown.  Safe to show.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+
+    value: Scalar
+    title: str
+
+
+def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -> tuple[Choice, ...]:
+    """
+    List the options that *schema* offers, however it spells them.
+
+    Options keep the server's order; a repeated value appears once.  A title
+    is never put next to a value that it might not belong to: where names and
+    values differ in number, or one value has two names, the values stand for
+    themselves.  Values that no answer can carry (null, objects, lists) are
+    left out.
+
+    Returns:
+        The options; none if *schema* is no enum.  Whether several may be
+        chosen is the schema's ``type``: ``array``.
+
+    Examples:
+        >>> normalize_enum({"type": "string", "enum": ["s", "m"], "enumNames": ["Small", "Medium"]})
+        (Choice(value='s', title='Small'), Choice(value='m', title='Medium'))
+    """
+    if schema.get("type") == "array" and isinstance(schema.get("items"), Mapping):
+        schema = items_with_names(schema)
+
+    def note(_code: DiagnosticCode, _message: str) -> None:
+        """Nobody asked what was survived."""
+
+    options = options_of(schema, note)
+    named = {} if options is None else named_options(options, schema.get("type"), limits, note)
+    return tuple(Choice.model_validate(each) for each in named.values())
+
+
+def items_with_names(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the items of a list, with the legacy names of options, which servers put beside the items too."""
+    items: Mapping[str, Any] = schema["items"]
+    if "enumNames" in schema and "enumNames" not in items:
+        return {**items, "enumNames": schema["enumNames"]}
+    return items
+
+
+def spells_choices(schema: Mapping[str, Any]) -> bool:
+    """Tell whether *schema* lists options, usable or not."""
+    return "const" in schema or isinstance(schema.get("enum"), list) or _titled_options(schema) is not None
+
+
+def options_of(schema: Mapping[str, Any], note: Report) -> list[tuple[object, object]] | None:
+    """
+    List values and titles, as written, of a single-choice schema; None if it is none.
+
+    *note* learns of titles that are of no use.
+    """
+    if _KEYWORDS.isdisjoint(schema):
+        return None
+    titled = _titled_options(schema)
+    enum = schema.get("enum")
+    if titled is not None:
+        options: list[tuple[object, object]] = [(_constant(option), option.get("title")) for option in titled]
+    elif isinstance(enum, list):
+        options = list(zip(enum, _names(schema.get("enumNames"), enum, note), strict=True))
+    elif "const" in schema:
+        return [(schema["const"], None)]
+    else:
+        return None
+    if "const" in schema:
+        options = [(value, title) for value, title in options if json_equal(value, schema["const"])]
+    return options
+
+
+def json_key(value: object) -> tuple[str, object]:
+    """
+    Return what two values have in common exactly if JSON Schema calls them equal.
+
+    In Python ``True == 1``; in JSON they differ, and ``1.0`` is ``1``.
+    """
+    if isinstance(value, str):
+        return "string", value
+    if isinstance(value, bool):
+        return "boolean", value
+    return "number" if isinstance(value, (int, float)) else type(value).__name__, value
+
+
+def json_equal(one: object, other: object) -> bool:
+    """Tell whether JSON Schema calls two scalars equal."""
+    return json_key(one) == json_key(other)
+
+
+def _titled_options(schema: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    for keyword in ("oneOf", "anyOf"):
+        listed = schema.get(keyword)
+        if isinstance(listed, list) and all(_has_constant(option) or _is_null(option) for option in listed):
+            options = [option for option in listed if _has_constant(option)]
+            if options:
+                return options
+    return None
+
+
+def _is_null(option: object) -> bool:
+    return isinstance(option, dict) and option.get("type") == "null"
+
+
+def _has_constant(option: object) -> bool:
+    if not isinstance(option, dict):
+        return False
+    enum = option.get("enum")
+    return "const" in option or (isinstance(enum, list) and len(enum) == 1)
+
+
+def _constant(option: Mapping[str, Any]) -> object:
+    return option["const"] if "const" in option else option["enum"][0]
+
+
+def _names(names: object, values: Sequence[object], note: Report) -> list[Any]:
+    if names is None:
+        return [None] * len(values)
+    if isinstance(names, list) and len(names) == len(values):
+        return names
+    note("titles_ignored", "enumNames does not name every option once; the values are shown instead")
+    return [None] * len(values)
+
+
+def named_options(
+    options: Sequence[tuple[object, object]], type_: object, limits: Limits, note: Report
+) -> dict[tuple[str, object], dict[str, object]]:
+    """
+    Choose what can be sent of values and titles, each with a name safe to show; `normalize_enum` says how.
+
+    *note* learns what was left out or shown differently.
+
+    Returns:
+        What `Choice` takes, by `scalar_key`: many options are made faster by
+        the field that holds them.
+    """
+    types = None if type_ is None else frozenset(each for each in _listed(type_) if isinstance(each, str))
+    named: dict[tuple[str, object], dict[str, object]] = {}
+    longest = limits.max_option_title
+    for value, title in options:
+        if not _is_sendable(value, types, limits):
+            note("options_dropped", "an option that no answer can carry was left out")
+            continue
+        name = title if isinstance(title, str) and title.strip() else _spell(value)
+        name = sanitize_text(name, limit=longest, multiline=False)
+        key = json_key(value)
+        first = named.get(key)
+        if first is None:
+            named[key] = {"value": value, "title": name}
+        elif first["title"] != name:
+            note("titles_ignored", "one option has two titles; its value is shown instead")
+            first["title"] = sanitize_text(_spell(first["value"]), limit=longest, multiline=False)
+    return named
+
+
+def _listed(each: object) -> Sequence[object]:
+    return each if isinstance(each, list) else [each]
+
+
+def _is_sendable(value: object, types: frozenset[str] | None, limits: Limits) -> bool:
+    if isinstance(value, str):
+        fits = len(value) <= limits.max_option_value and (value.isascii() or is_unicode(value))
+        return fits and (types is None or "string" in types)
+    match value:
+        case bool():
+            return types is None or "boolean" in types
+        case int():
+            return (types is None or not types.isdisjoint(_NUMBERS)) and abs(value) <= limits.max_integer
+        case float():
+            allowed = _NUMBERS if value.is_integer() else ("number",)
+            return math.isfinite(value) and (types is None or not types.isdisjoint(allowed))
+        case _:
+            return False
+
+
+def _spell(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

@@ -1,0 +1,224 @@
+"""
+What each revision of the protocol says of a request: for ``mcp-elicit lint``.
+
+A request that a revision forbids may be answered all the same; see
+`parse_request`.  The rules are those of the revisions' schemas (2025-06-18,
+2025-11-25, 2026-07-28) and, as advice, of their prose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.parse import check_size, to_wire
+from mcp_elicit_client.core.text import sanitize_text
+
+ProtocolVersion: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
+
+_FORMATS = ("email", "uri", "date", "date-time")
+_ANNOTATIONS = frozenset({"type", "title", "description", "default"})
+_MEANT = frozenset(
+    {"enum", "enumNames", "oneOf", "items", "minItems", "maxItems", "minLength", "maxLength", "format", "minimum"}
+    | {"maximum"}
+)
+
+
+class LintMessage(BaseModel):
+    """
+    One thing to know about a request under one revision.
+
+    Attributes:
+        revision: The revision that says so.
+        severity: ``error`` if the revision forbids it, else ``note``.
+        path: Where, as a JSON Pointer, safe to show.
+        message: What, in a sentence.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+
+    protocol_version: ProtocolVersion
+    severity: Literal["error", "note"]
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """How the revisions differ."""
+
+    revision: ProtocolVersion
+    modes: tuple[str, ...]
+    needs_id: bool
+    has_id: bool
+    every_default: bool
+    new_enums: bool
+
+
+_REVISIONS = (
+    _Rules("2025-06-18", ("form",), needs_id=False, has_id=False, every_default=False, new_enums=False),
+    _Rules("2025-11-25", ("form", "url"), needs_id=True, has_id=True, every_default=True, new_enums=True),
+    _Rules("2026-07-28", ("form", "url"), needs_id=False, has_id=False, every_default=True, new_enums=True),
+)
+
+_Report = Callable[[str, str], LintMessage]
+
+
+def lint(params: object, limits: Limits = DEFAULT_LIMITS) -> tuple[LintMessage, ...]:
+    """
+    Say what each protocol revision finds wrong with the params of ``elicitation/create``.
+
+    Raises:
+        RequestError: If *params* is no object, or larger than *limits* allow.
+    """
+    wire = to_wire(params)
+    check_size(wire, limits)
+    return tuple(finding for rules in _REVISIONS for finding in _request(wire, rules))
+
+
+def _request(wire: Mapping[str, Any], rules: _Rules) -> Iterator[LintMessage]:
+    def error(path: str, message: str) -> LintMessage:
+        return _finding(rules, "error", path, message)
+
+    def note(path: str, message: str) -> LintMessage:
+        return _finding(rules, "note", path, message)
+
+    if not isinstance(wire.get("message"), str):
+        yield error("/message", "must be a text")
+    mode = wire.get("mode", "form")
+    if mode not in rules.modes:
+        yield error("/mode", f"must be one of: {', '.join(rules.modes)}")
+    elif mode == "url":
+        yield from _url(wire, rules, error, note)
+    else:
+        yield from _schema(wire.get("requestedSchema"), rules, error, note)
+    if "mode" in wire and rules.revision == "2025-06-18" and mode == "form":
+        yield note("/mode", "this revision has no modes; the key is ignored")
+
+
+def _url(wire: Mapping[str, Any], rules: _Rules, error: _Report, note: _Report) -> Iterator[LintMessage]:
+    if not isinstance(wire.get("url"), str):
+        yield error("/url", "must be a text")
+    has_id = isinstance(wire.get("elicitationId"), str)
+    if rules.needs_id and not has_id:
+        yield error("/elicitationId", "must be a text")
+    if "elicitationId" in wire and not rules.has_id:
+        yield note("/elicitationId", "this revision has no elicitationId; the key is ignored")
+
+
+def _schema(schema: object, rules: _Rules, error: _Report, note: _Report) -> Iterator[LintMessage]:
+    at = "/requestedSchema"
+    if not isinstance(schema, Mapping):
+        yield error(at, "must be an object")
+        return
+    if schema.get("type") != "object":
+        yield error(f"{at}/type", 'must be "object"')
+    if not isinstance(schema.get("properties"), Mapping):
+        yield error(f"{at}/properties", "must be an object")
+        return
+    required = schema.get("required", [])
+    if not _is_texts(required):
+        yield error(f"{at}/required", "must be a list of names")
+    else:
+        for name in required:
+            if name not in schema["properties"]:
+                yield note(f"{at}/required", f"{_shown(name)} is not among the properties")
+    for key in schema:
+        if key not in ("type", "properties", "required", "$schema"):
+            yield note(f"{at}/{_shown(key)}", "is no part of the schemas that this revision describes")
+    for name, field in schema["properties"].items():
+        yield from _field(f"{at}/properties/{_shown(name)}", field, rules, error, note)
+
+
+def _field(at: str, field: object, rules: _Rules, error: _Report, note: _Report) -> Iterator[LintMessage]:
+    if not isinstance(field, Mapping):
+        yield error(at, "must be an object")
+        return
+    for key in ("title", "description"):
+        if key in field and not isinstance(field[key], str):
+            yield error(f"{at}/{key}", "must be a text")
+    yield from _kind(at, field, rules, error)
+    for key in field:
+        if key not in _ANNOTATIONS and key not in _MEANT:
+            yield note(f"{at}/{_shown(key)}", "is no keyword of this revision; a client may ignore it")
+
+
+def _kind(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> Iterator[LintMessage]:
+    match field.get("type"):
+        case "string":
+            yield from _string(at, field, rules, error)
+        case "number" | "integer":
+            yield from _numbers(at, field, ("minimum", "maximum"), error)
+            yield from _default(at, field, rules, _is_number, error)
+        case "boolean":
+            if "default" in field and not isinstance(field["default"], bool):
+                yield error(f"{at}/default", "must be true or false")
+        case "array" if rules.new_enums:
+            yield from _several(at, field, error)
+        case _:
+            known = "string, number, integer, boolean" + (", array" if rules.new_enums else "")
+            yield error(f"{at}/type", f"must be one of: {known}")
+
+
+def _string(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> Iterator[LintMessage]:
+    """Check a text or a single choice: the schema takes whichever of them fits."""
+    yield from _numbers(at, field, ("minLength", "maxLength"), error)
+    is_enum = _is_texts(field.get("enum")) or (rules.new_enums and _is_titled(field.get("oneOf")))
+    if "format" in field and field["format"] not in _FORMATS and not is_enum:
+        yield error(f"{at}/format", f"must be one of: {', '.join(_FORMATS)}")
+    yield from _default(at, field, rules, lambda value: isinstance(value, str), error)
+
+
+def _several(at: str, field: Mapping[str, Any], error: _Report) -> Iterator[LintMessage]:
+    items = field.get("items")
+    yield from _numbers(at, field, ("minItems", "maxItems"), error)
+    untitled = isinstance(items, Mapping) and items.get("type") == "string" and _is_texts(items.get("enum"))
+    titled = isinstance(items, Mapping) and _is_titled(items.get("anyOf"))
+    if not untitled and not titled:
+        yield error(f"{at}/items", "must list options: enum of texts, or anyOf of const and title")
+    if "default" in field and not _is_texts(field["default"]):
+        yield error(f"{at}/default", "must be a list of texts")
+
+
+def _numbers(at: str, field: Mapping[str, Any], keys: tuple[str, ...], error: _Report) -> Iterator[LintMessage]:
+    for key in keys:
+        if key in field and not _is_number(field[key]):
+            yield error(f"{at}/{key}", "must be a number")
+
+
+def _default(
+    at: str, field: Mapping[str, Any], rules: _Rules, fits: Callable[[object], bool], error: _Report
+) -> Iterator[LintMessage]:
+    if "default" in field and rules.every_default and not fits(field["default"]):
+        yield error(f"{at}/default", "must be of the field's type")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _is_titled(options: object) -> bool:
+    return isinstance(options, list) and all(
+        isinstance(option, Mapping) and isinstance(option.get("const"), str) and isinstance(option.get("title"), str)
+        for option in options
+    )
+
+
+def _finding(rules: _Rules, severity: Literal["error", "note"], path: str, message: str) -> LintMessage:
+    return LintMessage(protocol_version=rules.revision, severity=severity, path=path, message=message)
+
+
+def _shown(name: str) -> str:
+    return sanitize_text(name.replace("~", "~0").replace("/", "~1"), limit=128, multiline=False)
+
+
+PROTOCOL_VERSIONS: tuple[ProtocolVersion, ...] = tuple(rules.revision for rules in _REVISIONS)
+"""The revisions that ask questions of users, oldest first."""

@@ -1,0 +1,164 @@
+"""What a form asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from mcp_elicit_client.core.form import Field, Form, NumberField, TextField, text_constraints
+from mcp_elicit_client.core.secrets.data_loader import SecretFinding, SecretKind, Where, shape, tables
+from mcp_elicit_client.core.secrets.rules import Rule, load_rules
+from mcp_elicit_client.core.secrets.tokens import signs_of
+
+_SIGHT = 24
+_LEAST_CODE = 999
+_SHORTEST_CODE = 3
+_FORMATS_WITHOUT_SECRETS = frozenset({"email", "date", "date-time", "time", "duration", "ipv4", "ipv6", "hostname"})
+
+
+def secret_fields(form: Form, message: str) -> tuple[SecretFinding, ...]:
+    """
+    Find the secrets that *form* asks for: at most one a field.
+
+    Args:
+        form: The form.
+        message: What the server says with it.
+    """
+    fields = [field for field in form.fields if _can_hold(field)]
+    if not fields:
+        return ()
+    told = signs_of(message)
+    found = [finding for field in fields if (finding := _asked_by(field, told))]
+    if not found and (kind := _asked_in(message, told)):
+        found.append(_asking(_field_named_in_message(fields), kind, "message"))
+    return tuple(found)
+
+
+def _can_hold(field: Field) -> bool:
+    """Tell whether somebody could answer *field* with a secret."""
+    if isinstance(field, NumberField):
+        return field.maximum is None or field.maximum >= _LEAST_CODE
+    text = text_constraints(field)
+    if text is None or text.format in _FORMATS_WITHOUT_SECRETS:
+        return False
+    return text.max_length is None or text.max_length >= _SHORTEST_CODE
+
+
+def _asked_by(field: Field, told: str) -> SecretFinding | None:
+    """Find what *field* asks for, given the signs of the message."""
+    rules = load_rules()
+    name, description = signs_of(field.name), signs_of(field.description)
+    title = name if field.title == field.name else signs_of(field.title)
+    if rules.trigger.search(rules.line.join((name, title, description))):
+        possible = tables().WRITTEN_IN_DIGITS if isinstance(field, NumberField) else tables().CALLED.keys()
+        for where, kind in _heard(name, title, description, told):
+            if kind in possible:
+                return _asking(field, kind, where)
+    if given := _given_away(field.title, title):
+        return _asking(field, given, "title")
+    if given := _given_away(field.description, description):
+        return _asking(field, given, "description")
+    if isinstance(field, TextField) and field.format == "password":
+        return _asking(field, "password", "name")
+    return None
+
+
+def _heard(name: str, title: str, description: str, told: str) -> Iterator[tuple[Where, SecretKind]]:
+    """Tell what the texts of a field ask for, first those that people see."""
+    rules = load_rules()
+    whole = rules.line.join((name, title, description))
+    about = "".join(match.group(1) for match in rules.around["about_text"].finditer(description))
+    in_title = label_asks(title, whole, about)
+    if in_title:
+        yield ("name" if title == name else "title"), in_title
+    if in_description := _prose_asks(description, rules.line.join((name, title))):
+        yield "description", in_description
+    # A title that says the same word and does not ask tells what the name means.
+    if name != title and not in_title and (in_name := label_asks(name, whole, about + title)):
+        yield "name", in_name
+    for kind, label, context, unless in rules.little:
+        if (label.fullmatch(title) or label.fullmatch(name)) and not (unless and unless.search(whole)):
+            if context.search(description):
+                yield "description", kind
+            elif context.search(told):
+                yield "message", kind
+
+
+def label_asks(signs: str, whole: str, about: str) -> SecretKind | None:
+    """
+    Tell what a name or a title asks for: it is a noun, so most do.
+
+    Args:
+        signs: The signs of the name or title.
+        whole: Those of all the texts of the field.
+        about: What is spoken about elsewhere, and so not asked for here.
+    """
+    rules = load_rules()
+    for kind, said, before, after in _named(rules.labels, signs, whole):
+        if any(sign in about for sign in said if sign in rules.triggers) or rules.around["denied_after"].match(after):
+            continue
+        if not rules.around["elsewhere"].search(before) or rules.around["asked"].search(before):
+            return kind
+    return None
+
+
+def _prose_asks(signs: str, beside: str, *, message: bool = False) -> SecretKind | None:
+    """Tell what a sentence asks for: it must say so, or begin with the secret's name."""
+    around = load_rules().around
+    for kind, _, before, after in _named(load_rules().sentences, signs, beside):
+        if around["asked"].search(before) or around["asked_after"].match(after):
+            return kind
+        if not around["alone"].fullmatch(before) or around["denied_after"].match(after):
+            continue
+        if around["short"].fullmatch(after) if message else not around["not_alone"].match(after):
+            return kind
+    return None
+
+
+def _named(rules: Iterable[Rule], signs: str, beside: str) -> Iterator[tuple[SecretKind, str, str, str]]:
+    """Yield the secrets that *signs* name, and do not just speak about, with the signs around them."""
+    table = load_rules()
+    around = table.around
+    for rule in rules:
+        for match in rule.says.finditer(signs):
+            start, end = match.span()
+            since = max(0, start - _SIGHT, *(signs.rfind(each, 0, start) for each in table.breaks))
+            before, after = signs[since:start], table.a_break.split(signs[end : end + _SIGHT], 1)[0]
+            if around["about_after"].match(after) or around["about_before"].search(before):
+                continue
+            if around["denied"].search(before) or around["question"].search(before):
+                continue
+            nearby = table.line.join((beside, before, match.group(), after))
+            if not (rule.unless and rule.unless.search(nearby)) or before.endswith(table.your):
+                yield rule.kind, match.group(), before, after
+
+
+def _asked_in(message: str, told: str) -> SecretKind | None:
+    """Tell what the message of a form asks for."""
+    asked = _prose_asks(told, "", message=True) if load_rules().trigger.search(told) else None
+    return asked or _given_away(message, told)
+
+
+def _given_away(text: str, signs: str) -> SecretKind | None:
+    """Tell which secret *text* describes by its looks: ``starts with sk-``."""
+    rules = load_rules()
+    words = text.lower().split() if shape("odd").search(text) else ()
+    match = next(filter(None, map(rules.giveaways.match, words)), None)
+    if match is None or rules.around["negation"].search(signs):
+        return None
+    kind, unless = rules.given[(match.lastindex or 1) - 1]
+    return None if unless and unless.search(signs) else kind
+
+
+def _field_named_in_message(fields: list[Field]) -> Field | None:
+    """Return the field that a message asks for, if that can be told."""
+    around = load_rules().around
+    plain = [field for field in fields if not around["subject"].search(signs_of(field.name) + signs_of(field.title))]
+    if len(fields) == 1:
+        return plain[0] if plain else None
+    return next((field for field in plain if around["generic"].fullmatch(signs_of(field.title))), None)
+
+
+def _asking(field: Field | None, kind: SecretKind, where: Where) -> SecretFinding:
+    asker = "The message" if where == "message" else "The field"
+    message = f"{asker} asks for {tables().CALLED[kind]}."
+    return SecretFinding(field=field.name if field else None, kind=kind, where=where, message=message)

@@ -1,0 +1,1 @@
+"""URLs and domain names."""

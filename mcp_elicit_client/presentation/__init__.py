@@ -1,0 +1,1 @@
+"""What every user interface shares: texts, descriptions, parsing of typed text, consent, drafts."""

@@ -1,0 +1,1 @@
+"""The official SDK, mcp 1.x and 2.x."""
