@@ -364,7 +364,7 @@ async def test_what_was_typed_is_there_again_when_the_question_was_withdrawn() -
 
 
 async def test_who_asks_for_what_is_the_hosts_line() -> None:
-    request = form({"f": NAME}, tool="book").model_copy(update={"turn": BatchPosition(number=1, total=3)})
+    request = form({"f": NAME}, tool="book").model_copy(update={"batch_position": BatchPosition(number=1, total=3)})
     async with asking(request) as person:
         assert person.lines[0] == "mail (tool book) asks you for one answer (1 of 3)."
 
@@ -478,10 +478,10 @@ class Finished:
 
 
 def visit(
-    completion: Finished | None = None, visits: int = 0, protocol: str = "2025-11-25", **params: Any
+    completion: Finished | None = None, visits: int = 0, protocol_version: str = "2025-11-25", **params: Any
 ) -> UrlRequest:
     rules = UrlRules(allow_loopback=True)
-    request = parse_request({**URL, **params}, server="mail", protocol_version=protocol, url_rules=rules)
+    request = parse_request({**URL, **params}, server="mail", protocol_version=protocol_version, url_rules=rules)
     assert isinstance(request, UrlRequest)
     return request.model_copy(update={"previous_visits": visits}).with_completion(completion)
 

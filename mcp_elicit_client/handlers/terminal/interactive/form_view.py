@@ -108,7 +108,7 @@ class FormView(View):
 
     def buttons(self) -> Sequence[Button]:
         words = self.words
-        never = [Button("block", words.do_never, "F4")] if self.request.can_block else []
+        never = [Button("block", words.do_block, "F4")] if self.request.can_block else []
         return [
             Button("send", words.do_review, "Ctrl+S", guarded=True),
             Button("decline", words.do_decline, "Ctrl+D"),

@@ -26,7 +26,7 @@ class ReviewView(View):
         row: The field that Enter would go back to; None if none.
     """
 
-    doubt: Confirmation | None
+    confirmation: Confirmation | None
 
     def __init__(self, stage: TerminalApp, form: FormView) -> None:
         super().__init__(stage, form.request)
@@ -39,7 +39,7 @@ class ReviewView(View):
     def buttons(self) -> Sequence[Button]:
         words = self.words
         edit = [Button("edit", words.do_edit, "Esc")] if self.form.controls else []
-        never = [Button("block", words.do_never, "F4")] if self.request.can_block else []
+        never = [Button("block", words.do_block, "F4")] if self.request.can_block else []
         return [
             Button("send", words.do_send, "Ctrl+S", guarded=True),
             *edit,
@@ -94,7 +94,7 @@ class ReviewView(View):
             return
         confirmed = answer.model_copy(update={"confirmed": True})
         warnings = dict.fromkeys(self.words.problems.get("sensitive_data", each.message) for each in found)
-        self.doubt = Confirmation(self.words.ask_secret, lambda: self.stage.end(confirmed), warnings=list(warnings))
+        self.confirmation = Confirmation(self.words.ask_secret, lambda: self.stage.end(confirmed), warnings=list(warnings))
 
     def body(self, width: int) -> Drawing:
         if not self.form.controls:

@@ -69,7 +69,7 @@ class View(ABC):
         stage: What it is shown on.
         request: What it is about.
         at: The button that Enter would press; None if none.
-        doubt: What is being asked within it.
+        confirmation: What is being asked within it.
         busy: Whether it waits for something, and obeys nothing but a way out.
     """
 
@@ -166,10 +166,10 @@ class View(ABC):
             self.confirmation = Confirmation(self.words.ask_discard, self.stage.cancel, escape=True)
 
     def _settle(self, key: str, data: str) -> None:
-        doubt, self.confirmation = self.confirmation, None
+        confirmation, self.confirmation = self.confirmation, None
         yes = key == "char" and data != "" and data in self.words.yes_keys
-        if doubt is not None and (yes or (doubt.escape and key == "escape")):
-            doubt.on_yes()
+        if confirmation is not None and (yes or (confirmation.escape and key == "escape")):
+            confirmation.on_yes()
 
     def drawn(self) -> bool:
         """Note that it is on screen now; tell whether it was not before."""
