@@ -1,8 +1,4 @@
-"""
-Answer the questions that MCP servers ask: elicitation, client side.
-
-A handler is one async function from a request to an answer.
-"""
+"""Answer elicitation requests from MCP servers."""
 
 from mcp_elicit_client.core.answer import Answer, UrlElicitationIncompleteError
 from mcp_elicit_client.core.diagnostics import Diagnostic

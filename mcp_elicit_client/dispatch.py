@@ -1,43 +1,54 @@
-"""Between a host's library and a handler: nothing unanswered, nothing leaked."""
+"""
+The path of a request: parse, policies, defaults, handler, check.
+
+Adapters make a `Dispatcher`, policies are made with `apply_policy`.  A handler
+is normalized once, when it is registered, wrapped in a policy or passed to an
+adapter.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Coroutine, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
-import anyio
+import anyio.to_thread
 
 from mcp_elicit_client.core.answer import Answer, check_answer
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.parse import parse_request
-from mcp_elicit_client.core.request import Server
+from mcp_elicit_client.core.parse import parse_request, restrict_request
+from mcp_elicit_client.core.request import FormRequest, Server
 from mcp_elicit_client.core.url.inspect import DEFAULT_URL_RULES, UrlRules
-from mcp_elicit_client.core.validation.content import drop_invalid_defaults
+from mcp_elicit_client.core.validation.content import settle_defaults as core_settle_defaults
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.typing import FormRequest, Handler, Mode, Request
+from mcp_elicit_client.typing import Handler, Mode, Policy, Request
 
 T = TypeVar("T")
 
 _logger = logging.getLogger("mcp_elicit_client")
 
 OUTCOME_META_KEY = "mcp-elicit-client/outcome"
-"""The name in a result's ``_meta`` under which a server is told who decided, if the host wants that."""
+"""The key in a result's ``_meta`` that tells the server who decided, if the host application wants that."""
+
+MAX_BATCH = 16
+"""The largest number of requests that one ``input_required`` result may hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestOptions:
     """
-    How requests are read on their way to a handler.
+    Limits, URL rules and modes used to read requests.
 
     Attributes:
-        limits: How much of a request is read and shown.
-        url_rules: Which hosts beyond public https may be visited.
-        report_outcome: Whether the server is told, in the result's ``_meta``,
-            who decided: a person, or a policy and which.
-        modes: The modes that the session declares; a request in another is
-            refused.  None where the session declares what it likes.
+        limits: Maximum sizes and counts.
+        url_rules: URLs that are allowed beyond public https.
+        report_outcome: Tell the server, in the result's ``_meta``, who
+            decided: the user, or a policy and which.
+        modes: The modes that the session declares.  Requests in another mode
+            are refused.  None to accept both.
     """
 
     limits: Limits = DEFAULT_LIMITS
@@ -50,15 +61,24 @@ class RequestOptions:
         Read *params*; *details* are those of `parse_request`.
 
         Raises:
-            RequestError: If nobody could answer, or the mode is not declared.
+            RequestError: If the request cannot be answered, or its mode is
+                not declared.
         """
-        request = parse_request(params, limits=self.limits, url_rules=self.url_rules, **details)
+        return self.restrict(parse_request(params, limits=self.limits, url_rules=self.url_rules, **details))
+
+    def restrict(self, request: Request) -> Request:
+        """
+        Apply these options to a request that was read with other options.
+
+        Raises:
+            RequestError: If these options do not allow it.
+        """
         if self.modes is not None and request.mode not in self.modes:
-            raise RequestError(f"this client takes no requests in {request.mode} mode")
-        return request
+            raise RequestError(f"this client does not accept requests in {request.mode} mode")
+        return restrict_request(request, self.limits, self.url_rules)
 
     def to_wire(self, answer: Answer) -> dict[str, Any]:
-        """Return the result of *answer* as JSON on the wire: all that the server gets to know."""
+        """Return the result of *answer* as JSON: everything that the server learns."""
         wire = answer.to_wire()
         if self.report_outcome:
             wire["_meta"] = {
@@ -69,86 +89,244 @@ class RequestOptions:
 
 DEFAULT_REQUEST_OPTIONS = RequestOptions()
 
-MAX_BATCH = 16
-"""How many questions may be asked at once, where they come back in place of a result."""
+Ask: TypeAlias = Callable[[Request], Coroutine[Any, Any, Answer]]
+"""An async function from a request to an answer."""
+
+
+class StoredAnswers(Protocol):
+    """What answers in place of the host application's handlers while a call is suspended or resumed."""
+
+    @property
+    def is_resuming(self) -> bool:
+        """True if the call is resumed: the user has answered already."""
+        ...
+
+    async def answer(self, request: Request, /) -> Answer:
+        """Store *request* for later, or return the answer that was given to it."""
+        ...
+
+
+_stored_answers: ContextVar[StoredAnswers | None] = ContextVar("stored_answers", default=None)
+
+
+@contextmanager
+def answering_from(stored: StoredAnswers | None) -> Iterator[None]:
+    """Let *stored* answer in place of the host application's handlers.  Policies run as always."""
+    token = _stored_answers.set(stored)
+    try:
+        yield
+    finally:
+        _stored_answers.reset(token)
+
+
+def is_resuming() -> bool:
+    """Return True while a suspended call is resumed: the user has answered already.  For your own policies."""
+    stored = _stored_answers.get()
+    return stored is not None and stored.is_resuming
+
+
+class NormalizedHandler:
+    """
+    A handler that always returns an `Answer`.  Made by `normalize_handler` and `apply_policy`.
+
+    Attributes:
+        request_options: The options of the registry or `Caller` inside; None
+            if there is neither.
+    """
+
+    __slots__ = ("_ask", "request_options")
+
+    def __init__(self, ask: Ask, request_options: RequestOptions | None = None) -> None:
+        self._ask = ask
+        self.request_options = request_options
+
+    def __call__(self, request: Request, /) -> Coroutine[Any, Any, Answer]:
+        """Answer *request*."""
+        return self._ask(request)
+
+
+def enforce_options(options: RequestOptions, ask: Ask) -> Ask:
+    """Return *ask* so that requests which *options* do not allow are cancelled, however they were read."""
+
+    async def enforced(request: Request, /) -> Answer:
+        try:
+            allowed = options.restrict(request)
+        except RequestError as error:
+            _logger.warning("a request of server %r is refused: %s", request.server.name, error)
+            return Answer.cancel(by="error", reason=str(error))
+        return await ask(allowed)
+
+    return enforced
+
+
+def normalize_handler(handler: Handler) -> NormalizedHandler:
+    """
+    Return *handler* so that it always returns an `Answer`.
+
+    A handler of the host application also gets a request whose defaults are
+    settled.  While its call is suspended or resumed, the `StoredAnswers`
+    answer in its place.
+    """
+    if isinstance(handler, NormalizedHandler):
+        return handler
+
+    async def ask(request: Request, /) -> Answer:
+        stored = _stored_answers.get()
+        if stored is not None:
+            return await stored.answer(request)
+        settled = await settle_defaults(request)
+        answer = normalize_answer(await handler(settled))
+        found = settled.diagnostics[len(request.diagnostics) :]
+        return answer.model_copy(update={"diagnostics": (*answer.diagnostics, *found)}) if found else answer
+
+    return NormalizedHandler(ask)
+
+
+async def no_handler(request: Request, /) -> Answer:
+    """Answer a request for which no handler is registered: cancel, unless its call is resumed."""
+    stored = _stored_answers.get()
+    if stored is not None and stored.is_resuming:
+        return await stored.answer(request)
+    return Answer.cancel(by="unattended", reason="no handler is registered for this request")
+
+
+def apply_policy(
+    handler: Handler,
+    answer: Callable[[Request, NormalizedHandler], Coroutine[Any, Any, Answer]],
+    *,
+    limits_asking: bool = False,
+) -> NormalizedHandler:
+    """
+    Put a policy before *handler*.
+
+    Args:
+        handler: The handler that the policy may call.
+        answer: The policy: takes the request and the normalized handler.
+        limits_asking: The policy only limits how often or when users are
+            asked.  It is skipped when a suspended call is resumed, because
+            the user has answered already.
+    """
+    inner = normalize_handler(handler)
+
+    async def ask(request: Request, /) -> Answer:
+        return await (inner(request) if limits_asking and is_resuming() else answer(request, inner))
+
+    return NormalizedHandler(ask, inner.request_options)
+
+
+def chain_policies(policies: Collection[Policy], handler: Handler) -> NormalizedHandler:
+    """Wrap *handler* in *policies*; the first sees a request first, and its answer last."""
+    wrapped = normalize_handler(handler)
+    for policy in reversed([*policies]):
+        outer = policy(wrapped)
+        if not isinstance(outer, NormalizedHandler):
+            outer = NormalizedHandler(_answering(outer), wrapped.request_options)
+        wrapped = outer
+    return wrapped
+
+
+def _answering(handler: Handler) -> Ask:
+    async def ask(request: Request, /) -> Answer:
+        return normalize_answer(await handler(request))
+
+    return ask
 
 
 def options_for(handler: Handler, request_options: RequestOptions | None) -> RequestOptions:
-    """Return *door*; if that is None, the way of *handler*, or of whose method it is: of a registry, or a caller."""
-    ways = (request_options, getattr(handler, "request_options", None), getattr(getattr(handler, "__self__", None), "request_options", None))
-    return next((each for each in ways if isinstance(each, RequestOptions)), DEFAULT_REQUEST_OPTIONS)
+    """Return *request_options*; if that is None, the options of the registry or `Caller` that *handler* wraps."""
+    for options in (request_options, getattr(handler, "request_options", None)):
+        if isinstance(options, RequestOptions):
+            return options
+    return DEFAULT_REQUEST_OPTIONS
 
 
-async def answer_params(
-    handler: Handler,
-    params: object,
-    *,
-    server: Server,
-    request_options: RequestOptions = DEFAULT_REQUEST_OPTIONS,
-    **details: Any,
-) -> Answer:
+class Dispatcher:
     """
-    Answer the params of an elicitation.
-
-    Cancellation passes through.  Whatever else *handler* raises, or returns
-    in place of an answer, is logged and becomes a cancel.
+    Turns the params of elicitations into checked answers.
 
     Args:
-        handler: Who is asked.
-        params: As the host's library hands them over.
-        server: Who asks.
-        request_options: How the request is read.
-        details: ``protocol``, ``tool`` and ``request_id``, as far as known.
+        handler: The handler that answers.
+        request_options: Limits, URL rules and modes; None for those of the
+            registry or `Caller` that *handler* wraps.
 
-    Raises:
-        RequestError: If nobody could answer.  Its text is fit for the server.
+    Attributes:
+        handler: The normalized handler.
+        request_options: Limits, URL rules and modes.
     """
-    request: Request | None = None
-    try:
-        request = request_options.parse(params, server=server, **details)
-        answer = await _ask(handler, request, request_options.limits)
-    except Exception as error:
-        if request is None and isinstance(error, RequestError):
+
+    def __init__(self, handler: Handler, request_options: RequestOptions | None = None) -> None:
+        self.handler: NormalizedHandler = normalize_handler(handler)
+        self.request_options: RequestOptions = options_for(handler, request_options)
+
+    async def answer(self, params: object, *, server: Server, **details: Any) -> Answer:
+        """
+        Answer *params*.
+
+        If the handler raises or returns an invalid answer, that is logged
+        and the answer is a cancel.  Only cancellation passes through.
+
+        Args:
+            params: The params, as the host's library passes them.
+            server: The server that sent them.
+            details: ``protocol_version``, ``tool`` and ``request_id``, as far
+                as known.
+
+        Raises:
+            RequestError: If the request cannot be answered.  The server may
+                see the text.
+        """
+        try:
+            request = self.request_options.parse(params, server=server, **details)
+        except RequestError as error:
             _logger.warning("a request of server %r cannot be answered: %s", server.name, error)
             raise
-        # The one place where everything stops: what a handler raises is
-        # neither the server's business nor a reason to fail the host's call.
-        _logger.exception("a request of server %r could not be answered", server.name)
-        return Answer.cancel(by="error", reason="the handler failed")
-    if answer.by == "error":
-        _logger.warning("no answer for server %r: %s", server.name, answer.reason)
-    return answer
+        except Exception:
+            _logger.exception("a request of server %r could not be read", server.name)
+            return Answer.cancel(by="error", reason="the request could not be read")
+        try:
+            answer = await check_answer_async(request, await self.handler(request), self.request_options.limits)
+        except Exception:
+            # Catch every exception here.  Handler errors must not reach the server or fail the host's call.
+            _logger.exception("a request of server %r could not be answered", server.name)
+            return Answer.cancel(by="error", reason="the handler failed")
+        if answer.by == "error":
+            _logger.warning("no answer for server %r: %s", server.name, answer.reason)
+        return answer
 
 
-async def _ask(handler: Handler, request: Request, limits: Limits) -> Answer:
-    if isinstance(request, FormRequest) and request.form.has_patterns:
-        request = await _off_the_loop(drop_invalid_defaults, request)
-    return await check_answer_async(request, normalize_answer(await handler(request)), limits)
+async def settle_defaults(request: Request) -> Request:
+    """Check the defaults that have a pattern.  The event loop is not blocked."""
+    if not isinstance(request, FormRequest) or not request.form.has_patterns:
+        return request
+    form, dropped = await _run_in_thread(core_settle_defaults, request.form)
+    if form is request.form:
+        return request
+    return request.model_copy(update={"form": form, "diagnostics": (*request.diagnostics, *dropped)})
 
 
 async def check_answer_async(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> Answer:
-    """Do what `check_answer` does, and keep the event loop going where that takes time."""
+    """Check *answer* as `check_answer` does.  The event loop is not blocked while patterns are checked."""
     if isinstance(request, FormRequest) and request.form.has_patterns:
-        return await _off_the_loop(check_answer, request, answer, limits)
+        return await _run_in_thread(check_answer, request, answer, limits)
     return check_answer(request, answer, limits)
 
 
-async def _off_the_loop(function: Callable[..., T], *arguments: Any) -> T:
-    # Patterns run in another process; waiting for it is not the event loop's business.
+async def _run_in_thread(function: Callable[..., T], *arguments: Any) -> T:
+    # Patterns are checked in another process; a thread waits for it.
     return await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
 
 
-def normalize_answer(reply: object) -> Answer:
+def normalize_answer(result: object) -> Answer:
     """
-    Read what a handler returned.
+    Return what a handler returned as an `Answer`.
 
     Raises:
-        TypeError: If it is neither an `Answer` nor a result of the SDK.
+        TypeError: If *result* is neither an `Answer` nor a result of the SDK.
     """
-    if isinstance(reply, Answer):
-        return reply
-    action = getattr(reply, "action", None)
-    content = getattr(reply, "content", None)
+    if isinstance(result, Answer):
+        return result
+    action = getattr(result, "action", None)
+    content = getattr(result, "content", None)
     if action not in ("accept", "decline", "cancel") or not (content is None or isinstance(content, dict)):
-        raise TypeError(f"a handler must return an Answer or an ElicitResult, not {type(reply).__name__}")
+        raise TypeError(f"a handler must return an Answer or an ElicitResult, not {type(result).__name__}")
     return Answer(action=action, content=content, by="host")

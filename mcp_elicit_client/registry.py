@@ -1,17 +1,24 @@
-"""Which handler answers which request."""
+"""`ElicitationRegistry`: which handler answers which request."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar, overload
+from typing import TypeVar, overload
 
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.core.url.inspect import DEFAULT_URL_RULES, UrlRules
-from mcp_elicit_client.dispatch import RequestOptions, normalize_answer
+from mcp_elicit_client.dispatch import (
+    NormalizedHandler,
+    RequestOptions,
+    chain_policies,
+    enforce_options,
+    no_handler,
+    normalize_handler,
+)
 from mcp_elicit_client.exceptions import RegistrationError
 from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
 from mcp_elicit_client.typing import Handler, Mode, Policy, Predicate, Request
@@ -24,11 +31,11 @@ H = TypeVar("H", bound=Handler)
 @dataclass(frozen=True, slots=True)
 class Route:
     """
-    The requests that a handler is for; None stands for any.
+    The requests that a handler answers; None matches any.
 
     Attributes:
-        mode: Form or url.
-        server: What the host application calls the server.
+        mode: The mode, ``form`` or ``url``.
+        server: The name that the host application gave the server.
         when: A predicate of the request.
     """
 
@@ -38,11 +45,11 @@ class Route:
 
     @property
     def rank(self) -> tuple[bool, bool, bool]:
-        """How specific it is: first by server, then by predicate, then by mode."""
+        """How specific the route is: server first, then predicate, then mode."""
         return (self.server is not None, self.when is not None, self.mode is not None)
 
     def matches(self, request: Request) -> bool:
-        """Tell whether *request* belongs here."""
+        """Return True if this route matches *request*."""
         return (
             self.mode in (None, request.mode)
             and self.server in (None, request.server.name)
@@ -50,24 +57,22 @@ class Route:
         )
 
 
-class ElicitationRegistry:
+class ElicitationRegistry(NormalizedHandler):
     """
-    Chooses among handlers, and is one itself.
+    Selects the handler for each request.  A registry is a handler itself.
 
-    The most specific handler answers: one registered for the server before
-    one for any, then one with a predicate before one without, then one for
-    the mode before one for any.  Among predicates of the same rank the one
-    registered first is asked first.
+    The most specific route wins: server first, then predicate, then mode.
+    Among equally specific predicates the first registered wins.  The limits
+    and URL rules hold however the registry is wrapped or nested.
 
     Args:
-        limits: How much of a server's request is read and shown.
-        url_rules: Which hosts beyond public https may be visited.
-        policy: What stands before every handler, e.g. ``recommended()``.
-        report_outcome: Whether servers are told, in the result's ``_meta``,
-            who decided.
+        limits: Maximum sizes and counts.
+        url_rules: URLs that are allowed beyond public https.
+        policy: The policy before every handler, such as ``recommended()``.
+        report_outcome: Tell servers, in the result's ``_meta``, who decided.
 
     Attributes:
-        request_options: How requests are read.
+        request_options: The limits and URL rules.
     """
 
     def __init__(
@@ -78,11 +83,10 @@ class ElicitationRegistry:
         policy: Policy | None = None,
         report_outcome: bool = False,
     ) -> None:
-        self.request_options: RequestOptions = RequestOptions(
-            limits=limits, url_rules=url_rules, report_outcome=report_outcome
-        )
-        self._ask: Handler = self._choose if policy is None else policy(self._choose)
-        self._handlers: dict[Route, Handler] = {}
+        options = RequestOptions(limits=limits, url_rules=url_rules, report_outcome=report_outcome)
+        select = NormalizedHandler(self._select, options)
+        super().__init__(enforce_options(options, chain_policies([] if policy is None else [policy], select)), options)
+        self._handlers: dict[Route, NormalizedHandler] = {}
 
     @overload
     def on_elicitation(self, handler: H, /) -> H: ...
@@ -102,75 +106,68 @@ class ElicitationRegistry:
         when: Predicate | None = None,
     ) -> H | Callable[[H], H]:
         """
-        Register a handler; use it as a decorator, or call it with a handler.
+        Register a handler, as a decorator or as a function.
 
         Args:
-            handler: The handler, where it is for every request.
-            mode: Only for this mode.
-            server: Only for the server that the host application calls this.
-            when: Only where this is true of the request.  If it raises, the
-                request is cancelled.
+            handler: The handler.
+            mode: Only requests in this mode.
+            server: Only requests from the server with this name.
+            when: Only requests for which this returns True.  If it raises,
+                the request is cancelled.
 
         Returns:
-            The handler itself, so that it can still be called and tested.
+            The handler.
 
         Raises:
-            RegistrationError: If there already is a handler for this place.
-            ValueError: If *mode* is no mode.
+            RegistrationError: If a handler is already registered for the
+                route.
+            ValueError: If *mode* is not a mode.
         """
         if mode not in (None, "form", "url"):
             raise ValueError(f'mode must be "form" or "url", not {mode!r}')
-        place = Route(mode, server, when)
+        route = Route(mode, server, when)
 
         def register(handler: H) -> H:
-            if place in self._handlers:
-                raise RegistrationError(f"there already is a handler for {place}; a registry has one for each place")
-            self._handlers[place] = handler
+            if route in self._handlers:
+                raise RegistrationError(
+                    f"A handler is already registered for {route}. Add a `when=` predicate, or register only one."
+                )
+            self._handlers[route] = normalize_handler(handler)
             return handler
 
         return register if handler is None else register(handler)
 
     @property
     def modes(self) -> frozenset[Mode]:
-        """The modes that some handler answers."""
+        """The modes for which a handler is registered."""
         every: frozenset[Mode] = frozenset({"form", "url"})
-        wired: set[Mode] = set()
-        for place in self._handlers:
-            wired |= every if place.mode is None else {place.mode}
-        return frozenset(wired)
+        answered: set[Mode] = set()
+        for route in self._handlers:
+            answered |= every if route.mode is None else {route.mode}
+        return frozenset(answered)
 
-    def handler_for(self, request: Request) -> Handler | None:
-        """Return the most specific handler for *request*; None if there is none."""
-        ranked = sorted(self._handlers, key=lambda place: place.rank, reverse=True)
-        return next((self._handlers[place] for place in ranked if place.matches(request)), None)
+    def handler_for(self, request: Request) -> NormalizedHandler | None:
+        """Return the handler with the most specific route for *request*; None if no route matches."""
+        ranked = sorted(self._handlers, key=lambda route: route.rank, reverse=True)
+        return next((self._handlers[route] for route in ranked if route.matches(request)), None)
 
-    async def __call__(self, request: Request, /) -> Answer:
-        """
-        Answer with the most specific handler, if the policy lets it.
-
-        Without one nobody was asked, and the answer is cancel.
-        """
-        return normalize_answer(await self._ask(request))
-
-    async def _choose(self, request: Request, /) -> Answer:
-        handler: Any = self.handler_for(request)
-        if request.stand_in is not None and (request.resumed or handler is not None):
-            handler = request.stand_in
+    async def _select(self, request: Request, /) -> Answer:
+        handler = self.handler_for(request)
         if handler is None:
             _logger.warning("no handler for a %s request of server %r", request.mode, request.server.name)
-            return Answer.cancel(by="unattended", reason="no handler is registered for this request")
-        return normalize_answer(await handler(request))
+            return await no_handler(request)
+        return await handler(request)
 
     def callback(self, server: Server | str) -> ElicitationCallback:
         """
-        Make the ``elicitation_callback`` of a session with *server*.
+        Return the ``elicitation_callback`` for a session with *server*.
 
-        For ``ClientSession`` and ``Client`` of mcp 1.x and 2.x, and for every
-        library that takes a callback of their shape.
+        It works with ``ClientSession`` and ``Client`` of mcp 1.x and 2.x, and
+        with every library that takes a callback of that shape.
 
         Args:
-            server: What the host application calls the server.  It is what
-                the user is shown, so make one callback per server.
+            server: The name that your users see.  Use one callback for each
+                server.
         """
         return elicitation_callback(self, server=server, request_options=self.request_options)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from mcp_elicit_client.dispatch import normalize_answer
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.typing import Answer, FormRequest, Handler, Request
 
@@ -48,7 +48,7 @@ class Telemetry:
         """Ask *handler* within a span, and count what becomes of it."""
         from opentelemetry.trace import SpanKind, StatusCode
 
-        async def traced(request: Request, /) -> Answer:
+        async def trace(request: Request, ask: NormalizedHandler) -> Answer:
             asked = _asked(request)
             begin = time.perf_counter()
             with self._tracer.start_as_current_span(
@@ -60,7 +60,7 @@ class Telemetry:
             ) as span:
                 told: dict[str, Any] = {"mcp_elicit.outcome": "withdrawn"}
                 try:
-                    answer = normalize_answer(await handler(request))
+                    answer = await ask(request)
                     told = _answered(answer)
                 except Exception as error:
                     told = {"mcp_elicit.outcome": "raised", "error.type": type(error).__name__}
@@ -73,7 +73,7 @@ class Telemetry:
                     self._questions.add(1, {**asked, **told})
                     self._duration.record(time.perf_counter() - begin, {**asked, **told})
 
-        return traced
+        return apply_policy(handler, trace)
 
 
 def _asked(request: Request) -> dict[str, Any]:

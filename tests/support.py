@@ -169,3 +169,14 @@ def http_server(command: Sequence[str] = ASKER, environment: Mapping[str, str] |
             yield f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp{'' if supports_multi_round_trip() else '/'}"
         finally:
             process.terminate()
+
+
+def rebuilt_schema(form: Form) -> dict[str, Any]:
+    """Return the JSON Schema of an answer to *form*, as it is checked."""
+    closed = {"additionalProperties": False} if form.rejects_unknown_fields else {}
+    return {
+        "type": "object",
+        "properties": {field.name: field.keywords() for field in form.fields},
+        "required": [field.name for field in form.fields if field.required],
+        **closed,
+    }

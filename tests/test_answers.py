@@ -30,10 +30,10 @@ from mcp_elicit_client import (
 )
 from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.validation.content import drop_nulls, validate_without_patterns
-from mcp_elicit_client.core.validation.formats import CHECKS
+from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation.input_parsing import parse_text
 from tests.strategies import JSON, SCHEMA
-from tests.support import cases, form_params, table
+from tests.support import cases, form_params, rebuilt_schema, table
 
 URL = {"mode": "url", "message": "m", "url": "https://example.com/", "elicitationId": "e"}
 DEFAULTS = form_params(
@@ -160,7 +160,7 @@ def test_a_url_request_has_nothing_to_validate() -> None:
 
 @pytest.mark.parametrize("case", cases("formats"))
 def test_formats_are_checked_by_their_rfcs(case: Any) -> None:
-    assert case["valid"] == CHECKS[case["format"]](case["value"])
+    assert case["valid"] == FORMATS[case["format"]].check(case["value"])
 
 
 @pytest.mark.parametrize("params", in_every_shape(DEFAULTS))
@@ -328,9 +328,9 @@ def plain_validator(form: Form) -> Any:
     from jsonschema import Draft202012Validator, FormatChecker
 
     checker = FormatChecker(formats=())
-    for name, check in CHECKS.items():
-        checker.checks(name)(lambda value, check=check: not isinstance(value, str) or check(value))
-    schema = form.json_schema()
+    for name, row in FORMATS.items():
+        checker.checks(name)(lambda value, check=row.check: not isinstance(value, str) or check(value))
+    schema = rebuilt_schema(form)
     for rules in schema["properties"].values():
         for each in (rules, rules.get("items", {})):
             each.pop("pattern", None)

@@ -353,7 +353,11 @@ def test_values_and_messages_are_in_the_log_only_if_the_host_wants_them(path: Pa
     request = FORM.model_copy(update={"form": FORM.form.model_copy(update={"fields": fields})})
     content: Any = {"name": "Ada", "secret": "hunter2", "wild": "\x1b[2J\u202e", "many": ["x"], "age": -(10**5000)}
 
-    ask(write(path, 0, include_values=True, include_messages=True), request, Answer.accept(content, by="user", reason="it is Ada"))
+    ask(
+        write(path, 0, include_values=True, include_messages=True),
+        request,
+        Answer.accept(content, by="user", reason="it is Ada"),
+    )
 
     [event] = events(path)
     assert event["message"] == "Who are you?"
@@ -547,7 +551,9 @@ def test_whoever_changed_the_log_is_found_out_also_after_it_went_on(path: Path, 
     found = verify(path, KEY)
     assert not found
     assert found.last.sequence == 9
-    assert set(codes(found)) >= {damage for damage in damages if damage[0] not in ("truncated", "torn_write", "modified")}
+    assert set(codes(found)) >= {
+        damage for damage in damages if damage[0] not in ("truncated", "torn_write", "modified")
+    }
 
 
 @pytest.mark.parametrize(("length", "damages"), [(0, [("missing", 6)]), (99, [("malformed", 6), ("missing", 7)])])
@@ -820,7 +826,9 @@ def test_a_log_of_another_key_is_not_continued(path: Path, has_head: bool) -> No
         write(path, 0, key=KEY[::-1])
 
 
-@pytest.mark.parametrize("options", [{"key": b"short"}, {"on_failure": "panic"}, {"max_bytes": 0}, {"backup_count": -1}])
+@pytest.mark.parametrize(
+    "options", [{"key": b"short"}, {"on_failure": "panic"}, {"max_bytes": 0}, {"backup_count": -1}]
+)
 def test_options_that_make_no_sense_are_refused(path: Path, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"at least|on_failure"):
         AuditLog(path, **options)
@@ -993,7 +1001,8 @@ for child in children:
 
 def test_verify_may_read_while_others_write(path: Path) -> None:
     python(
-        "log = write(Path(sys.argv[1]), 1, max_bytes=50_000, backup_count=9999)\nprint(flush=True)\nwhile True: ask(log)", path
+        "log = write(Path(sys.argv[1]), 1, max_bytes=50_000, backup_count=9999)\nprint(flush=True)\nwhile True: ask(log)",
+        path,
     )
     assert started[-1].stdout is not None
     started[-1].stdout.readline()
@@ -1240,7 +1249,7 @@ ask(log)
 
 def test_a_process_that_keeps_the_log_locked_stops_nobody(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log = write(path, 1)
-    log._journal.lock_timeout = 0.01
+    log._writer.lock_timeout = 0.01
     code = """
 import fcntl
 fcntl.flock(os.open(sys.argv[1] + ".head", os.O_RDWR), fcntl.LOCK_EX)
@@ -1253,17 +1262,17 @@ signal.pause()
 
     assert ask(log, reply=YES) == YES
     assert "another process keeps the audit log locked" in caplog.text
-    assert log._journal.lock_timeout == 0
+    assert log._writer.lock_timeout == 0
     process.kill()
     finish(process)
     ask(log)
-    assert log._journal.lock_timeout == LOCK_TIMEOUT
+    assert log._writer.lock_timeout == LOCK_TIMEOUT
     assert [event.get("lost") for event in events(path)] == [None, 1, None]
 
 
 def test_a_log_that_failed_keeps_nobody_out(path: Path) -> None:
     log, other = write(path, 1), write(path, 1)
-    other._journal.lock_timeout = 0
+    other._writer.lock_timeout = 0
     data = path.read_bytes()
     path.unlink()
     path.mkdir()
@@ -1552,7 +1561,7 @@ def test_the_command_shows_nothing_raw_of_what_somebody_wrote_into_the_log(path:
 def test_the_command_counts(path: Path, run: Any) -> None:
     log = write(path, 2, max_bytes=1_500)
     ask(log, URL, YES)
-    log._journal._close()
+    log._writer._close()
     log._lost, log._is_failing = 4, True
     ask(log, FORM.model_copy(update={"server": Server(name="bank")}), Answer.cancel(by="policy", policy="cooldown"))
     with path.open("ab") as file:

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client.cli.main import _PrintableFormatter, main
-from mcp_elicit_client.core.schema.lint import PROTOCOL_VERSIONS, lint
+from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, lint
 from mcp_elicit_client.demo.requests import QUESTIONS
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip

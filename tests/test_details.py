@@ -25,10 +25,10 @@ from mcp_elicit_client import (
     validate,
 )
 from mcp_elicit_client.core.answer import check_answer
-from mcp_elicit_client.core.validation.content import drop_invalid_defaults, validate_value
+from mcp_elicit_client.core.validation.content import settle_defaults, validate_value
 from mcp_elicit_client.presentation.input_parsing import parse_text
 from mcp_elicit_client.presentation.url_prompts import completion_prompt, consent_prompt
-from tests.support import cases, form_params
+from tests.support import cases, form_params, rebuilt_schema
 
 EVERYTHING = {
     "type": "object",
@@ -180,7 +180,7 @@ def test_a_name_that_is_not_unicode_is_left_out_and_noted_safely() -> None:
 
 
 def test_the_schema_that_is_checked_is_rebuilt_from_the_form() -> None:
-    assert form(EVERYTHING).form.json_schema() == REBUILT
+    assert rebuilt_schema(form(EVERYTHING).form) == REBUILT
 
 
 def test_options_may_be_as_large_as_the_limits() -> None:
@@ -286,9 +286,12 @@ def test_errors_come_in_the_order_of_the_fields_with_patterns_among_them() -> No
 
 
 def test_a_default_that_its_pattern_refuses_is_dropped_from_its_field_only() -> None:
-    request = drop_invalid_defaults(form({"properties": {"a": {"type": "string", "pattern": "^x$", "default": "y"}}}))
+    request = form({"properties": {"a": {"type": "string", "pattern": "^x$", "default": "y"}}})
 
-    assert [(problem.code, problem.field) for problem in request.diagnostics] == [("default_dropped", "a")]
+    settled, dropped = settle_defaults(request.form)
+
+    assert request.form.fields[0].default is settled.fields[0].default is None
+    assert [(problem.code, problem.field) for problem in dropped] == [("default_dropped", "a")]
 
 
 def test_a_number_among_texts_is_said_to_be_no_list_of_texts() -> None:

@@ -13,8 +13,9 @@ import pytest
 import mcp_elicit_client
 from mcp_elicit_client import Limits
 from mcp_elicit_client.core.diagnostics import DiagnosticCode
+from mcp_elicit_client.core.messages import FIELD_ERRORS
 from mcp_elicit_client.core.url.domains import UrlWarningCode
-from mcp_elicit_client.core.validation.field_errors import MESSAGES, ErrorCode
+from mcp_elicit_client.core.validation.field_errors import ErrorCode
 from mcp_elicit_client.exceptions import UrlRefusal
 from tests.support import ROOT
 
@@ -38,7 +39,7 @@ def test_every_code_is_documented_and_no_other(heading: str, codes: Any) -> None
 
 
 def test_every_error_code_has_its_sentence() -> None:
-    assert set(MESSAGES) == set(get_args(ErrorCode))
+    assert set(FIELD_ERRORS) | {"format", "type"} == set(get_args(ErrorCode))
 
 
 def test_every_limit_is_documented_with_its_default() -> None:

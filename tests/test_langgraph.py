@@ -193,7 +193,10 @@ async def test_questions_of_one_round_are_asked_one_after_the_other() -> None:
         second = await each.resume(resume_value(first, "accept", NAME))
         told = await each.resume(resume_value(second, "cancel"))
 
-    assert [each["request"]["batch_position"] for each in (first, second)] == [{"number": 1, "of": 2}, {"number": 2, "of": 2}]
+    assert [each["request"]["batch_position"] for each in (first, second)] == [
+        {"number": 1, "of": 2},
+        {"number": 2, "of": 2},
+    ]
     assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "cancel"}]}
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import Server, UnsafeUrlError, UrlRules, inspect_url
-from mcp_elicit_client.dispatch import answer_params
+from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.presentation import opener
 from mcp_elicit_client.presentation.qr import qr_code
@@ -150,7 +150,7 @@ async def test_a_user_who_always_agrees_opens_each_url_that_was_let_through_once
         params = {"mode": "url", "message": "m", "url": row["url"]}
         handler = TerminalHandler(console=ScriptedConsole(["open"]))
         with contextlib.suppress(UnsafeUrlError):
-            answer = await answer_params(handler, params, server=Server(name="s"))
+            answer = await Dispatcher(handler).answer(params, server=Server(name="s"))
             assert answer.action == "accept"
         if row["expect"] != "refuse":
             expected.append(row.get("opens", row["url"]))

@@ -23,6 +23,7 @@ from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.calls.active_call import CallHistory
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import CallSnapshot
+from mcp_elicit_client.dispatch import is_resuming
 from mcp_elicit_client.exceptions import CallError, ElicitationError, RequestStateRejectedError, ResumeError
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, MemoryStore, RedisStore, SqliteStore
 from mcp_elicit_client.policies import (
@@ -463,7 +464,7 @@ async def test_who_is_cancelled_before_anything_is_sent_leaves_the_call_as_it_wa
 ) -> None:
     def slow(handler: Any) -> Any:
         async def ask(request: Request) -> Any:
-            if request.resumed:
+            if is_resuming():
                 is_asked.set()
                 await anyio.sleep_forever()
             return await handler(request)
@@ -654,7 +655,7 @@ async def test_a_form_that_has_become_another_takes_no_answer_that_does_not_fit_
     def narrower(handler: Any) -> Any:
         async def ask(request: Any) -> Any:
             got = await handler(request)
-            return got.model_copy(update={"content": {"name": 7}}) if request.resumed else got
+            return got.model_copy(update={"content": {"name": 7}}) if is_resuming() else got
 
         return ask
 
@@ -752,7 +753,7 @@ async def test_a_store_that_goes_away_while_a_call_goes_on_does_not_take_its_res
     tmp_path: Path, seen: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     async def stop(request: Request, _answer: Answer) -> None:
-        if request.resumed:
+        if is_resuming():
             server.stop()
 
     server = RedisServer(tmp_path)

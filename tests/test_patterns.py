@@ -13,7 +13,7 @@ import pytest
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Limits, get_defaults, parse_request, validate
 from mcp_elicit_client.core.validation import patterns
 from mcp_elicit_client.core.validation.patterns import MAX_TEXT, PatternResult, check_pattern
-from mcp_elicit_client.dispatch import answer_params
+from mcp_elicit_client.dispatch import Dispatcher
 from tests.support import cases, form_params
 
 ENDLESS = "^(a+)+$"
@@ -204,7 +204,9 @@ async def test_the_event_loop_goes_on_while_a_pattern_is_checked() -> None:
         return Answer.accept({"a": VICTIM}, by="user")
 
     async def ask() -> None:
-        seen.append(await answer_params(registry, form_params(schema), server=parse_request(form_params({})).server))
+        seen.append(
+            await Dispatcher(registry).answer(form_params(schema), server=parse_request(form_params({})).server)
+        )
 
     async with anyio.create_task_group() as group:
         group.start_soon(ask)
@@ -228,7 +230,7 @@ async def test_a_handler_sees_no_default_that_does_not_match_its_pattern() -> No
         seen.append(request)
         return Answer.decline(by="user")
 
-    await answer_params(registry, form_params(schema), server=parse_request(form_params({})).server)
+    await Dispatcher(registry).answer(form_params(schema), server=parse_request(form_params({})).server)
 
     assert seen[0].form.fields[0].default is None
     assert [problem.code for problem in seen[0].diagnostics] == ["default_dropped"]

@@ -25,7 +25,7 @@ from trio.testing import MockClock
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Server, parse_request
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.timeouts import CallTimeouts
-from mcp_elicit_client.dispatch import answer_params
+from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.exceptions import MissingExtraError, PermissionsFileError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
@@ -150,7 +150,7 @@ def permitted(permission: Any) -> Any:
 
 
 async def boundary(handler: Any, params: Any = TEXT) -> Answer:
-    return await answer_params(handler, params, server=Server(name="mail"))
+    return await Dispatcher(handler).answer(params, server=Server(name="mail"))
 
 
 async def asked_in_a_call(*, questions: int = 25, times: int = 1, answer: Answer = YES) -> Answer:

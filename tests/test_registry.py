@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, Limits, RegistrationError, Server, decline, parse_request
-from mcp_elicit_client.dispatch import RequestOptions, answer_params
+from mcp_elicit_client.dispatch import Dispatcher, RequestOptions
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 
@@ -134,7 +134,7 @@ async def test_the_limits_of_the_host_hold_for_answers_too() -> None:
 
     for limit, action in ((200, "accept"), (50, "cancel")):
         door = RequestOptions(limits=Limits(max_answer=limit))
-        assert (await answer_params(long, params, server=Server(name="mail"), request_options=door)).action == action
+        assert (await Dispatcher(long, door).answer(params, server=Server(name="mail"))).action == action
 
 
 async def test_a_predicate_that_fails_cancels() -> None:
@@ -142,7 +142,7 @@ async def test_a_predicate_that_fails_cancels() -> None:
     registry.on_elicitation(saying("any"))
     registry.on_elicitation(when=lambda request: bool(1 / len(request.message[:0])))(saying("when"))
 
-    answer = await answer_params(registry, form_params({}), server=Server(name="mail"))
+    answer = await Dispatcher(registry).answer(form_params({}), server=Server(name="mail"))
 
     assert (answer.action, answer.by) == ("cancel", "error")
 

@@ -878,7 +878,11 @@ async def test_templates_are_compiled_once_where_python_may_keep_what_it_compile
 ) -> None:
     def write() -> str:
         environment.cache_clear()
-        return environment(single_request=False).get_template("history.html").render(page=EntryPage(entries=()), requests=[])
+        return (
+            environment(single_request=False)
+            .get_template("history.html")
+            .render(page=EntryPage(entries=()), requests=[])
+        )
 
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)

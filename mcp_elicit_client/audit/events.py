@@ -15,7 +15,8 @@ from pydantic_core import to_json
 
 from mcp_elicit_client.audit.chain import Keys
 from mcp_elicit_client.core.diagnostics import Diagnostic
-from mcp_elicit_client.core.form import Field, Form
+from mcp_elicit_client.core.form import Form
+from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.core.secrets.in_answer import secret_values
 from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.core.text import is_plain, sanitize_text
@@ -87,9 +88,8 @@ class EventEncoder:
         return self.keys.fingerprint(text.encode("utf-8", "surrogatepass"))
 
     def schema_id(self, form: Form) -> str:
-        """Name a form by its fields and by all the words that they show."""
-        words = [(field.title, field.description, *_titles(field)) for field in form.fields]
-        return self.keys.fingerprint(_json([form.json_schema(), words]))
+        """Return the fingerprint of a form: its schema, with all texts."""
+        return self.keys.fingerprint(_json(write_schema(form)))
 
     def _form(self, request: FormRequest, answer: Answer | None) -> dict[str, Any]:
         form = request.form
@@ -204,13 +204,6 @@ def _unfit(form: Form, content: Mapping[str, Any]) -> list[str] | None:
     """Find, patterns aside, why `check_answer` will cancel this; None if it will not."""
     errors = validate_without_patterns(form, drop_nulls(form, content) if None in content.values() else content).errors
     return sorted({error.code for error in errors if error.code not in _NEVER_SENT}) or None
-
-
-def _titles(field: Field) -> tuple[str, ...]:
-    # Not by isinstance, which takes long to say no of a model.
-    if field.kind in ("choice", "multichoice"):
-        return tuple(choice.title for choice in field.choices)
-    return ()
 
 
 def _quotes(reason: str, values: Iterable[Any]) -> bool:

@@ -13,7 +13,7 @@ from mcp_elicit_client.audit.chain import Checkpoint
 from mcp_elicit_client.audit.events import EventEncoder
 from mcp_elicit_client.audit.writer import LOCK_TIMEOUT, ChainWriter
 from mcp_elicit_client.core.form import Form
-from mcp_elicit_client.dispatch import normalize_answer
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import AuditError
 from mcp_elicit_client.telemetry import Telemetry
 from mcp_elicit_client.typing import Answer, Handler, Request
@@ -78,7 +78,7 @@ class AuditLog:
             raise ValueError(f'on_failure must be "continue" or "cancel", not {on_failure!r}')
         if max_bytes < 1 or backup_count < 0:
             raise ValueError("max_bytes must be at least 1, and keep at least 0")
-        self._journal = ChainWriter(Path(path), key, max_bytes=max_bytes, backup_count=backup_count, fsync=fsync)
+        self._writer = ChainWriter(Path(path), key, max_bytes=max_bytes, backup_count=backup_count, fsync=fsync)
         self._host = host
         self._values = include_values
         self._messages = include_messages
@@ -89,7 +89,7 @@ class AuditLog:
         self._lost = 0
         self._is_failing = False
         try:
-            self._journal.check()
+            self._writer.check()
         except OSError as error:
             self._fail(error)
 
@@ -100,21 +100,22 @@ class AuditLog:
         An error of *handler* passes through, and so does cancellation.
         """
 
-        async def audited(request: Request, /) -> Answer:
-            if self._on_failure == "cancel" and not self._try(self._journal.check):
-                return _unlogged()
-            begin = time.perf_counter()
-            try:
-                answer = normalize_answer(await handler(request))
-            except BaseException as error:
-                self._record(request, error, time.perf_counter() - begin)
-                raise
-            is_written = self._record(request, answer, time.perf_counter() - begin)
-            if self._on_failure == "cancel" and answer.action == "accept" and not is_written:
-                return _unlogged()
-            return answer
-
+        audited = apply_policy(handler, self._answer)
         return audited if self._telemetry is None else self._telemetry.policy(audited)
+
+    async def _answer(self, request: Request, ask: NormalizedHandler) -> Answer:
+        if self._on_failure == "cancel" and not self._try(self._writer.check):
+            return _unlogged()
+        begin = time.perf_counter()
+        try:
+            answer = await ask(request)
+        except BaseException as error:
+            self._record(request, error, time.perf_counter() - begin)
+            raise
+        is_written = self._record(request, answer, time.perf_counter() - begin)
+        if self._on_failure == "cancel" and answer.action == "accept" and not is_written:
+            return _unlogged()
+        return answer
 
     def checkpoint(self) -> Checkpoint:
         """
@@ -127,9 +128,9 @@ class AuditLog:
             AuditError: If the log cannot be read.
         """
         try:
-            return self._journal.last()
+            return self._writer.last()
         except OSError as error:
-            raise AuditError(f"the audit log {self._journal.path} cannot be read: {error.strerror}") from error
+            raise AuditError(f"the audit log {self._writer.path} cannot be read: {error.strerror}") from error
 
     def fingerprint(self, what: str | Form) -> str:
         """
@@ -145,15 +146,15 @@ class AuditLog:
 
     def close(self) -> None:
         """Let go of the files.  The next event opens them again."""
-        self._journal.close()
+        self._writer.close()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {str(self._journal.path)!r}>"
+        return f"<{type(self).__name__} {str(self._writer.path)!r}>"
 
     @property
     def _teller(self) -> EventEncoder:
         if self._known_teller is None:
-            keys = self._journal.keys
+            keys = self._writer.keys
             self._known_teller = EventEncoder(
                 keys=keys, host=self._host, include_values=self._values, include_messages=self._messages
             )
@@ -161,7 +162,7 @@ class AuditLog:
 
     def _record(self, request: Request, outcome: Answer | BaseException, seconds: float) -> bool:
         return self._try(
-            lambda: self._journal.append(self._teller.request_event(request, outcome, self._clock(), seconds))
+            lambda: self._writer.append(self._teller.request_event(request, outcome, self._clock(), seconds))
         )
 
     def _try(self, work: Callable[[], object]) -> bool:
@@ -178,17 +179,17 @@ class AuditLog:
 
     def _recover(self) -> None:
         """Write how many events were lost; so it is known, too, that there is room again."""
-        self._journal.append(self._teller.recovery_event(self._lost, self._clock()))
-        _logger.error("the audit log %s can be written again; %d events are lost", self._journal.path, self._lost)
+        self._writer.append(self._teller.recovery_event(self._lost, self._clock()))
+        _logger.error("the audit log %s can be written again; %d events are lost", self._writer.path, self._lost)
         self._is_failing = False
         self._lost = 0
-        self._journal.lock_timeout = LOCK_TIMEOUT
+        self._writer.lock_timeout = LOCK_TIMEOUT
 
     def _fail(self, error: Exception) -> None:
         if not self._is_failing:
-            _logger.error("the audit log %s cannot be written: %s", self._journal.path, _in_words(error))
+            _logger.error("the audit log %s cannot be written: %s", self._writer.path, _in_words(error))
         self._is_failing = True
-        self._journal.lock_timeout = 0  # whoever waited in vain once does not wait for every question
+        self._writer.lock_timeout = 0  # whoever waited in vain once does not wait for every question
 
 
 def audited(handler: Handler, log: AuditLog) -> Handler:

@@ -12,17 +12,17 @@ from pydantic import BaseModel
 
 from mcp_elicit_client.calls.timeouts import CallTimeouts
 from mcp_elicit_client.core.request import request_key
-from mcp_elicit_client.dispatch import normalize_answer
-from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
+from mcp_elicit_client.dispatch import NormalizedHandler, StoredAnswers
+from mcp_elicit_client.typing import Answer, Request, UrlRequest
 
-WrapHandler: TypeAlias = Callable[[Handler], Handler]
-"""Makes of the host's handler the one that is asked."""
+StoredAnswersFor: TypeAlias = Callable[[Request], StoredAnswers]
+"""Returns what answers a request in place of the host application's handlers."""
 
 
 class Ask(Protocol):
     """Answers the params of one question."""
 
-    def __call__(self, params: Any, *, through: WrapHandler | None = None, **details: Any) -> Awaitable[Answer]:
+    def __call__(self, params: Any, *, stored: StoredAnswersFor | None = None, **details: Any) -> Awaitable[Answer]:
         """Answer *params*; *details* are those of `parse_request`."""
         ...
 
@@ -78,7 +78,7 @@ class ActiveCall:
         """Count how often the user agreed to *url*."""
         return self.history.visits.get(url, 0)
 
-    async def ask(self, handler: Handler, request: Request) -> Answer:
+    async def ask(self, handler: NormalizedHandler, request: Request, *, is_resuming: bool = False) -> Answer:
         """
         Ask *handler*, unless the question was declined already, or too much was asked.
 
@@ -86,13 +86,13 @@ class ActiveCall:
         user is not worn down.
         """
         question = _digest(request)
-        if not request.resumed:
+        if not is_resuming:
             refusal = self._refusal(question)
             if refusal is not None:
                 return refusal
         if isinstance(request, UrlRequest):
             request = request.model_copy(update={"previous_visits": self.visits(request.target.url)})
-        answer = normalize_answer(await handler(request))
+        answer = await handler(request)
         if answer.action == "decline":
             self.history.declined.add(question)
         if answer.action == "accept" and isinstance(request, UrlRequest):

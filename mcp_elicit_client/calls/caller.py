@@ -19,11 +19,11 @@ from mcp_elicit_client.calls.suspending import CallSuspender, Claim, LoadedCall,
 from mcp_elicit_client.calls.timeouts import CallTimeouts
 from mcp_elicit_client.calls.url_required import UrlRequiredRetry
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server
-from mcp_elicit_client.dispatch import DEFAULT_REQUEST_OPTIONS, RequestOptions
+from mcp_elicit_client.dispatch import NormalizedHandler, RequestOptions, enforce_options, options_for
 from mcp_elicit_client.exceptions import ResumeError
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
-from mcp_elicit_client.typing import Answer, Handler, Mode, Request
+from mcp_elicit_client.typing import Handler, Mode
 
 ANSWER_TIMEOUT = 240.0
 """
@@ -56,6 +56,14 @@ class Caller:
             (2026-07-28).
         max_retries: How often one call is tried again because URLs are to be
             visited first (``-32042``).
+
+    Attributes:
+        server: The server.
+        request_options: Limits, URL rules and modes.
+        handler: The handler for adapters in `hosts`, where another library
+            makes the session.  It answers server-initiated requests.  The SDK
+            does not say which call a request belongs to: if several calls are
+            active, the timeouts of all of them are paused.
     """
 
     def __init__(  # noqa: PLR0913 -- bounds with defaults, all by keyword
@@ -73,17 +81,17 @@ class Caller:
         self.server: Server = Server.from_name(server)
         self._modes = modes
         self._registry = registry
-        self._door = request_options or (registry.request_options if registry is not None else DEFAULT_REQUEST_OPTIONS)
+        options = options_for(handler, request_options)
+        self.request_options: RequestOptions = (
+            options if modes is None else dataclasses.replace(options, modes=frozenset(modes))
+        )
         self._max_questions = max_questions
         self._max_rounds = max_rounds
         self._max_retries = max_retries
-        narrow = self._door if modes is None else dataclasses.replace(self._door, modes=frozenset(modes))
-        self._questions = ElicitationDispatcher(handler, self.server, narrow)
-
-    @property
-    def request_options(self) -> RequestOptions:
-        """How requests are read."""
-        return self._door
+        self._questions = ElicitationDispatcher(handler, self.server, self.request_options)
+        self.handler: NormalizedHandler = NormalizedHandler(
+            enforce_options(self.request_options, self._questions.on_server_request), self.request_options
+        )
 
     # --- for the connection
 
@@ -102,7 +110,7 @@ class Caller:
         Such a session declares both modes; a request for which there is no
         handler is cancelled.
         """
-        return elicitation_callback(self.handler, server=self.server, request_options=self._door)
+        return elicitation_callback(self.handler, server=self.server)
 
     def message_handler(self, then: MessageHandler | None = None) -> MessageHandler:
         """
@@ -155,7 +163,7 @@ class Caller:
 
     def _wiring(self, then: MessageHandler | None) -> dict[str, Any]:
         modes = self.modes
-        door = dataclasses.replace(self._door, modes=modes)
+        door = dataclasses.replace(self.request_options, modes=modes)
         return {
             "modes": modes,
             "elicitation_callback": elicitation_callback(self.handler, server=self.server, request_options=door),
@@ -325,22 +333,10 @@ class Caller:
     ) -> Any:
         ask = functools.partial(self._questions.on_input_required, call)
         retries = UrlRequiredRetry(call, ask, self._max_retries)
-        rounds = MultiRoundTrip(call.session, call, ask, self._door, self._max_rounds, lot)
+        rounds = MultiRoundTrip(call.session, call, ask, self.request_options, self._max_rounds, lot)
         send = functools.partial(retries.send, called.over(call.session, progress))
         with self._questions.during(call), call.clocks.running():
             return await (rounds.drive(send) if resumed is None else rounds.resume(send, *resumed))
-
-    # --- what is asked
-
-    async def handler(self, request: Request, /) -> Answer:
-        """
-        Answer a question that the server sends by itself (until 2025-11-25).
-
-        It is a handler for the adapters of `hosts`, where the session is
-        made by another library.  The SDK does not say during which call the
-        server asks: if several are under way, the clocks of all of them stop.
-        """
-        return await self._questions.on_server_request(request)
 
 
 def _check(park: object) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client._concurrency import run_until
-from mcp_elicit_client.calls.active_call import ActiveCall, WrapHandler
+from mcp_elicit_client.calls.active_call import ActiveCall, StoredAnswersFor
 from mcp_elicit_client.calls.disconnect import wait_for_disconnect
 from mcp_elicit_client.calls.url_completions import CompletionTracker, VisitCompletion
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.dispatch import RequestOptions, answer_params, normalize_answer
-from mcp_elicit_client.sdk.callback import server_with_claim
+from mcp_elicit_client.dispatch import NormalizedHandler, RequestOptions, answering_from, normalize_handler
+from mcp_elicit_client.sdk.callback import SdkDispatcher
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
 
@@ -37,7 +37,7 @@ class ElicitationDispatcher:
     def __init__(self, handler: Handler, server: Server, request_options: RequestOptions) -> None:
         self.completions: CompletionTracker = CompletionTracker()
         self.calls: set[ActiveCall] = set()
-        self._handler = handler
+        self._handler = normalize_handler(handler)
         self._server = server
         self._request_options = request_options
 
@@ -63,7 +63,7 @@ class ElicitationDispatcher:
                 return _too_late()
             with anyio.CancelScope(deadline=deadline) as scope:
                 if only is None:
-                    return normalize_answer(await self._handler(self._listening(request)))
+                    return await self._handler(self._listening(request))
                 request = self._listening(request.model_copy(update={"tool": request.tool or only.tool}))
                 with only.closing(scope):
                     ask = functools.partial(only.ask, self._handler, request)
@@ -73,7 +73,7 @@ class ElicitationDispatcher:
         return _too_late() if anyio.current_time() >= deadline else Answer.cancel(by="host", reason="the call ended")
 
     async def on_input_required(
-        self, call: ActiveCall, params: Any, *, through: WrapHandler | None = None, **details: Any
+        self, call: ActiveCall, params: Any, *, stored: StoredAnswersFor | None = None, **details: Any
     ) -> Answer:
         """
         Answer a question that comes back from a call.
@@ -81,7 +81,7 @@ class ElicitationDispatcher:
         Args:
             call: The call.
             params: As the SDK hands them over, or a request that was read before.
-            through: Makes of the host's handler the one that is asked.
+            stored: Returns what answers in place of the handler, if anything.
             details: Those of `parse_request`.
 
         Raises:
@@ -92,19 +92,15 @@ class ElicitationDispatcher:
             if isinstance(request, UrlRequest) and request.elicitation_id and call.visits(request.target.url):
                 # Whatever was finished before, the server asks again.
                 self.completions.forget(request.elicitation_id)
-            handler = self._handler if through is None else through(self._handler)
-            return await call.ask(handler, self._listening(request))
+            request = self._listening(request)
+            with answering_from(stored_answers := None if stored is None else stored(request)):
+                is_resuming = stored_answers is not None and stored_answers.is_resuming
+                return await call.ask(self._handler, request, is_resuming=is_resuming)
+
+        dispatcher = SdkDispatcher(NormalizedHandler(ask), self._request_options)
 
         async def answer() -> Answer:
-            return await answer_params(
-                ask,
-                params,
-                server=server_with_claim(self._server, call.session),
-                request_options=self._request_options,
-                protocol_version=getattr(call.session, "protocol_version", None),
-                tool=call.tool,
-                **details,
-            )
+            return await dispatcher.answer_in(call, params, server=self._server, tool=call.tool, **details)
 
         with call.clocks.paused_for_user(), anyio.CancelScope(deadline=call.clocks.user_deadline):
             if call.clocks.user_deadline > anyio.current_time():

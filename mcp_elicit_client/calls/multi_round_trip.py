@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.calls.active_call import ActiveCall, Ask, WrapHandler
+from mcp_elicit_client.calls.active_call import ActiveCall, Ask, StoredAnswersFor
 from mcp_elicit_client.calls.methods import Send
 from mcp_elicit_client.calls.suspending import CallSuspender, Claim, LoadedCall, answered
 from mcp_elicit_client.core.request import BatchPosition
@@ -99,8 +99,7 @@ class MultiRoundTrip:
         answers = dict(memo.answers)
         for number, (key, request) in enumerate(memo.requests.items(), 1):
             turn = request.batch_position or BatchPosition(number=number, total=len(memo.requests))
-            asked = request.model_copy(update={"resumed": True})
-            answers[key] = await self._answer(key, asked, turn, answered(resumable, key))
+            answers[key] = await self._answer(key, request, turn, answered(resumable, key))
         responses = self._told(answers) | await self._answers_of_the_host(_requests(memo.others))
         claim.was_sent = True
         return await self.drive(send, responses, memo.state)
@@ -122,17 +121,17 @@ class MultiRoundTrip:
             raise CallError(f"the server asks {count} questions at once; at most {MAX_BATCH} can be asked")
         answers: dict[str, Answer] = {}
         for number, (key, request) in enumerate(questions.items(), 1):
-            through = None if self._suspender is None else self._suspender.defer(key)
+            stored = None if self._suspender is None else self._suspender.defer(key)
             answers[key] = await self._answer(
-                key, request.params, BatchPosition(number=number, total=len(questions)), through
+                key, request.params, BatchPosition(number=number, total=len(questions)), stored
             )
         if self._call.history.insisted >= _INSISTED_TOO_OFTEN:
             raise CallError("the server keeps asking for what was declined")
         return answers
 
-    async def _answer(self, key: str, params: Any, turn: BatchPosition, through: WrapHandler | None) -> Answer:
+    async def _answer(self, key: str, params: Any, turn: BatchPosition, stored: StoredAnswersFor | None) -> Answer:
         try:
-            return await self._ask(params, through=through, batch_position=turn, request_id=key)
+            return await self._ask(params, stored=stored, batch_position=turn, request_id=key)
         except RequestError:  # an answer has no place for an error
             return Answer.cancel(by="error", reason="nobody could answer it")
 

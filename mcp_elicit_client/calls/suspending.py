@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 import secrets
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import anyio
 from pydantic import BaseModel, ConfigDict
 
-from mcp_elicit_client.calls.active_call import ActiveCall, CallHistory, WrapHandler
+from mcp_elicit_client.calls.active_call import ActiveCall, CallHistory, StoredAnswersFor
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import AnyRequest
 from mcp_elicit_client.exceptions import CallError, InboxError, ResumeError
 from mcp_elicit_client.inbox.stores.protocol import CallState, StoredCall
 from mcp_elicit_client.inbox.suspended_calls import CallStatus
-from mcp_elicit_client.typing import Handler, Request
+from mcp_elicit_client.typing import Request
 
 if TYPE_CHECKING:
     from mcp_elicit_client.inbox.inbox import Inbox
@@ -111,20 +111,12 @@ class CallSuspender:
         self._claim = claim
         self._noted: dict[str, tuple[Request, Request]] = {}
 
-    def defer(self, key: str) -> WrapHandler:
-        """Make the handler that notes a question in place of asking somebody."""
+    def defer(self, key: str) -> StoredAnswersFor:
+        """Return what stores the request *key* instead of asking the user."""
+        return lambda request: _DeferredRequest(functools.partial(self._store, key, request))
 
-        def through(handler: Handler) -> Handler:
-            async def ask(request: Request, /) -> Any:
-                return await handler(request.with_stand_in(functools.partial(self._note, key, request)))
-
-            return ask
-
-        return through
-
-    async def _note(self, key: str, request: Request, shown: Request) -> Answer:
+    def _store(self, key: str, request: Request, shown: Request) -> None:
         self._noted[key] = (request, shown)
-        return Answer.cancel(by="pending", reason="the question waits in an inbox, and no process with it")
 
     async def suspend(
         self, answers: Mapping[str, Answer], others: Mapping[str, Any], state: str | None
@@ -181,19 +173,32 @@ class CallSuspender:
         return request.model_copy(update={"deadline": deadline})
 
 
-def answered(resumable: LoadedCall, key: str) -> WrapHandler:
-    """Make the handler that hands over what a person has answered while the call was parked."""
+@dataclass(frozen=True, slots=True)
+class _DeferredRequest:
+    """Stores a request while its call is suspended."""
 
-    async def hand_over(_request: Request) -> Answer:
-        return resumable.answers[key] or Answer.cancel(by="unattended", reason="nobody has answered")
+    store: Callable[[Request], None]
+    is_resuming: bool = False
 
-    def through(handler: Handler) -> Handler:
-        async def ask(request: Request, /) -> Any:
-            return await handler(request.with_stand_in(hand_over))
+    async def answer(self, request: Request, /) -> Answer:
+        self.store(request)
+        return Answer.cancel(by="pending", reason="the request is stored in an inbox")
 
-        return ask
 
-    return through
+@dataclass(frozen=True, slots=True)
+class _GivenAnswer:
+    """The answer that was given while the call was suspended."""
+
+    given: Answer | None
+    is_resuming: bool = True
+
+    async def answer(self, _request: Request, /) -> Answer:
+        return self.given or Answer.cancel(by="unattended", reason="the request was not answered")
+
+
+def answered(loaded: LoadedCall, key: str) -> StoredAnswersFor:
+    """Return the answer that was given to the request *key* while the call was suspended."""
+    return lambda _request: _GivenAnswer(loaded.answers[key])
 
 
 def _wire(request: Any) -> Any:

@@ -47,8 +47,12 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--only", metavar="NAME", action="append", default=[], help="only this scenario, or those of this group"
     )
-    parser.add_argument("--answer-timeout", metavar="SECONDS", type=_seconds, default=5.0, help="the time for one answer")
-    parser.add_argument("--scenario-timeout", metavar="SECONDS", type=_seconds, default=30.0, help="the time for one scenario")
+    parser.add_argument(
+        "--answer-timeout", metavar="SECONDS", type=_seconds, default=5.0, help="the time for one answer"
+    )
+    parser.add_argument(
+        "--scenario-timeout", metavar="SECONDS", type=_seconds, default=30.0, help="the time for one scenario"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--junit", metavar="FILE", type=Path, help="also write JUnit's XML")
     parser.add_argument("--list", action="store_true", help="list the scenarios, and try nothing")

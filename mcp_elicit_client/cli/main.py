@@ -21,7 +21,8 @@ from mcp_elicit_client.cli.handler_options import add_browser, handler_from_opti
 from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.parse import parse_request
-from mcp_elicit_client.core.schema.lint import PROTOCOL_VERSIONS, lint
+from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
+from mcp_elicit_client.core.schema.lint import lint
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.url.inspect import UrlRules
 from mcp_elicit_client.demo.run import run_demo

@@ -1,9 +1,9 @@
-"""What goes back to the server, and what stays on our side."""
+"""`Answer`: what is sent to the server, and what stays local."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Setting
@@ -12,48 +12,41 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Value
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.request import FormRequest, Request
-from mcp_elicit_client.core.validation.content import (
-    drop_nulls,
-    to_json_value,
-    validate_content,
-)
+from mcp_elicit_client.core.validation.content import drop_nulls, to_json_value, validate_content
 from mcp_elicit_client.exceptions import CallError
 
-if TYPE_CHECKING:
-    pass
-
 Action: TypeAlias = Literal["accept", "decline", "cancel"]
-"""What the server is told: a yes, a no, or that nobody decided."""
+"""MCP's three actions.  A decline is a decision; a cancel means that no decision was made."""
 
 By: TypeAlias = Literal["user", "policy", "default", "host", "timeout", "unattended", "pending", "error"]
 """
-Who decided: the person asked; a rule of the host application; the form's
-defaults; the host's own code, which did not say on whose behalf; the clock;
-nobody, since nobody was asked; nobody yet, since the question waits in an inbox
-and no process with it; or something that failed.
+Who decided: the user; a policy of the host application; the form's defaults;
+the host's own code, which did not say on whose behalf; a timeout; no one,
+because no user was asked; no one yet, because the request is stored in an
+inbox; or no one, because of an error.
 """
 
 Source: TypeAlias = Literal["user", "default", "policy", "host"]
-"""Where the value of one field comes from."""
+"""The origin of the value of one field."""
 
 
 class Answer(BaseModel):
     """
     The answer to a request.
 
-    Only `action` and `content` ever reach the server.
+    Only `action` and `content` are sent to the server.
 
     Attributes:
         action: Accept, decline or cancel.
-        content: The values by field name; only with the accept of a form.
+        content: The values by field name; only for an accepted form.
         by: Who decided.
-        reason: Why, in words of ours or of the host's.
-        policy: The policy that decided, in one word, where one did.
-        block_server: The user wants to hear no more from this server.
-        confirmed: The user was told that the answer seems to hold a secret,
-            and sends it all the same.
-        sources: Where each value comes from, by field name.
-        notes: What was changed before the answer was sent.
+        reason: The reason, as text.  It is never sent.
+        policy: The name of the policy that decided, if one did.
+        block_server: The user blocked the server.
+        confirmed: The user confirmed a warning about sensitive data.
+        sources: The origin of each value, by field name.
+        diagnostics: What was changed or not checked before the answer was
+            sent.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, hide_input_in_errors=True)
@@ -77,7 +70,7 @@ class Answer(BaseModel):
         reason: str = "",
         sources: Mapping[str, Source] | None = None,
     ) -> Answer:
-        """Say yes, with the values of a form or, to a URL, without any."""
+        """Return an accept, with the values of a form; a URL has none."""
         return cls(
             action="accept",
             content=None if content is None else dict(content),
@@ -88,16 +81,16 @@ class Answer(BaseModel):
 
     @classmethod
     def decline(cls, *, by: By, reason: str = "", policy: str = "", block_server: bool = False) -> Answer:
-        """Say no.  Only for somebody's decision: if nobody was asked, cancel."""
+        """Return a decline.  Only a user, or a rule that the host set, may decline."""
         return cls(action="decline", by=by, reason=reason, policy=policy, block_server=block_server)
 
     @classmethod
     def cancel(cls, *, by: By, reason: str = "", policy: str = "") -> Answer:
-        """Say neither: dismissed, failed, or nobody there."""
+        """Return a cancel: the request was dismissed or failed, or no one was asked."""
         return cls(action="cancel", by=by, reason=reason, policy=policy)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the result as JSON on the wire: what the server gets to know."""
+        """Return the result as JSON on the wire."""
         if self.action != "accept" or self.content is None:
             return {"action": self.action}
         return {"action": self.action, "content": {name: _listed(value) for name, value in self.content.items()}}
@@ -105,11 +98,10 @@ class Answer(BaseModel):
 
 class UrlElicitationIncompleteError(CallError):
     """
-    The server wants URLs visited before it does what it was called for, and not all were.
+    The server requires URL elicitations that were not all completed.
 
     Attributes:
-        answers: What was decided about each URL that was asked about, in the
-            server's order.
+        answers: The answer to each URL, in the server's order.
     """
 
     def __init__(self, reason: str, answers: tuple[Answer, ...] = ()) -> None:
@@ -119,12 +111,11 @@ class UrlElicitationIncompleteError(CallError):
 
 def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> Answer:
     """
-    Let no answer leave that does not fit its request.
+    Validate *answer* before it is sent.
 
-    An accept whose content does not fit the form becomes a cancel; keys that
-    the form did not ask for are left out and noted; content that does not
-    belong to the answer is taken off.  It may wait for patterns: see
-    `core.matching`.
+    Return a cancel if its content does not match the form.  Keys that the
+    form did not request are omitted and reported.  Content of a decline, a
+    cancel or a URL is removed.
     """
     if answer.action != "accept" or not isinstance(request, FormRequest):
         return answer.model_copy(update={"content": None, "sources": {}})
@@ -132,7 +123,7 @@ def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMI
     content = drop_nulls(form, answer.content or {})
     asked = {name: value for name, value in content.items() if name in form.by_name}
     notes = tuple(
-        Diagnostic(code="not_asked_for", message="it was not asked for, and is not sent", field=name)
+        Diagnostic(code="not_asked_for", message="the form did not request it; it is not sent", field=name)
         for name in content
         if name not in asked
     )
@@ -142,7 +133,7 @@ def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMI
         return Answer(
             action="cancel",
             by="error",
-            reason=f"the answer did not fit the form: {', '.join(codes)}",
+            reason=f"the answer does not fit the form: {', '.join(codes)}",
             diagnostics=notes,
         )
     return answer.model_copy(

@@ -1,9 +1,9 @@
-"""A form and its five kinds of field: all that is left of a server's schema."""
+"""`Form` and its five kinds of field: what a server's schema is read into."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
@@ -12,7 +12,7 @@ from pydantic import Field as Setting
 
 from mcp_elicit_client.core.schema.enums import Choice, Scalar, json_key
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.core.validation.formats import CHECKS
+from mcp_elicit_client.core.validation.formats import FORMATS
 
 Value: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat | tuple[StrictStr, ...] | list[StrictStr]
 """One value of an answer."""
@@ -30,37 +30,39 @@ class _Field(BaseModel):
 
     @property
     def is_hidden(self) -> bool:
-        """Whether what is typed is not to be shown."""
+        """True if user interfaces must not show what is typed."""
         return self.sensitive or getattr(self, "format", None) == "password"
 
 
 class TextField(_Field):
     """
-    A text.
+    A text field.
 
     Attributes:
-        name: The key in the answer, exactly as the server spells it.  **Not
-            safe to show**: show `title`.
-        title: What to call the field.  Safe to show.
-        description: More about it, or empty.  Safe to show.
-        required: Whether an answer must have it.
-        nullable: Whether the server takes null for it.  Null is never sent:
-            if the field is optional, it counts as left out.
-        secret: Whether it seems to ask for what should not travel: hide what
-            is typed, and keep it out of logs.
-        default: What the server suggests, already checked; None if nothing.
-        min_length: The least number of characters (code points).
-        max_length: The greatest number of characters.
-        format: What the text stands for.  The formats of
-            `core.formats.CHECKS` are checked, everything else is a hint.
-        pattern: An ECMAScript regular expression that the text must contain
-            a match of.
-        pattern_skipped: Why a pattern of the server's is not checked here;
-            empty if it is, or if there is none.
+        name: The key in the answer, as the server spells it.  **Not
+            sanitized**: show `title`.
+        title: The label of the field.  Sanitized.
+        description: A help text, or empty.  Sanitized.
+        required: The answer must contain the field.
+        nullable: The server accepts null.  Null is never sent: null for an
+            optional field means that it is not provided.
+        sensitive: The field seems to ask for sensitive data.  Hide what is
+            typed, and keep it out of logs.
+        default: The default value, already checked; None if there is none.
+        unchecked_default: A default value whose pattern has not been checked
+            yet.  `settle_defaults` moves it to `default` or drops it.
+        min_length: The minimum number of characters (code points).
+        max_length: The maximum number of characters.
+        format: The format.  Those in `core.validation.formats.FORMATS` are
+            checked; any other format is a hint.
+        pattern: An ECMAScript regular expression.  The text must contain a
+            match.
+        pattern_skipped: Why the pattern is not checked; empty if it is.
     """
 
     kind: Literal["text"] = "text"
     default: StrictStr | None = None
+    unchecked_default: StrictStr | None = None
     min_length: int | None = None
     max_length: int | None = None
     format: str | None = None
@@ -68,27 +70,32 @@ class TextField(_Field):
     pattern_skipped: str = ""
 
     def keywords(self) -> dict[str, Any]:
-        """The field as JSON Schema, without its title, description and default."""
-        rules = {"type": "string", "minLength": self.min_length, "maxLength": self.max_length, "pattern": self.pattern}
-        if self.format in CHECKS:
-            rules["format"] = self.format
-        return _present(rules)
+        """Return the JSON Schema keywords of the field, without title, description and default."""
+        keywords = {
+            "type": "string",
+            "minLength": self.min_length,
+            "maxLength": self.max_length,
+            "pattern": self.pattern,
+        }
+        if self.format in FORMATS:
+            keywords["format"] = self.format
+        return _present(keywords)
 
 
 class NumberField(_Field):
     """
-    A number.
+    A number field.
 
     Attributes:
-        integer: Whether it must be whole.  ``1.0`` is whole, and is sent as 1.
-        default: What the server suggests, already checked; None if nothing.
-        minimum: The least value.
-        maximum: The greatest value.
-        exclusive_minimum: What the value must be more than.
-        exclusive_maximum: What the value must be less than.
-        multiple_of: What the value must be a whole multiple of.
+        integer: The number must be whole.  ``1.0`` is whole and is sent as 1.
+        default: The default value, already checked; None if there is none.
+        minimum: The smallest value.
+        maximum: The largest value.
+        exclusive_minimum: The value must be greater than this.
+        exclusive_maximum: The value must be less than this.
+        multiple_of: The value must be a multiple of this, in decimal.
 
-    The others are as in `TextField`.
+    The other attributes are those of `TextField`.
     """
 
     kind: Literal["number"] = "number"
@@ -101,7 +108,7 @@ class NumberField(_Field):
     multiple_of: StrictInt | StrictFloat | None = None
 
     def keywords(self) -> dict[str, Any]:
-        """The field as JSON Schema, without its title, description and default."""
+        """Return the JSON Schema keywords of the field, without title, description and default."""
         return _present(
             {
                 "type": "integer" if self.integer else "number",
@@ -116,19 +123,19 @@ class NumberField(_Field):
 
 class BooleanField(_Field):
     """
-    A yes or a no.
+    A yes-or-no field.
 
     Attributes:
-        default: What the server suggests; None if nothing.
+        default: The default value; None if there is none.
 
-    The others are as in `TextField`.
+    The other attributes are those of `TextField`.
     """
 
     kind: Literal["boolean"] = "boolean"
     default: StrictBool | None = None
 
     def keywords(self) -> dict[str, Any]:
-        """The field as JSON Schema, without its title, description and default."""
+        """Return the JSON Schema keywords of the field, without title, description and default."""
         return {"type": "boolean"}
 
 
@@ -137,9 +144,9 @@ class _WithChoices(_Field):
 
     def label_of(self, choice: Choice) -> str:
         """
-        What to call *choice*: its title, told apart by its value if two share it.
+        Return the label of *choice*: its title, followed by its value if two options share the title.
 
-        Safe to show.
+        Sanitized.
         """
         if self._titles[choice.title] == 1:
             return choice.title
@@ -147,7 +154,7 @@ class _WithChoices(_Field):
 
     @cached_property
     def by_key(self) -> Mapping[tuple[str, object], Choice]:
-        """The options by what `scalar_key` makes of their values."""
+        """The options by the `json_key` of their values."""
         return {json_key(choice.value): choice for choice in self.choices}
 
     @cached_property
@@ -157,47 +164,49 @@ class _WithChoices(_Field):
 
 class ChoiceField(_WithChoices):
     """
-    One of several options.
+    A field for one of several options.
 
     Attributes:
         choices: The options, in the server's order.
-        default: The value of the option that the server suggests; None if none.
+        default: The value of the default option; None if there is none.
 
-    The others are as in `TextField`.
+    The other attributes are those of `TextField`.
     """
 
     kind: Literal["choice"] = "choice"
     default: Scalar | None = None
 
     def keywords(self) -> dict[str, Any]:
-        """The field as JSON Schema, without its title, description and default."""
+        """Return the JSON Schema keywords of the field, without title, description and default."""
         return {"enum": [choice.value for choice in self.choices]}
 
 
 class MultiChoiceField(_WithChoices):
     """
-    Any number of options, or of texts.
+    A field for several options, or for a list of texts.
 
     Attributes:
-        choices: The options, in the server's order; none if texts are asked for.
-        item: What each text must be like, where there are no options.
-        default: The values that the server suggests; None if nothing.
-        min_items: The least number of values.
-        max_items: The greatest number of values.
-        unique: Whether no value may repeat.
+        choices: The options, in the server's order; empty for a list of texts.
+        item: The constraints of each text in a list of texts.
+        default: The default values; None if there are none.
+        unchecked_default: As in `TextField`, for a list of texts.
+        min_items: The minimum number of values.
+        max_items: The maximum number of values.
+        unique: No value may repeat.
 
-    The others are as in `TextField`.
+    The other attributes are those of `TextField`.
     """
 
     kind: Literal["multichoice"] = "multichoice"
     item: TextField | None = None
     default: tuple[StrictStr, ...] | None = None
+    unchecked_default: tuple[StrictStr, ...] | None = None
     min_items: int | None = None
     max_items: int | None = None
     unique: bool = False
 
     def keywords(self) -> dict[str, Any]:
-        """The field as JSON Schema, without its title, description and default."""
+        """Return the JSON Schema keywords of the field, without title, description and default."""
         if self.choices:
             items = {"type": "string", "enum": [choice.value for choice in self.choices]}
         else:
@@ -205,7 +214,7 @@ class MultiChoiceField(_WithChoices):
         return {**self.list_keywords(), "items": items}
 
     def list_keywords(self) -> dict[str, Any]:
-        """The same, without what each value must be like."""
+        """Return the keywords of the list, without ``items``."""
         limits = {"minItems": self.min_items, "maxItems": self.max_items, "uniqueItems": self.unique or None}
         return {"type": "array", **_present(limits)}
 
@@ -216,13 +225,13 @@ Field: TypeAlias = TextField | NumberField | BooleanField | ChoiceField | MultiC
 
 class Form(BaseModel):
     """
-    The fields that a server asks for, in its order.
+    A form: the fields that a server asks for, in its order.
 
     Attributes:
-        fields: The fields that a person can answer.
-        left_out: Names of optional fields that nobody could answer.  No
-            answer holds them.
-        closed: Whether the server refuses answers with other keys.
+        fields: The fields.  A form without fields asks for confirmation.
+        unsupported_fields: The names of optional fields that cannot be
+            answered.  No answer contains them.
+        rejects_unknown_fields: The server rejects answers with other keys.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
@@ -233,46 +242,30 @@ class Form(BaseModel):
 
     @cached_property
     def by_name(self) -> Mapping[str, Field]:
-        """The fields by their names."""
+        """The fields by name."""
         return {field.name: field for field in self.fields}
 
     @cached_property
     def has_patterns(self) -> bool:
-        """Whether checking an answer takes the process that checks patterns."""
-        return any(text is not None and text.pattern is not None for text in map(text_constraints, self.fields))
+        """True if a pattern must be checked, which takes another process."""
+        return any(text.pattern is not None and not text.pattern_skipped for text in self._texts)
 
     @cached_property
     def mentions_patterns(self) -> bool:
-        """Whether the server has patterns for some field, checked or not."""
-        for field in self.fields:
-            text = text_constraints(field)
-            if text is not None and (text.pattern is not None or text.pattern_skipped):
-                return True
-        return False
+        """True if a field has a pattern, checked or not."""
+        return any(text.pattern is not None for text in self._texts)
 
-    def json_schema(self) -> dict[str, Any]:
-        """
-        Build the JSON Schema (2020-12) of an answer, from nothing but the fields.
-
-        Nothing of the server's schema is in it but names, limits and the
-        values of options: no ``$ref``, no unknown keyword.
-        """
-        schema: dict[str, Any] = {
-            "type": "object",
-            "properties": {field.name: field.keywords() for field in self.fields},
-            "required": [field.name for field in self.fields if field.required],
-        }
-        if self.rejects_unknown_fields:
-            schema["additionalProperties"] = False
-        return schema
+    @property
+    def _texts(self) -> Iterator[TextField]:
+        return (text for text in map(text_constraints, self.fields) if text is not None)
 
 
 def text_constraints(field: Field) -> TextField | None:
-    """Return what the texts of *field* must be like; None if it takes no free texts."""
+    """Return the constraints of the texts of *field*; None if it accepts no free text."""
     if field.kind == "text":
         return field
     return field.item if field.kind == "multichoice" else None
 
 
-def _present(rules: Mapping[str, Any]) -> dict[str, Any]:
-    return {keyword: rule for keyword, rule in rules.items() if rule is not None}
+def _present(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in keywords.items() if value is not None}

@@ -1,17 +1,18 @@
-"""What the server suggests, as far as it fits the form."""
+"""Helpers for callbacks: defaults, validation, and the SDK's results."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client.core.answer import Answer, check_answer
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.parse import parse_request
-from mcp_elicit_client.core.request import FormRequest
+from mcp_elicit_client.core.request import FormRequest, Request
 from mcp_elicit_client.core.validation.content import (
     ValidationResult,
-    drop_invalid_defaults,
+    settle_defaults,
     validate_content,
     validate_without_patterns,
 )
@@ -21,88 +22,69 @@ from mcp_elicit_client.exceptions import RequestError
 if TYPE_CHECKING:
     from mcp.types import ElicitResult
 
+_logger = logging.getLogger("mcp_elicit_client")
+
 
 def get_defaults(params: object) -> dict[str, Any]:
     """
-    Collect the defaults of a form (SEP-1034), of every kind of field.
+    Return the valid defaults of a form (SEP-1034).
 
-    ``False``, ``0``, ``""`` and ``[]`` are defaults.  A default that does
-    not fit its own field is none.
+    ``False``, ``0``, ``""`` and ``[]`` are defaults.  A default is used only
+    if it is valid: ``""`` is ignored for ``format: email``.
 
     Args:
         params: The params of an elicitation as a callback gets them, from
-            any version of the SDK; or their wire dictionary; or a request.
+            any SDK version; or the dictionary on the wire; or a request.
 
     Returns:
-        The value to send, by field name; only fields that have a default.
+        The values to send, by field name; only fields that have a default.
         Empty for a URL request.
 
     Raises:
-        RequestError: If *params* is no request that could be answered.
+        RequestError: If *params* cannot be answered.
 
     Examples:
         >>> get_defaults({"message": "?", "requestedSchema": {"properties": {
-        ...     "size": {"type": "integer", "default": 0}, "colour": {"type": "string"}}}})
+        ...     "size": {"type": "integer", "default": 0}, "color": {"type": "string"}}}})
         {'size': 0}
     """
     request = parse_request(params)
     if not isinstance(request, FormRequest):
         return {}
+    form, _ = settle_defaults(request.form)
     return {
         field.name: list(field.default) if isinstance(field.default, tuple) else field.default
-        for field in drop_invalid_defaults(request).form.fields
+        for field in form.fields
         if field.default is not None
     }
 
 
 def apply_defaults(params: object, partial: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """
-    Fill the gaps of *partial* with the form's defaults.
+    Return *partial* with the defaults of the fields that it lacks.
 
-    What *partial* holds wins, also where it is falsy.  Neither argument is
-    changed, and nothing is checked: see `validate`.
+    Values of *partial* win, also falsy ones.  Nothing is validated: see
+    `validate`.
 
     Raises:
-        RequestError: If *params* is no request that could be answered.
+        RequestError: If *params* cannot be answered.
     """
     return {**get_defaults(params), **(partial or {})}
 
 
-def default_content(params: object, partial: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """
-    Answer a form with its defaults and *partial*, which wins.
-
-    Raises:
-        AnswerError: If it is a URL request, to which only a person can
-            agree; if a required field has neither a value nor a valid
-            default; or if *partial* does not fit.
-        RequestError: If *params* is no request that could be answered.
-    """
-    request = parse_request(params)
-    if not isinstance(request, FormRequest):
-        raise AnswerError("a URL cannot be accepted by default: a person must agree to open it")
-    content = apply_defaults(request, partial)
-    validation = validate_content(request.form, content)
-    if not validation:
-        raise AnswerError(
-            f"the form's defaults are no answer to it: {join_errors(validation.errors)}", validation.errors
-        )
-    return content
-
-
 def validate(params: object, content: object) -> ValidationResult:
     """
-    Check *content* against the form that asked for it.
+    Check *content* against the form that requested it.
 
     Args:
         params: As in `get_defaults`.
-        content: The answer, by field name.
+        content: The values by field name.
 
     Returns:
-        Every error at once.  It is true exactly if *content* may be sent.
+        All errors at once.  The result is true if *content* may be sent.
 
     Raises:
-        RequestError: If *params* is no form that could be answered.
+        RequestError: If *params* is not a form that can be answered.
 
     Examples:
         >>> form = {"message": "?", "requestedSchema": {"properties": {"age": {"type": "integer", "minimum": 18}}}}
@@ -115,41 +97,45 @@ def validate(params: object, content: object) -> ValidationResult:
     return validate_content(request.form, content)
 
 
-def accept(content: Mapping[str, Any] | None = None) -> ElicitResult:
+def accept(content: Mapping[str, Any] | None = None, *, request: object = None) -> ElicitResult:
     """
-    Build the result of a callback that says yes.
+    Return the result of a callback whose user accepted.
 
     Args:
-        content: The values by field name; None to a URL.  Texts, numbers,
-            booleans and lists of texts; never None.
+        content: The values by field name; None for a URL.
+        request: The params that the callback got.  Keys that the form did not
+            request are omitted, and content that does not fit the form is
+            logged and cancelled.  Without it, *content* is sent as it is.
 
     Raises:
-        AnswerError: If a value is of no kind that an answer can carry.
+        AnswerError: If *request* is missing and a value cannot be sent.
+        RequestError: If *request* cannot be answered.
     """
+    if request is not None:
+        return _checked_result(parse_request(request), Answer.accept(content, by="host"))
     if content is None:
         return _result(Answer.accept(by="host"))
-    checked = validate_without_patterns(Form(), content)
-    if not checked:
-        raise AnswerError(f"no answer can carry this: {join_errors(checked.errors)}", checked.errors)
+    sendable = validate_without_patterns(Form(), content)
+    if not sendable:
+        raise AnswerError(f"the content cannot be sent: {join_errors(sendable.errors)}", sendable.errors)
     return _result(Answer.accept(content, by="host"))
 
 
 def decline(reason: str | None = None) -> ElicitResult:  # noqa: ARG001
     """
-    Build the result of a callback whose user said no.
+    Return the result of a callback whose user declined.
 
-    If nobody was asked, use `cancel`: servers take a decline for a person's
-    decision.  *reason* is for the reader of your code; the protocol has no
-    place for it, and it is not sent.
+    If no one was asked, use `cancel`: servers take a decline for a decision
+    of the user.  *reason* documents your code; it is not sent.
     """
     return _result(Answer.decline(by="host"))
 
 
 def cancel(reason: str | None = None) -> ElicitResult:  # noqa: ARG001
     """
-    Build the result of a callback whose user dismissed the question, or was never asked.
+    Return the result of a callback whose user dismissed the request, or was not asked.
 
-    *reason* is for the reader of your code; it is not sent.
+    *reason* documents your code; it is not sent.
     """
     return _result(Answer.cancel(by="host"))
 
@@ -160,20 +146,43 @@ reject = decline
 
 def accept_with_defaults(params: object, partial: Mapping[str, Any] | None = None) -> ElicitResult:
     """
-    Build the result of a callback that accepts what the server suggests.
+    Return the result of a callback that accepts the defaults of a form.
+
+    The result is a cancel, which is logged, for a URL, for a form whose
+    defaults do not complete it, and for a confirmation: only a user can
+    confirm.
 
     Args:
         params: As in `get_defaults`.
         partial: Values that win over the defaults.
 
     Raises:
-        AnswerError: If it is a URL request, if a required field has neither
-            a value nor a valid default, or if *partial* does not fit.
-        RequestError: If *params* is no request that could be answered.
+        RequestError: If *params* cannot be answered.
     """
     request = parse_request(params)
-    content = default_content(request, partial)
-    return _result(check_answer(request, Answer.accept(content, by="default")))
+    return _checked_result(request, default_answer(request, partial))
+
+
+def default_answer(request: Request, partial: Mapping[str, Any] | None = None) -> Answer:
+    """Return the accept of a form with its defaults and *partial*, which wins; or a cancel that says why not."""
+    if not isinstance(request, FormRequest):
+        return Answer.cancel(by="unattended", reason="only a user can consent to a URL")
+    content = apply_defaults(request, partial)
+    if not content:
+        return Answer.cancel(by="unattended", reason="the form has no defaults: only a user can confirm it")
+    validation = validate_content(request.form, content)
+    if not validation:
+        reason = f"the default values do not complete the form: {join_errors(validation.errors)}"
+        return Answer.cancel(by="unattended", reason=reason)
+    sources = {name: "host" if name in (partial or {}) else "default" for name in content}
+    return Answer.accept(content, by="default", sources=sources)  # type: ignore[arg-type]
+
+
+def _checked_result(request: Request, answer: Answer) -> ElicitResult:
+    checked = check_answer(request, answer)
+    if checked.action == "cancel":
+        _logger.warning("a request was cancelled: %s", checked.reason)
+    return _result(checked)
 
 
 def _result(answer: Answer) -> ElicitResult:

@@ -1,13 +1,21 @@
-"""`parse_request`: the only reader of a server's JSON.  It returns requests whose texts are safe to show."""
+"""
+`parse_request`: the only reader of a server's JSON.
+
+It reads everything but patterns: strict about danger, liberal about shape.
+What the specification forbids and servers send anyway becomes a field if a
+user could answer it.  Nothing is fetched.
+"""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.form import Field, Form
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.request import (
     FIRST_MULTI_ROUND_TRIP_VERSION,
@@ -18,8 +26,10 @@ from mcp_elicit_client.core.request import (
     Server,
     UrlRequest,
 )
-from mcp_elicit_client.core.schema.form_parser import parse_form
-from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.core.schema.field_parser import WRAPPERS, SchemaParser, parse_field
+from mcp_elicit_client.core.schema.unwrapping import UnsupportedSchemaError, unwrap_schema
+from mcp_elicit_client.core.schema.writer import write_schema
+from mcp_elicit_client.core.text import is_unicode, sanitize_text
 from mcp_elicit_client.core.url.inspect import DEFAULT_URL_RULES, TargetUrl, UrlRules, inspect_url
 from mcp_elicit_client.exceptions import RequestError
 
@@ -45,42 +55,39 @@ def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
     """
     Read the params of ``elicitation/create``.
 
-    Everything that is to be shown comes out safe to show, every limit
-    checked, every default valid.  Nothing is fetched, opened or resolved,
-    and *params* is not changed.
+    The texts of the request are sanitized, limits are applied, and invalid
+    defaults are dropped.  A default that has a pattern is unchecked
+    (`settle_defaults`).  Nothing is fetched, opened or resolved, and *params*
+    is not changed.
 
     Args:
-        params: The wire's dictionary, or the params of any version of the
-            SDK.  A `Request` comes back as it is.
-        server: Who asks, as the host application knows it.
-        protocol_version: The protocol revision of the session, if known.
-        tool: The tool during whose call the server asks, if known.
-        request_id: The request's id in its session, if known.
-        batch_position: Where it stands among several that were asked at once.
-        respond_after: When the answer to a URL is due; None for what
-            *protocol* says.
-        limits: How much is read and shown.
-        url_rules: Which hosts beyond public https may be visited.
+        params: The dictionary on the wire, or the params of any SDK version.
+            A `Request` is returned as it is.
+        server: The server that sent the params.
+        protocol_version: The protocol version of the session, if known.
+        tool: The tool that was called when the server asked, if known.
+        request_id: The ID of the request in its session, if known.
+        batch_position: The position among requests that were sent together.
+        respond_after: When a URL request is answered; None to follow
+            *protocol_version*.
+        limits: Maximum sizes and counts.
+        url_rules: URLs that are allowed beyond public https.
 
     Raises:
-        RequestError: If nobody could answer.  Its text is fit for the server.
-        UnsafeURLError: The same, for a URL that must not be opened.
+        RequestError: If the request cannot be answered.  The server may see
+            the text.
+        UnsafeUrlError: If the URL must not be opened.
     """
     if isinstance(params, (FormRequest, UrlRequest)):
         return params
     wire = to_wire(params)
     check_size(wire, limits)
-    problems: list[Diagnostic] = []
     message = wire.get("message")
     if not isinstance(message, str):
-        raise RequestError("message must be a text")
-    if len(message) > limits.max_message:
-        problems.append(
-            Diagnostic(code="truncated", message=f"the message was longer than {limits.max_message} characters")
-        )
+        raise RequestError("`message` must be a string")
     meta = wire.get("_meta")
     common: dict[str, Any] = {
-        "server": Server.from_name(server),
+        "server": server if isinstance(server, Server) else Server(name=server),
         "message": sanitize_text(message, limit=limits.max_message),
         "protocol_version": protocol_version,
         "tool": tool,
@@ -88,31 +95,70 @@ def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
         "batch_position": batch_position,
         "meta": dict(meta) if isinstance(meta, Mapping) else {},
     }
+    found: list[Diagnostic] = []
+    if len(message) > limits.max_message:
+        text = f"the message was longer than {limits.max_message} characters"
+        found.append(Diagnostic(code="truncated", message=text))
+    request: Request
     match wire.get("mode") or "form":
         case "form":
-            form, found = parse_form(wire.get("requestedSchema"), limits)
-            return FormRequest(**common, form=form, diagnostics=(*problems, *found))
+            form, more = parse_form(wire.get("requestedSchema"), limits)
+            request = FormRequest(**common, form=form, diagnostics=(*found, *more))
         case "url":
-            target = _target(wire.get("url"), url_rules)
-            elicitation_id = _elicitation_id(wire.get("elicitationId"))
-            return UrlRequest(
+            multi_round_trip = (protocol_version or "") >= FIRST_MULTI_ROUND_TRIP_VERSION
+            request = UrlRequest(
                 **common,
-                target=target,
-                elicitation_id=elicitation_id,
-                respond_after=respond_after
-                or ("completion" if (protocol_version or "") >= FIRST_MULTI_ROUND_TRIP_VERSION else "consent"),
-                diagnostics=tuple(problems),
+                target=_target(wire.get("url"), url_rules),
+                elicitation_id=_elicitation_id(wire.get("elicitationId")),
+                respond_after=respond_after or ("completion" if multi_round_trip else "consent"),
+                diagnostics=tuple(found),
             )
         case _:
-            raise RequestError('mode must be "form" or "url"')
+            raise RequestError('`mode` must be "form" or "url"')
+    request._read_with = (limits, url_rules)  # noqa: SLF001 -- see restrict_request
+    return request
+
+
+def restrict_request(request: Request, limits: Limits, url_rules: UrlRules) -> Request:
+    """
+    Apply *limits* and *url_rules* to a request that was read with others.
+
+    Raises:
+        RequestError: If they do not allow it.
+    """
+    if request._read_with == (limits, url_rules):  # noqa: SLF001
+        return request
+    changed: dict[str, Any] = {"message": sanitize_text(request.message, limit=limits.max_message)}
+    if isinstance(request, UrlRequest):
+        changed["target"] = inspect_url(request.target.url, url_rules)
+    else:
+        changed |= _restrict_form(request, limits)
+    restricted = request.model_copy(update=changed)
+    restricted._read_with = (limits, url_rules)  # noqa: SLF001
+    return restricted
+
+
+def _restrict_form(request: FormRequest, limits: Limits) -> dict[str, Any]:
+    schema = write_schema(request.form)
+    check_size(schema, limits)
+    form, found = parse_form(schema, limits)
+    sensitive = {field.name for field in request.form.fields if field.sensitive}
+    fields = tuple(
+        field.model_copy(update={"sensitive": True}) if field.name in sensitive else field for field in form.fields
+    )
+    unsupported = (*request.form.unsupported_fields, *form.unsupported_fields)
+    return {
+        "form": form.model_copy(update={"fields": fields, "unsupported_fields": unsupported}),
+        "diagnostics": tuple(dict.fromkeys((*request.diagnostics, *found))),
+    }
 
 
 def to_wire(params: object) -> Mapping[str, Any]:
     """
     Return *params* as on the wire: camelCase names, no models.
 
-    Works with the params of every SDK version, by what all of them are: a
-    pydantic model whose aliases are the wire's names.
+    The params of every SDK version are a pydantic model whose aliases are
+    the names on the wire.
 
     Raises:
         RequestError: If *params* is neither a dictionary nor a model.
@@ -120,7 +166,7 @@ def to_wire(params: object) -> Mapping[str, Any]:
     if isinstance(params, Mapping):
         return params
     if not isinstance(params, BaseModel):
-        raise RequestError("params must be an object")
+        raise RequestError("`params` must be an object")
     wire: dict[str, Any] = dict(params.model_extra or {})
     for name, info in type(params).model_fields.items():
         value = getattr(params, name)
@@ -133,7 +179,7 @@ def to_wire(params: object) -> Mapping[str, Any]:
 
 def _target(url: object, url_rules: UrlRules) -> TargetUrl:
     if not isinstance(url, str):
-        raise RequestError("url must be a text")
+        raise RequestError("`url` must be a string")
     return inspect_url(url, url_rules)
 
 
@@ -141,13 +187,13 @@ def _elicitation_id(value: object) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or len(value) > MAX_ELICITATION_ID:
-        raise RequestError(f"elicitationId must be a text of at most {MAX_ELICITATION_ID} characters")
+        raise RequestError(f"`elicitationId` must be a string of at most {MAX_ELICITATION_ID} characters")
     return value
 
 
 def check_size(wire: Mapping[str, Any], limits: Limits) -> None:
     """
-    Refuse what is too large or too deep, having looked at no more than is allowed.
+    Refuse a request that is too large or too deep.  No more is read than *limits* allow.
 
     Raises:
         RequestError: If *wire* is larger or deeper than *limits* allow.
@@ -173,7 +219,7 @@ def check_size(wire: Mapping[str, Any], limits: Limits) -> None:
 
 
 def _count_characters(values: Iterable[Any], below: list[Any]) -> int:
-    """Count the characters among *values*, and put what holds more values into *below*."""
+    """Return the number of characters in *values*, and add containers to *below*."""
     characters = 0
     for each in values:
         kind = type(each)
@@ -191,4 +237,102 @@ def _length_of_names(value: Mapping[Any, Any]) -> int:
     try:
         return len("".join(value))
     except TypeError:
-        raise RequestError("names must be texts") from None
+        raise RequestError("names must be strings") from None
+
+
+_RULES_BETWEEN_FIELDS = frozenset(
+    {"allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "minProperties"}
+)
+
+
+def parse_form(schema: object, limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
+    """
+    Read a ``requestedSchema``.
+
+    References are resolved within the schema.  An optional field that cannot
+    be answered is left out of the form; a required one makes the request
+    unanswerable.
+
+    Returns:
+        The form, and non-fatal findings.
+
+    Raises:
+        RequestError: If *schema* is not a form, or cannot be answered.
+    """
+    if schema is None:
+        missing = Diagnostic(code="schema_missing", message="there is no requestedSchema; the user is asked to confirm")
+        return Form(), (missing,)
+    if not isinstance(schema, dict):
+        raise RequestError("`requestedSchema` must be an object")
+    parser = SchemaParser(schema, limits)
+    if not (isinstance(schema.get("type"), str) and WRAPPERS.isdisjoint(schema)):
+        try:
+            schema, _ = unwrap_schema(schema, schema, limits, lambda _code, _message: None)
+        except UnsupportedSchemaError as error:
+            raise RequestError(f"`requestedSchema` {error}") from None
+    return _form(schema, parser), tuple(parser.diagnostics)
+
+
+def _form(schema: Mapping[str, Any], parser: SchemaParser) -> Form:
+    if schema.get("type", "object") != "object":
+        raise RequestError('`requestedSchema.type` must be "object"')
+    properties = schema.get("properties", {})
+    if not isinstance(properties, dict):
+        raise RequestError("`requestedSchema.properties` must be an object")
+    required = _required(schema.get("required", []), properties, parser)
+    names = [*properties, *(name for name in required if name not in properties)]
+    if len(names) > parser.limits.max_fields:
+        raise RequestError(f"the form has {len(names)} fields; at most {parser.limits.max_fields} can be shown")
+    for rule in sorted(_RULES_BETWEEN_FIELDS.intersection(schema)):
+        parser.report("rule_not_checked", f"the form's {rule} is not checked here")
+    closed = schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False
+
+    fields: list[Field] = []
+    left_out: list[str] = []
+    alike: set[str] = set()
+    for name in names:
+        described = properties.get(name, not closed)
+        field = _field_or_none(name, described, alike, parser, required=name in required)
+        if field is not None:
+            fields.append(field)
+        elif is_unicode(name):
+            left_out.append(name)
+    return Form(fields=tuple(fields), unsupported_fields=tuple(left_out), rejects_unknown_fields=closed)
+
+
+def _field_or_none(name: str, schema: object, alike: set[str], parser: SchemaParser, *, required: bool) -> Field | None:
+    """Read one property; return None if it is optional and cannot be answered."""
+    try:
+        _check_name(name, alike, parser.limits)
+        return parse_field(name, schema, parser, required=required)
+    except UnsupportedSchemaError as error:
+        if required:
+            shown = sanitize_text(name, limit=parser.limits.max_name, multiline=False)
+            raise RequestError(f'the required field "{shown}" {error}', field=name) from None
+        parser.report("unsupported_field", f"it {error}", name)
+        return None
+
+
+def _required(required: object, properties: Mapping[str, Any], parser: SchemaParser) -> dict[str, None]:
+    """Return the names of the required fields, in order, as the keys of a dictionary."""
+    if not isinstance(required, list):
+        parser.report("required_ignored", '"required" is not a list of names')
+        return {}
+    names = dict.fromkeys(each for each in required if isinstance(each, str))
+    if len(names) < len(required):
+        parser.report("required_ignored", '"required" names something twice, or something that is no name')
+    for name in names:
+        if name not in properties:
+            parser.report("undeclared_field", "it is required but not described; any text is taken", name)
+    return names
+
+
+def _check_name(name: str, alike: set[str], limits: Limits) -> None:
+    if len(name) > limits.max_name:
+        raise UnsupportedSchemaError(f"has a name of more than {limits.max_name} characters")
+    if not is_unicode(name):
+        raise UnsupportedSchemaError("has a name that is not valid Unicode")
+    normal = name if name.isascii() else unicodedata.normalize("NFKC", name)
+    if normal in alike:
+        raise UnsupportedSchemaError("has a name that looks like another field's")
+    alike.add(normal)

@@ -1,36 +1,43 @@
-"""The only door for untrusted JSON: behind it there are requests, and no JSON."""
+"""What a server asks: requests, who sends them, and where they stand in a call."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic import Field as Setting
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Form
-from mcp_elicit_client.core.url.inspect import TargetUrl
+from mcp_elicit_client.core.limits import Limits
+from mcp_elicit_client.core.url.inspect import TargetUrl, UrlRules
+
+ProtocolVersion: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
+"""A protocol version that has elicitation."""
+
+PROTOCOL_VERSIONS: tuple[ProtocolVersion, ...] = get_args(ProtocolVersion)
+"""The protocol versions that have elicitation, oldest first."""
 
 FIRST_MULTI_ROUND_TRIP_VERSION = "2026-07-28"
 """
-From this protocol revision on, a server asks by returning from the call, and
-is called again with the answers: it looks the moment an answer is given, and
-an answer has no place for an error.
+The first protocol version with multi-round-trip requests.  From this version
+on, the server continues as soon as it has the answer, and an answer cannot be
+an error.
 """
 
 
 class Server(BaseModel):
     """
-    Who asks.
+    The server that sends a request.
 
     Attributes:
-        name: What the host application calls the server.  Trusted, shown first.
-        claimed_name: What the server calls itself.  Anybody can claim any
-            name: shown second and in quotes, if at all.  Safe to show.
+        name: The name that the host application gave the server.  Trusted,
+            shown first.
+        claimed_name: The name that the server reports.  Untrusted: any server
+            can report any name.  Shown second and marked.  Sanitized.
         transport: How the server is reached (``stdio``, ``http``), if known.
-        origin: Where it is reached, if known: a command or an origin.
+        origin: Where the server is reached, if known: a command or an origin.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
@@ -42,17 +49,17 @@ class Server(BaseModel):
 
     @classmethod
     def from_name(cls, server: Server | str) -> Server:
-        """Return *server*, or a server of that name of which nothing else is known."""
+        """Return *server*, or a `Server` with that name."""
         return cls(name=server) if isinstance(server, str) else server
 
 
 class BatchPosition(BaseModel):
     """
-    Where a question stands among those that the server asks at once.
+    The position of a request among those that the server sends together.
 
     Attributes:
-        number: Which it is, from 1 on.
-        of: How many there are.
+        number: The position, from 1 on.
+        total: The number of requests.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
@@ -62,22 +69,15 @@ class BatchPosition(BaseModel):
 
 
 class Completion(Protocol):
-    """Something that the server may tell to be finished, or never."""
+    """Reports whether the server considers a URL elicitation complete.  The server may never say so."""
 
     def is_finished(self) -> bool:
-        """Tell whether the server has said so."""
+        """Return True if the server reported completion."""
         ...
 
     async def wait(self) -> None:
-        """Wait until the server says so; it may never do."""
+        """Wait until the server reports completion."""
         ...
-
-
-StandIn: TypeAlias = Callable[[Any], Awaitable[Any]]
-"""A handler (see `typing`) that takes the place of others for one request."""
-
-
-R = TypeVar("R", bound="_Request")
 
 
 class _Request(BaseModel):
@@ -93,49 +93,28 @@ class _Request(BaseModel):
     can_block: bool = False
     meta: dict[str, Any] = Setting(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
-    resumed: bool = False
 
-    _stand_in: StandIn | None = PrivateAttr(default=None)
-
-    @property
-    def stand_in(self) -> StandIn | None:
-        """
-        Who is asked in place of the handlers that the host application registered; None for them.
-
-        A question that is parked has one: policies see it as any other, and
-        where a person would be asked it is put into an inbox.  It stays in
-        this process: the JSON form of the request is without it.
-        """
-        return self._stand_in
-
-    def with_stand_in(self: R, stand_in: StandIn) -> R:  # noqa: PYI019 -- Self comes with Python 3.11
-        """Return the same request, for *stand_in* in place of whoever is registered."""
-        request = self.model_copy()
-        request._stand_in = stand_in  # noqa: SLF001 -- its own
-        return request
+    # What the request was read with, so that stricter options are applied only where they differ.
+    _read_with: tuple[Limits, UrlRules] | None = PrivateAttr(default=None)
 
 
 class FormRequest(_Request):
     """
-    A server asks for a form to be filled in.
+    A request for a form.
 
     Attributes:
-        server: Who asks.
-        message: What for, in the server's words.  Safe to show.
-        form: What to fill in.  Without fields it is a question to confirm.
-        protocol_version: The protocol revision of the session, if known.
-        tool: The tool during whose call the server asks, if known.
-        request_id: The request's id in its session, if known.
-        batch_position: Where it stands among several that were asked at once.
-        deadline: When the question is withdrawn unless it was answered; None
-            if never.
-        can_block: Whether the user may be offered never to be asked for
-            this server again (`Answer.block_server`).
-        meta: The server's ``_meta``.  **Not safe to show.**
-        diagnostics: What was wrong with the request, but survivable.
-        resumed: Whether it was asked and answered before, and its call was
-            parked meanwhile: nobody is asked now, and what bounds asking lets
-            it pass.
+        server: The server that sent the request.
+        message: The server's message.  Sanitized.
+        form: The form.  A form without fields asks for confirmation.
+        protocol_version: The protocol version of the session, if known.
+        tool: The tool that was called when the server asked, if known.
+        request_id: The ID of the request in its session, if known.
+        batch_position: The position among requests that were sent together.
+        deadline: When the request expires; None if it does not.
+        can_block: The user may be offered to block the server
+            (`Answer.block_server`).
+        meta: The server's ``_meta``.  **Not sanitized.**
+        diagnostics: Non-fatal findings about the request.
     """
 
     mode: Literal["form"] = "form"
@@ -144,24 +123,25 @@ class FormRequest(_Request):
 
 RespondAfter: TypeAlias = Literal["consent", "completion"]
 """
-When the answer to a URL is due: once the user has agreed to go there, or once
-the user is done there, since the server looks as soon as it has the answer.
+When a URL request is answered: after the user consented, or after the user
+finished, because the server continues as soon as it has the answer.
 """
 
 
 class UrlRequest(_Request):
     """
-    A server asks for a URL to be visited.
+    A request to open a URL.
 
     Attributes:
-        target: The URL, inspected.
-        elicitation_id: The server's id for this visit, opaque and **not safe
-            to show**; None from protocol revision 2026-07-28 on.
-        respond_after: When the answer is due.
-        previous_visits: How often the user has agreed to this very URL during this
-            call.  If any, the server says that the visit is not finished.
+        target: The inspected URL.
+        elicitation_id: The server's ID for this elicitation.  **Not
+            sanitized.**  None from protocol version 2026-07-28 on.
+        respond_after: When the request is answered.
+        previous_visits: How often the user consented to this URL during this
+            call.  If more than 0, the server reports that the user has not
+            finished.
 
-    The others are as in `FormRequest`.
+    The other attributes are those of `FormRequest`.
     """
 
     mode: Literal["url"] = "url"
@@ -175,15 +155,15 @@ class UrlRequest(_Request):
     @property
     def completion(self) -> Completion | None:
         """
-        What tells that the server has seen the visit finished.
+        Reports completion; None if nothing listens for it.
 
-        None where nobody listens for it.  It stays in the process that
-        listens: the JSON form of the request is without it.
+        It stays in the process that listens: the JSON form of the request
+        does not contain it.
         """
         return self._completion
 
     def with_completion(self, completion: Completion | None) -> UrlRequest:
-        """Return the same request, finished when *completion* is."""
+        """Return the same request with *completion*."""
         request = self.model_copy()
         request._completion = completion  # noqa: SLF001 -- its own
         return request
@@ -193,7 +173,7 @@ Request: TypeAlias = FormRequest | UrlRequest
 
 
 def request_key(request: Request) -> str:
-    """Tell a question from others: the same text for two requests that ask the same in the same words."""
+    """Return the same text for two requests that ask the same in the same words."""
     what = repr(request.form) if isinstance(request, FormRequest) else request.target.url
     return f"{request.mode} {request.message} {what}"
 

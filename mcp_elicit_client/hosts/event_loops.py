@@ -6,7 +6,7 @@ import asyncio
 import concurrent.futures
 
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.dispatch import normalize_answer
+from mcp_elicit_client.dispatch import NormalizedHandler, normalize_handler
 from mcp_elicit_client.typing import Handler, Request
 
 START_TIMEOUT = 10.0
@@ -28,16 +28,18 @@ def run_in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, start_time
         start_timeout: How long *loop* may take to begin, in seconds.
     """
 
+    normalized = normalize_handler(handler)
+
     async def ask(request: Request, /) -> Answer:
         if asyncio.get_running_loop() is loop:
-            return normalize_answer(await handler(request))
+            return await normalized(request)
         taken: concurrent.futures.Future[None] = concurrent.futures.Future()
 
         async def there() -> Answer:
             if not taken.set_running_or_notify_cancel():
                 return _nobody()
             taken.set_result(None)
-            return normalize_answer(await handler(request))
+            return await normalized(request)
 
         question = there()
         try:
@@ -55,7 +57,7 @@ def run_in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, start_time
         finally:
             asked.cancel()  # does nothing to what is done
 
-    return ask
+    return NormalizedHandler(ask, normalized.request_options)
 
 
 def _nobody() -> Answer:

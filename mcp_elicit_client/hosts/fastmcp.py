@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.dispatch import RequestOptions, answer_params, options_for
+from mcp_elicit_client.dispatch import RequestOptions
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.sdk.callback import request_details, server_with_claim
+from mcp_elicit_client.sdk.callback import SdkDispatcher
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -46,19 +46,16 @@ def elicitation_handler(
         request_options: How requests are read; None for the registry's way.
     """
     known = Server.from_name(server)
-    way = options_for(handler, request_options)
+    dispatcher = SdkDispatcher(handler, request_options)
 
     async def handle(message: str, response_type: Any, params: Any, context: Any) -> ElicitResult[Any]:  # noqa: ARG001
         from fastmcp.client.elicitation import ElicitResult
 
-        server_now = server_with_claim(known, getattr(context, "session", None))
         try:
-            answer = await answer_params(
-                handler, params, server=server_now, request_options=way, **request_details(context)
-            )
+            answer = await dispatcher.answer_in(context, params, server=known)
         except RequestError:
             return ElicitResult(action="cancel")
-        return ElicitResult.model_validate(way.to_wire(answer))
+        return ElicitResult.model_validate(dispatcher.request_options.to_wire(answer))
 
     return handle
 

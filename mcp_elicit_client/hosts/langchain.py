@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.dispatch import RequestOptions, options_for
+from mcp_elicit_client.dispatch import RequestOptions
 from mcp_elicit_client.hosts.session_proxy import wrap_session
-from mcp_elicit_client.sdk.callback import answer_for_sdk, request_details, server_with_claim
+from mcp_elicit_client.sdk.callback import SdkDispatcher
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -44,14 +44,12 @@ def callbacks(handler: Handler, *, request_options: RequestOptions | None = None
 
 def on_elicitation(handler: Handler, *, request_options: RequestOptions | None = None) -> LangChainElicitationCallback:
     """Make the ``on_elicitation`` of ``Callbacks``; all else is as in `callbacks`."""
-    way = options_for(handler, request_options)
+    dispatcher = SdkDispatcher(handler, request_options)
 
     async def callback(mcp_context: Any, params: ElicitRequestParams, context: CallbackContext) -> ElicitResult:
-        server = server_with_claim(Server(name=context.server_name), getattr(mcp_context, "session", None))
-        details = {**request_details(mcp_context), "tool": context.tool_name}
-        # LangChain hands over to the SDK what this returns, errors too.
-        return cast(
-            "ElicitResult", await answer_for_sdk(handler, params, server=server, request_options=way, **details)
-        )
+        server = Server(name=context.server_name)
+        # LangChain passes what this returns to the SDK, errors too.
+        result = await dispatcher.result(mcp_context, params, server=server, tool=context.tool_name)
+        return cast("ElicitResult", result)
 
     return callback

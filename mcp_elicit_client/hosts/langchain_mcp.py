@@ -2,7 +2,7 @@
 LangChain's ``langchain.mcp.MCPAdapter`` (beta): answers to its interrupts.
 
 The other way is to give it clients that have a handler, which it leaves as
-they are: ``MCPAdapter(ClientGroup(hosts.fastmcp.clients(registry, config)))``.
+they are: ``MCPAdapter(ClientGroup(hosts.fastmcp.clients_from_config(registry, config)))``.
 Only that way works with servers that send their questions by themselves
 (until 2025-11-25).
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, BatchPosition, Server
-from mcp_elicit_client.dispatch import MAX_BATCH, RequestOptions, answer_params, options_for
+from mcp_elicit_client.dispatch import MAX_BATCH, Dispatcher, RequestOptions
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.typing import Handler
 
@@ -57,7 +57,7 @@ async def answer_interrupt(
     """
     if not is_elicitation(value):
         raise ValueError("this interrupt holds no questions of an MCP server")
-    way, known = options_for(handler, request_options), Server.from_name(server)
+    dispatcher, known = Dispatcher(handler, request_options), Server.from_name(server)
     tool = value.get("tool_name")
     asked = value["requests"]
     answers: dict[str, dict[str, Any]] = {}
@@ -66,11 +66,9 @@ async def answer_interrupt(
             answers[each["key"]] = {"action": "cancel"}
             continue
         try:
-            answer = await answer_params(
-                handler,
+            answer = await dispatcher.answer(
                 _params(each),
                 server=known,
-                request_options=way,
                 protocol_version=FIRST_MULTI_ROUND_TRIP_VERSION,
                 tool=tool if isinstance(tool, str) else None,
                 request_id=each["key"],

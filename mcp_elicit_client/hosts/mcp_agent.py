@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from mcp_elicit_client.core.parse import UNNAMED_SERVER
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.dispatch import RequestOptions, options_for
-from mcp_elicit_client.sdk.callback import answer_for_sdk
+from mcp_elicit_client.dispatch import RequestOptions
+from mcp_elicit_client.sdk.callback import SdkDispatcher
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ def elicitation_callback(
         handler: Who is asked.
         request_options: How requests are read; None for the registry's way.
     """
-    way = options_for(handler, request_options)
+    dispatcher = SdkDispatcher(handler, request_options)
 
     async def callback(request: ElicitRequestParams) -> ElicitResult | ErrorData:
         name = getattr(request, "server_name", None)
         server = Server(name=name) if isinstance(name, str) and name else UNNAMED_SERVER
-        return await answer_for_sdk(handler, request, server=server, request_options=way)
+        return await dispatcher.result(None, request, server=server)
 
     return callback

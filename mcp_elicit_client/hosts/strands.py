@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.dispatch import RequestOptions, options_for
+from mcp_elicit_client.dispatch import RequestOptions
 from mcp_elicit_client.hosts.event_loops import run_in_loop
 from mcp_elicit_client.sdk.callback import elicitation_callback as of_the_sdk
 
@@ -37,5 +37,6 @@ def elicitation_callback(
             a blocked loop is a cancel.  None to ask in the client's thread.
         request_options: How requests are read; None for the registry's way.
     """
-    way = options_for(handler, request_options)
-    return of_the_sdk(handler if loop is None else run_in_loop(handler, loop), server=server, request_options=way)
+    return of_the_sdk(
+        handler if loop is None else run_in_loop(handler, loop), server=server, request_options=request_options
+    )

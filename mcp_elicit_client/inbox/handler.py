@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mcp_elicit_client.dispatch import normalize_answer
+from mcp_elicit_client.dispatch import settle_defaults
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.typing import Answer, Request
@@ -33,13 +33,11 @@ class InboxHandler:
 
     async def __call__(self, request: Request, /) -> Answer:
         """Wait for the answer; being cancelled withdraws the question."""
-        if request.stand_in is not None:
-            return normalize_answer(await request.stand_in(request))
         owner = self.owner(request)
         if not isinstance(owner, str) or not owner:
             return Answer.cancel(by="unattended", reason="it is not clear whose question this is")
         try:
-            return await self.inbox.ask(owner, request)
+            return await self.inbox.ask(owner, await settle_defaults(request))
         except InboxError as error:
             _logger.warning("a question of server %r could not be asked: %s", request.server.name, error)
             return Answer.cancel(by="error", reason=str(error))

@@ -1,18 +1,16 @@
 """
-Policies: each takes a handler and returns one that asks it only if a rule allows.
+Policies: functions that wrap a handler and may answer in its place.
 
-Each is usable alone; `recommended` puts together what a careful host wants.
+`recommended` combines them.
 """
 
-from mcp_elicit_client.policies.answer_timeout import answer_timeout
 from mcp_elicit_client.policies.automatic_answers import AutomaticAnswers, form_fingerprint
 from mcp_elicit_client.policies.compose import compose, recommended
-from mcp_elicit_client.policies.cooldown import cooldown_after_declines
 from mcp_elicit_client.policies.hooks import hooks
 from mcp_elicit_client.policies.impersonation import flag_impersonation
-from mcp_elicit_client.policies.one_at_a_time import one_at_a_time
 from mcp_elicit_client.policies.permissions import Permissions
-from mcp_elicit_client.policies.rate_limit import rate_limit
+from mcp_elicit_client.policies.queue import answer_timeout, one_at_a_time
+from mcp_elicit_client.policies.rate_limit import cooldown_after_declines, rate_limit
 from mcp_elicit_client.policies.secrets import protect_secrets
 
 __all__ = [

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp_elicit_client.core.answer import check_answer
-from mcp_elicit_client.core.form import Form
-from mcp_elicit_client.dispatch import normalize_answer
+from mcp_elicit_client.core.form import Field, Form, text_constraints
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.typing import Answer, Content, FormRequest, Handler, Request
 
 NAME = "automatic_answers"
@@ -22,7 +22,11 @@ def form_fingerprint(form: Form) -> str:
     Two forms with the same one take the same answers and show the same words
     on their fields; the message above them may differ.
     """
-    fields = [field.model_dump(mode="json") for field in form.fields]
+    # A default with a pattern is checked later, and dropped if it does not match: the form is the same before and after.
+    fields = [
+        field.model_dump(mode="json", exclude={"unchecked_default", *(["default"] if _has_pattern(field) else [])})
+        for field in form.fields
+    ]
     text = json.dumps([form.rejects_unknown_fields, fields], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -54,12 +58,15 @@ class AutomaticAnswers:
 
     def policy(self, handler: Handler) -> Handler:
         """Ask *handler* only what is not answered here."""
+        return apply_policy(handler, self._answer, limits_asking=True)
 
-        async def automatic(request: Request, /) -> Answer:
-            answer = None if request.resumed else self.preview(request)
-            return answer if answer is not None else normalize_answer(await handler(request))
+    async def _answer(self, request: Request, ask: NormalizedHandler) -> Answer:
+        return self.preview(request) or await ask(request)
 
-        return automatic
+
+def _has_pattern(field: Field) -> bool:
+    text = text_constraints(field)
+    return text is not None and text.pattern is not None
 
 
 def _accept(content: Mapping[str, Any]) -> Answer:

@@ -1,30 +1,23 @@
-"""Policies put together."""
+"""Combinations of policies: `compose` and `recommended`."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from mcp_elicit_client.policies.answer_timeout import answer_timeout as limit_answer_time
+from mcp_elicit_client.dispatch import chain_policies
+from mcp_elicit_client.policies import queue
+from mcp_elicit_client.policies import rate_limit as rates
 from mcp_elicit_client.policies.automatic_answers import AutomaticAnswers
-from mcp_elicit_client.policies.cooldown import cooldown_after_declines
 from mcp_elicit_client.policies.impersonation import flag_impersonation
-from mcp_elicit_client.policies.one_at_a_time import one_at_a_time
 from mcp_elicit_client.policies.permissions import Permissions
-from mcp_elicit_client.policies.rate_limit import rate_limit as limit_rate
 from mcp_elicit_client.policies.secrets import protect_secrets
-from mcp_elicit_client.typing import Handler, Policy
+from mcp_elicit_client.typing import Policy
 
 
 def compose(*policies: Policy | None) -> Policy:
-    """Put policies together: the first sees a request first, and its answer last.  None is left out."""
-
-    def policy(handler: Handler) -> Handler:
-        for each in reversed(policies):
-            if each is not None:
-                handler = each(handler)
-        return handler
-
-    return policy
+    """Combine policies: the first sees a request first, and its answer last.  None is ignored."""
+    present = [policy for policy in policies if policy is not None]
+    return lambda handler: chain_policies(present, handler)
 
 
 def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all by keyword
@@ -38,32 +31,34 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
     secrets: Policy | None = None,
 ) -> Policy:
     """
-    Put together what a careful host wants.
+    Return the recommended policies.
 
-    In this order: audit, permissions, automatic answers, quiet after
-    declines, rate limit, secrets, one question at a time, patience,
-    impersonation.  What would be refused anyway takes nobody's turn, and
-    nobody's patience runs while a question waits in the queue.
+    In this order: audit, permissions, automatic answers, cooldown, rate
+    limit, sensitive data, queue, answer timeout, impersonation.  Refused
+    requests do not enter the queue.  The answer timeout starts when a request
+    is shown, not when it is queued.
 
     Args:
-        audit: What logs every question, e.g. ``AuditLog(...).policy``; None to
-            keep no log.
-        permissions: Who may ask; None for permissions that no file keeps.
-        automatic: What is answered without a person; None for nothing.
-        known_names: What the host calls its servers, and itself: no other server
-            may claim these names unnoticed.
-        rate_limit: In place of ``rate_limit()``, e.g. with Redis as its storage.
-        answer_timeout: How long the user has for one question.
-        secrets: In place of ``protect_secrets()``.
+        audit: The policy that logs every request, such as
+            ``AuditLog(...).policy``; None to keep no log.
+        permissions: The permissions; None to keep them in memory only.
+        automatic: The requests that are answered without a user.
+        known_names: The names that the host application uses for its servers
+            and for itself.  Other servers that report such a name are
+            flagged.
+        rate_limit: Replaces ``rate_limit()``, for example with Redis.
+        answer_timeout: The time that the user has for one request, in
+            seconds.
+        secrets: Replaces ``protect_secrets()``.
     """
     return compose(
         audit,
         (permissions or Permissions()).policy,
         automatic.policy if automatic is not None else None,
-        cooldown_after_declines(),
-        rate_limit or limit_rate(),
+        rates.cooldown_after_declines(),
+        rate_limit or rates.rate_limit(),
         secrets or protect_secrets(),
-        one_at_a_time(),
-        limit_answer_time(answer_timeout),
+        queue.one_at_a_time(),
+        queue.answer_timeout(answer_timeout),
         flag_impersonation(known_names=known_names),
     )

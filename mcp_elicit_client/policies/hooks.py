@@ -1,4 +1,4 @@
-"""The host's own say, before a question and after an answer."""
+"""Functions of the host application before a request and after its answer."""
 
 from __future__ import annotations
 
@@ -7,66 +7,49 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from mcp_elicit_client.core.request import FormRequest, UrlRequest
-from mcp_elicit_client.dispatch import normalize_answer
-from mcp_elicit_client.typing import Answer, Handler, Policy, Request
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, normalize_answer
+from mcp_elicit_client.typing import Answer, Policy, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
 
 NAME = "hooks"
 
 Before: TypeAlias = Callable[[Request], Awaitable[Answer | Request | None]]
-"""Looks at a request: an answer ends it there, a request takes its place, None lets it pass."""
+"""Returns an answer, which is used; a request, which replaces the other; or None."""
 
 After: TypeAlias = Callable[[Request, Answer], Awaitable[Answer | None]]
-"""Looks at an answer: another one takes its place, None lets it pass."""
+"""Returns an answer, which replaces the other; or None."""
 
 
 def hooks(*, before: Before | None = None, after: After | None = None) -> Policy:
     """
-    Let the host look before a question and after its answer.
+    Call functions of the host application before a request and after its answer.
 
-    What a hook raises, or returns that is neither, is a cancel.
+    If a hook raises or returns anything else, the answer is a cancel.
 
     Args:
-        before: May answer, change the request, or let it pass.
-        after: May change the answer, veto it with another, or let it pass.
+        before: Called with the request.
+        after: Called with the request and its answer.
     """
 
-    def policy(handler: Handler) -> Handler:
-        async def hooked(request: Request, /) -> Answer:
-            if before is not None:
-                try:
-                    request = _request_or_answer(request, await before(request))
-                except _AnsweredError as answered:
-                    return answered.answer
-                except Exception as error:  # noqa: BLE001 -- logged, and a cancel
-                    return _failed(request, error)
-            answer = normalize_answer(await handler(request))
-            if after is None:
-                return answer
-            try:
-                changed = await after(request, answer)
-                return answer if changed is None else normalize_answer(changed)
-            except Exception as error:  # noqa: BLE001 -- logged, and a cancel
-                return _failed(request, error)
+    async def run_hooks(request: Request, ask: NormalizedHandler) -> Answer:
+        try:
+            decided = None if before is None else await before(request)
+            if decided is not None and not isinstance(decided, (FormRequest, UrlRequest)):
+                return normalize_answer(decided)
+        except Exception as error:  # noqa: BLE001 -- logged, and a cancel
+            return _failed(request, error)
+        request = decided or request
+        answer = await ask(request)
+        if after is None:
+            return answer
+        try:
+            changed = await after(request, answer)
+            return answer if changed is None else normalize_answer(changed)
+        except Exception as error:  # noqa: BLE001 -- logged, and a cancel
+            return _failed(request, error)
 
-        return hooked
-
-    return policy
-
-
-class _AnsweredError(Exception):
-    def __init__(self, answer: Answer) -> None:
-        super().__init__()
-        self.answer = answer
-
-
-def _request_or_answer(request: Request, decided: object) -> Request:
-    if decided is None:
-        return request
-    if isinstance(decided, (FormRequest, UrlRequest)):
-        return decided
-    raise _AnsweredError(normalize_answer(decided))
+    return lambda handler: apply_policy(handler, run_hooks)
 
 
 def _failed(request: Request, error: Exception) -> Answer:

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.url.domains import LOOKALIKES
-from mcp_elicit_client.dispatch import normalize_answer
-from mcp_elicit_client.typing import Answer, Handler, Policy, Request
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
+from mcp_elicit_client.typing import Answer, Policy, Request
 
 NAME = "impersonation"
 
@@ -56,19 +56,15 @@ def flag_impersonation(*, known_names: Collection[str] = (), reserved: Iterable[
     others = {skeleton(name): name for name in known_names}
     taken = {skeleton(name) for name in reserved}
 
-    def policy(handler: Handler) -> Handler:
-        async def flagged(request: Request, /) -> Answer:
-            message = _imitation(request, others, taken)
-            if message is None:
-                return normalize_answer(await handler(request))
-            problem = Diagnostic(code="impersonation", message=message)
-            told = request.model_copy(update={"diagnostics": (*request.diagnostics, problem)})
-            answer = normalize_answer(await handler(told))
-            return answer.model_copy(update={"diagnostics": (*answer.diagnostics, problem)})
+    async def flag(request: Request, ask: NormalizedHandler) -> Answer:
+        message = _imitation(request, others, taken)
+        if message is None:
+            return await ask(request)
+        found = Diagnostic(code="impersonation", message=message)
+        answer = await ask(request.model_copy(update={"diagnostics": (*request.diagnostics, found)}))
+        return answer.model_copy(update={"diagnostics": (*answer.diagnostics, found)})
 
-        return flagged
-
-    return policy
+    return lambda handler: apply_policy(handler, flag)
 
 
 def _imitation(request: Request, others: dict[str, str], taken: set[str]) -> str | None:

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
-from mcp_elicit_client.dispatch import normalize_answer
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import PermissionsFileError
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request
 
@@ -95,30 +95,29 @@ class Permissions:
         self._refresh()
 
     def policy(self, handler: Handler) -> Handler:
-        """Ask *handler* only where that is permitted, and remember who is never to ask again."""
+        """Ask *handler* only if the server may ask, and keep what the user blocks."""
+        return apply_policy(handler, self._answer)
 
-        async def permitted(request: Request, /) -> Answer:
-            try:
-                permission = self.permission_for(request)
-            except PermissionsFileError as error:
-                return Answer.cancel(by="error", policy=NAME, reason=str(error))
-            if permission == "decline":
-                return Answer.decline(by="policy", policy=NAME, reason="the user declines everything of this kind")
-            if permission != "ask":
-                return Answer.cancel(by="policy", policy=NAME, reason="the server may not ask")
-            answer = normalize_answer(await handler(request.model_copy(update={"can_block": True})))
-            if answer.block_server:
-                self._silence(request.server.name)
-            return answer
+    async def _answer(self, request: Request, ask: NormalizedHandler) -> Answer:
+        try:
+            permission = self.permission_for(request)
+        except PermissionsFileError as error:
+            return Answer.cancel(by="error", policy=NAME, reason=str(error))
+        if permission == "decline":
+            return Answer.decline(by="policy", policy=NAME, reason="the user declines all requests of this kind")
+        if permission != "ask":
+            return Answer.cancel(by="policy", policy=NAME, reason="the server is blocked")
+        answer = await ask(request.model_copy(update={"can_block": True}))
+        if answer.block_server:
+            self._block(request.server.name)
+        return answer
 
-        return permitted
-
-    def _silence(self, server: str) -> None:
+    def _block(self, server: str) -> None:
         try:
             self.set("block", server=server)
         except PermissionsFileError as error:
-            # It holds as long as the process lives, and the user's answer goes out all the same.
-            _logger.error("never asking server %r again cannot be kept: %s", server, error)  # noqa: TRY400
+            # The block holds until the process ends, and the answer of the user is sent.
+            _logger.error("the block of server %r cannot be kept: %s", server, error)  # noqa: TRY400
 
     def permission_for(self, request: Request) -> Permission:
         """

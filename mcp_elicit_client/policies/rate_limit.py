@@ -1,51 +1,96 @@
-"""How often a server may ask."""
+"""How often a server may ask: `rate_limit` and `cooldown_after_declines`."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import anyio.to_thread
 
-from mcp_elicit_client.dispatch import normalize_answer
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.typing import Answer, Handler, Policy, Request
+from mcp_elicit_client.typing import Answer, Policy, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
 
 NAME = "rate_limit"
+COOLDOWN = "cooldown"
 
 
 def rate_limit(rates: Sequence[str] = ("5/minute", "20/hour"), *, storage: str = "memory://") -> Policy:
     """
-    Ask only so often for one server; cancel the rest.
+    Limit how many requests each server may show.  Requests above the limit are cancelled.
 
-    Every rate is a moving window, of this process or, with Redis, of all that
-    share its storage.  Where the storage cannot be reached, nothing is asked.
-    A server is who the host application says it is.
+    Each rate is a moving window, of this process or, with Redis, of all
+    processes that share the storage.  If the storage cannot be reached,
+    requests are cancelled.
 
     Args:
-        rates: What is allowed to each server, as ``limits`` writes it.
-        storage: ``memory://``, or where Redis is (``redis://host:6379``).
+        rates: The rates of each server, in the notation of ``limits``.
+        storage: ``memory://``, or a Redis URL (``redis://host:6379``).
 
     Raises:
-        MissingExtraError: If the storage needs a package that is missing.
-        ValueError: If a rate or the storage makes no sense.
+        MissingExtraError: If a package for the storage is missing.
+        ValueError: If a rate or the storage is not valid.
     """
     limiter = _Limiter(rates, storage)
 
-    def policy(handler: Handler) -> Handler:
-        async def limited(request: Request, /) -> Answer:
-            reason = None if request.resumed else await limiter.refusal(request.server.name)
-            if reason is not None:
-                return Answer.cancel(by="policy", policy=NAME, reason=reason)
-            return normalize_answer(await handler(request))
+    async def limit(request: Request, ask: NormalizedHandler) -> Answer:
+        reason = await limiter.refusal(request.server.name)
+        if reason is not None:
+            return Answer.cancel(by="policy", policy=NAME, reason=reason)
+        return await ask(request)
 
-        return limited
+    return lambda handler: apply_policy(handler, limit, limits_asking=True)
 
-    return policy
+
+def cooldown_after_declines(
+    *, declines: int = 3, seconds: float = 600, block_after: int = 5, clock: Callable[[], float] = time.monotonic
+) -> Policy:
+    """
+    Cancel the requests of a server for some time after repeated declines, and block it after more.
+
+    Only declines of a user count; an accept resets the count.  Chrome does
+    the same with permissions: a week without requests after three dismissals.
+
+    Args:
+        declines: The number of consecutive declines that start the cooldown.
+        seconds: The duration of the cooldown, in seconds.
+        block_after: The number of consecutive declines after which the server
+            is blocked as long as the policy lives.
+        clock: Returns the time, in seconds.
+    """
+    servers: dict[str, _DeclineCount] = {}
+
+    async def cool_down(request: Request, ask: NormalizedHandler) -> Answer:
+        count = servers.setdefault(request.server.name, _DeclineCount())
+        refusal = count.refusal(clock(), block_after)
+        if refusal:
+            return Answer.cancel(by="policy", policy=COOLDOWN, reason=refusal)
+        answer = await ask(request)
+        if answer.action == "accept":
+            count.declines = 0
+        elif answer.action == "decline" and answer.by in ("user", "host"):
+            count.declines += 1
+            if count.declines >= declines:
+                count.ends_at = clock() + seconds
+        return answer
+
+    return lambda handler: apply_policy(handler, cool_down, limits_asking=True)
+
+
+@dataclass
+class _DeclineCount:
+    declines: int = 0
+    ends_at: float = float("-inf")
+
+    def refusal(self, now: float, block_after: int) -> str:
+        if self.declines >= block_after:
+            return "the user declined too often; the server is blocked"
+        return "the user declined repeatedly; the server has to wait" if now < self.ends_at else ""
 
 
 class _Limiter:

@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypeAlias
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.form import Field, text_constraints
 from mcp_elicit_client.core.secrets.data_loader import SecretFinding
 from mcp_elicit_client.core.secrets.in_answer import secret_values
 from mcp_elicit_client.core.secrets.in_request import secret_fields
-from mcp_elicit_client.dispatch import normalize_answer
-from mcp_elicit_client.typing import Answer, FormRequest, Handler, Policy, Request
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
+from mcp_elicit_client.typing import Answer, FormRequest, Policy, Request
 
 NAME = "secrets"
 
@@ -35,23 +36,20 @@ def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Co
         confirm: Asks where the user interface did not; None to cancel.
     """
 
-    def policy(handler: Handler) -> Handler:
-        async def protected(request: Request, /) -> Answer:
-            if not isinstance(request, FormRequest):
-                return normalize_answer(await handler(request))
-            asked = secret_fields(request.form, request.message)
-            if asked and action == "refuse":
-                return Answer.decline(by="policy", policy=NAME, reason=f"{asked[0].message} URL mode is the way.")
-            if not asked:
-                return await _checked(request, normalize_answer(await handler(request)), asked, confirm)
-            marked = _marked(request, asked)
-            answer = await _checked(request, normalize_answer(await handler(marked)), asked, confirm)
-            told = marked.diagnostics[len(request.diagnostics) :]
-            return answer.model_copy(update={"diagnostics": (*answer.diagnostics, *told)})
+    async def protect(request: Request, ask: NormalizedHandler) -> Answer:
+        if not isinstance(request, FormRequest):
+            return await ask(request)
+        asked = secret_fields(request.form, request.message)
+        if not asked:
+            return await _checked(request, await ask(request), asked, confirm)
+        if action == "refuse":
+            return Answer.decline(by="policy", policy=NAME, reason=f"{asked[0].message} URL mode is the way.")
+        marked = _marked(request, asked)
+        answer = await _checked(request, await ask(marked), asked, confirm)
+        found = marked.diagnostics[len(request.diagnostics) :]
+        return answer.model_copy(update={"diagnostics": (*answer.diagnostics, *found)})
 
-        return protected
-
-    return policy
+    return lambda handler: apply_policy(handler, protect)
 
 
 async def _checked(
@@ -70,10 +68,7 @@ async def _checked(
 def _marked(request: FormRequest, findings: Sequence[SecretFinding]) -> FormRequest:
     """Mark the fields that ask for a secret, and take the server's suggestions off them."""
     named = {finding.field for finding in findings}
-    fields = tuple(
-        field.model_copy(update={"sensitive": True, "default": None}) if field.name in named else field
-        for field in request.form.fields
-    )
+    fields = tuple(_marked_field(field) if field.name in named else field for field in request.form.fields)
     problems = tuple(
         Diagnostic(code="sensitive_data", message=finding.message, field=finding.field) for finding in findings
     )
@@ -83,3 +78,8 @@ def _marked(request: FormRequest, findings: Sequence[SecretFinding]) -> FormRequ
             "diagnostics": (*request.diagnostics, *problems),
         }
     )
+
+
+def _marked_field(field: Field) -> Field:
+    dropped = {"default": None, **({"unchecked_default": None} if text_constraints(field) is not None else {})}
+    return field.model_copy(update={"sensitive": True, **dropped})

@@ -12,13 +12,12 @@ from mcp_elicit_client.core.form import (
     MultiChoiceField,
     NumberField,
     TextField,
-    text_constraints,
 )
-from mcp_elicit_client.core.limits import DEFAULT_LIMITS
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.core.schema.enums import json_equal
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.validation.field_errors import FieldError
+from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation.messages import MessageCatalog
 from mcp_elicit_client.typing import Request, UrlRequest
 
@@ -93,7 +92,8 @@ def how_many(field: MultiChoiceField, words: MessageCatalog) -> str:
 
 
 def _text(field: TextField, words: MessageCatalog) -> Iterator[str]:
-    yield words.formats.get(field.format or "", words.kinds["text"])
+    row = FORMATS.get(field.format or "")
+    yield words.kinds["text"] if row is None else words.translate(row.name, 1)
     ways = _Amounts(words.characters_exactly, words.characters_between, words.characters_least, words.characters_most)
     if amount := ways.say(field.min_length, field.max_length):
         yield amount
@@ -129,29 +129,9 @@ def format_value(field: Field, value: Any, words: MessageCatalog) -> str:
             return sanitize_text(str(value), limit=_VALUE, multiline=False) or f"({words.empty})"
 
 
-def format_error(field: Field, error: FieldError, words: MessageCatalog) -> str:
-    """Put an error into the catalogue's words."""
-    text = text_constraints(field)
-    known: dict[str, object] = dict(text.model_dump(exclude={"default"})) if text is not None else {}
-    known |= {
-        name: value
-        for name, value in field.model_dump(exclude={"choices", "item", "default"}).items()
-        if value is not None
-    }
-    known["answer"] = DEFAULT_LIMITS.max_answer
-    known["kind"] = words.kinds[_kind(field)]
-    known["format"] = words.formats.get(str(known.get("format")), known.get("format"))
-    known["pattern"] = sanitize_text(str(known.get("pattern")), limit=_PATTERN, multiline=False)
-    try:
-        return words.errors[error.code].format_map(known)
-    except (KeyError, IndexError, ValueError):  # a text that the catalogue lacks, or spells wrongly
-        return error.message
-
-
-def _kind(field: Field) -> str:
-    if isinstance(field, NumberField) and field.integer:
-        return "integer"
-    return "list" if isinstance(field, MultiChoiceField) and not field.choices else field.kind
+def format_error(error: FieldError, words: MessageCatalog) -> str:
+    """Return the message of *error*."""
+    return error.translate(words.translate)
 
 
 def name_of(server: Server) -> str:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.validation.content import to_json_value, validate_value
-from mcp_elicit_client.core.validation.field_errors import AnswerError, ErrorCode, FieldError, describe_type
+from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error, type_error
 from mcp_elicit_client.core.validation.formats import is_date
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
@@ -123,13 +123,13 @@ def _read_number(field: NumberField, text: str) -> int | float:
         return int(text)
     if _NUMBER.fullmatch(text):
         return float(text)
-    raise _refuse(field, "type", describe_type(field))
+    raise _refuse(type_error(field))
 
 
 def _read_boolean(field: BooleanField, text: str) -> bool:
     if text in _YES | _NO:
         return text in _YES
-    raise _refuse(field, "type", describe_type(field))
+    raise _refuse(type_error(field))
 
 
 def _read_choice(field: ChoiceField | MultiChoiceField, text: str) -> Any:
@@ -144,7 +144,7 @@ def _read_choice(field: ChoiceField | MultiChoiceField, text: str) -> Any:
         return alike[0].value
     if accepts_option_numbers(field) and _INTEGER.fullmatch(typed) and 1 <= int(typed) <= len(field.choices):
         return field.choices[int(typed) - 1].value
-    raise _refuse(field, "choice", "Must be one of the options.")
+    raise _refuse(field_error(field.name, "choice"))
 
 
 def _read_list(field: MultiChoiceField, text: str) -> list[Any]:
@@ -159,5 +159,5 @@ def _read_list(field: MultiChoiceField, text: str) -> list[Any]:
     return list(dict.fromkeys(values))
 
 
-def _refuse(field: Field, code: ErrorCode, message: str) -> AnswerError:
-    return AnswerError(message, (FieldError(field=field.name, code=code, message=message),))
+def _refuse(error: FieldError) -> AnswerError:
+    return AnswerError(error.message, (error,))

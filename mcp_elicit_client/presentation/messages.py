@@ -5,20 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from mcp_elicit_client.core.url.domains import URL_WARNINGS
-from mcp_elicit_client.core.validation.field_errors import FORMATS_IN_WORDS, MESSAGES
-
-
-def _codes() -> Mapping[str, str]:
-    return {str(code): text for code, text in MESSAGES.items()}
-
-
-def _formats() -> Mapping[str, str]:
-    return dict(FORMATS_IN_WORDS)
-
-
-def _warnings() -> Mapping[str, str]:
-    return {str(code): text for code, text in URL_WARNINGS.items()}
+from mcp_elicit_client.core.messages import Message, english
 
 
 def _kinds() -> Mapping[str, str]:
@@ -148,11 +135,14 @@ class MessageCatalog:
     waiting: str = "When you have finished there, say so."
     finished: str = "The server says that you are done."
 
-    errors: Mapping[str, str] = field(default_factory=_codes)
-    formats: Mapping[str, str] = field(default_factory=_formats)
     kinds: Mapping[str, str] = field(default_factory=_kinds)
-    warnings: Mapping[str, str] = field(default_factory=_warnings)
+    translations: Mapping[str, str] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
+
+    def translate(self, message: Message, count: int) -> str:
+        """Return *message* in the language of the catalog."""
+        text = english(message, count)
+        return self.translations.get(text, text)
 
 
 ENGLISH = MessageCatalog()

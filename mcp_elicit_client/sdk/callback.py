@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.dispatch import RequestOptions, answer_params, options_for
+from mcp_elicit_client.dispatch import Dispatcher, RequestOptions
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.typing import Handler
 
@@ -20,7 +21,7 @@ _MAX_CLAIM = 200
 
 
 def supports_multi_round_trip() -> bool:
-    """Tell whether the installed SDK knows multi-round-trip questions (2026-07-28)."""
+    """Return True if the installed SDK supports multi-round-trip requests (2026-07-28)."""
     return hasattr(importlib.import_module("mcp"), "Client")
 
 
@@ -32,52 +33,58 @@ class ElicitationCallback(Protocol):
         ...
 
 
+class SdkDispatcher(Dispatcher):
+    """A `Dispatcher` for libraries that pass the SDK's params and context."""
+
+    async def answer_in(self, context: object, params: object, *, server: Server, **details: Any) -> Answer:
+        """Answer *params* as `Dispatcher.answer` does; *context* is what the SDK passes to a callback."""
+        server = _with_claimed_name(server, getattr(context, "session", None))
+        return await self.answer(params, server=server, **request_details(context), **details)
+
+    async def result(
+        self, context: object, params: object, *, server: Server, **details: Any
+    ) -> ElicitResult | ErrorData:
+        """Return what a callback of the SDK returns: it always fits the protocol version."""
+        from mcp.types import INVALID_PARAMS, ElicitResult, ErrorData
+
+        try:
+            answer = await self.answer_in(context, params, server=server, **details)
+        except RequestError as error:
+            if (request_details(context)["protocol_version"] or "") >= FIRST_MULTI_ROUND_TRIP_VERSION:
+                return ElicitResult(action="cancel")
+            return ErrorData(code=INVALID_PARAMS, message=str(error))
+        return ElicitResult.model_validate(self.request_options.to_wire(answer))
+
+
 def elicitation_callback(
     handler: Handler, *, server: Server | str, request_options: RequestOptions | None = None
 ) -> ElicitationCallback:
     """
-    Make the ``elicitation_callback`` of a client session.
+    Return the ``elicitation_callback`` of a client session.
 
-    It serves mcp 1.x and 2.x, pushed requests and multi-round-trip ones.  It
-    never raises but when it is cancelled, tells the server nothing of what
-    failed, and always returns what the protocol allows.  A request that
-    nobody could answer is told so (``-32602``), or is a cancel where the
-    protocol revision has no place for errors.
+    It works with mcp 1.x and 2.x, and with server-initiated and
+    multi-round-trip requests.  It raises only if it is cancelled, never tells
+    the server what failed, and always returns a result that the protocol
+    allows.  If a request cannot be answered, the result is the error
+    ``-32602``, or a cancel where the protocol version has no errors.
 
     Args:
-        handler: Who is asked: a registry, `Caller.handler`, or any handler.
-        server: What the host application calls the server: pass one callback
-            per server, also where a ``ClientSessionGroup`` holds the sessions.
-        request_options: How requests are read; None for the registry's way.
+        handler: The handler: a registry, `Caller.handler`, or any other.
+        server: The name that your users see.  Use one callback for each
+            server, also in a ``ClientSessionGroup``.
+        request_options: Limits, URL rules and modes; None for those of the
+            registry.
     """
     known = Server.from_name(server)
-    way = options_for(handler, request_options)
+    dispatcher = SdkDispatcher(handler, request_options)
 
     async def callback(context: Any, params: ElicitRequestParams) -> ElicitResult | ErrorData:
-        details = request_details(context)
-        server_now = server_with_claim(known, getattr(context, "session", None))
-        return await answer_for_sdk(handler, params, server=server_now, request_options=way, **details)
+        return await dispatcher.result(context, params, server=known)
 
     return callback
 
 
-async def answer_for_sdk(
-    handler: Handler, params: object, *, server: Server, request_options: RequestOptions, **details: Any
-) -> ElicitResult | ErrorData:
-    """Answer as `answer_params` does, with what a callback of the SDK returns; *details* as there."""
-    from mcp.types import INVALID_PARAMS, ElicitResult, ErrorData
-
-    try:
-        answer = await answer_params(handler, params, server=server, request_options=request_options, **details)
-    except RequestError as error:
-        if (details.get("protocol_version") or "") >= FIRST_MULTI_ROUND_TRIP_VERSION:
-            return ElicitResult(action="cancel")
-        return ErrorData(code=INVALID_PARAMS, message=str(error))
-    return ElicitResult.model_validate(request_options.to_wire(answer))
-
-
-def server_with_claim(server: Server, session: object) -> Server:
-    """Add what the server of *session* calls itself, if the SDK keeps it, safe to show."""
+def _with_claimed_name(server: Server, session: object) -> Server:
     claimed = getattr(getattr(session, "server_info", None), "name", None)
     if server.claimed_name is not None or not isinstance(claimed, str):
         return server
@@ -85,7 +92,7 @@ def server_with_claim(server: Server, session: object) -> Server:
 
 
 def request_details(context: object) -> dict[str, Any]:
-    """Read what the context of a callback tells of a request: its protocol revision and its id."""
+    """Return the protocol version and the request ID that the context of a callback tells."""
     protocol = getattr(getattr(context, "session", None), "protocol_version", None)
     request_id = getattr(context, "request_id", None)
     return {

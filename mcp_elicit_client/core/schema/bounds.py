@@ -21,7 +21,7 @@ _LIMITS = (
     ("maximum", "maximum", False),
     ("exclusiveMaximum", "exclusive_maximum", False),
 )
-_KEYWORDS = frozenset({"format", "multipleOf", *(keyword for keyword, _, _ in _LIMITS)})
+NUMBER_KEYWORDS = frozenset({"format", "multipleOf", *(keyword for keyword, _, _ in _LIMITS)})
 
 
 @dataclass(slots=True)
@@ -69,49 +69,34 @@ class Bounds:
         }
 
 
-def number_limits(schema: Mapping[str, Any], limits: Limits, note: Report, *, integer: bool) -> Bounds:
+def number_limits(schema: Mapping[str, Any], limits: Limits, report: Report, *, integer: bool) -> Bounds:
     """
     Read the limits of a number from *schema*.
 
-    What is no number is ignored, and *note* learns of it; so is a limit at
+    What is no number is ignored, and *report* learns of it; so is a limit at
     infinity in the direction in which it limits nothing.
     """
     bounds = Bounds(integer=integer, largest=limits.max_integer)
-    if _KEYWORDS.isdisjoint(schema):
-        return bounds
     for keyword, name, lower in _LIMITS:
         if keyword not in schema:
             continue
-        value = _number(schema, keyword, note)
+        value = _number(schema, keyword, report)
         if value is None:
             continue
         if abs(value) > _HUGE:
             bounds.impossible |= (value > 0) == lower
-            note("limit_ignored", f"its {keyword} is beyond all numbers that can be sent")
+            report("limit_ignored", f"its {keyword} is beyond all numbers that can be sent")
             continue
         setattr(bounds, name, value)
     if schema.get("format") == "int32":
         bounds.minimum = max(-(2**31), bounds.minimum if bounds.minimum is not None else -math.inf)
         bounds.maximum = min(2**31 - 1, bounds.maximum if bounds.maximum is not None else math.inf)
-    step = _number(schema, "multipleOf", note)
+    step = _number(schema, "multipleOf", report)
     if step is not None and 0 < step <= _HUGE:
         bounds.multiple_of = step
     elif step is not None:
-        note("limit_ignored", "its multipleOf is not a positive number")
+        report("limit_ignored", "its multipleOf is not a positive number")
     return bounds
-
-
-def count(schema: Mapping[str, Any], keyword: str, note: Report) -> int | None:
-    """Read a limit that counts something: a whole number from 0 on."""
-    value = schema.get(keyword)
-    if value is None:
-        return None
-    if isinstance(value, float) and value.is_integer() and value >= 0:
-        value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _HUGE:
-        return value
-    note("limit_ignored", f"its {keyword} is not a whole number from 0 on")
-    return None
 
 
 def is_multiple(value: float, step: float) -> bool:
@@ -125,11 +110,11 @@ def is_multiple(value: float, step: float) -> bool:
     return Fraction(repr(value)) % Fraction(repr(step)) == 0
 
 
-def _number(schema: Mapping[str, Any], keyword: str, note: Report) -> int | float | None:
+def _number(schema: Mapping[str, Any], keyword: str, report: Report) -> int | float | None:
     value = schema.get(keyword)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:  # noqa: PLR0124
-        note("limit_ignored", f"its {keyword} is not a number")
+        report("limit_ignored", f"its {keyword} is not a number")
         return None
     return value

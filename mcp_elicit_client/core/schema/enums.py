@@ -28,11 +28,11 @@ Scalar: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat
 """One value of an answer that is not a list."""
 
 Report: TypeAlias = Callable[[DiagnosticCode, str], None]
-"""Where a parser says what was wrong but survivable: ``note(code, message)``."""
+"""Where a parser says what was wrong but survivable: ``report(code, message)``."""
 
 
 _NUMBERS = ("integer", "number")
-_KEYWORDS = frozenset({"enum", "const", "oneOf", "anyOf"})
+ENUM_KEYWORDS = frozenset({"enum", "const", "oneOf", "anyOf"})
 
 
 class Choice(BaseModel):
@@ -71,11 +71,11 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
     if schema.get("type") == "array" and isinstance(schema.get("items"), Mapping):
         schema = items_with_names(schema)
 
-    def note(_code: DiagnosticCode, _message: str) -> None:
+    def report(_code: DiagnosticCode, _message: str) -> None:
         """Nobody asked what was survived."""
 
-    options = options_of(schema, note)
-    named = {} if options is None else named_options(options, schema.get("type"), limits, note)
+    options = options_of(schema, report)
+    named = {} if options is None else named_options(options, schema.get("type"), limits, report)
     return tuple(Choice.model_validate(each) for each in named.values())
 
 
@@ -92,20 +92,20 @@ def spells_choices(schema: Mapping[str, Any]) -> bool:
     return "const" in schema or isinstance(schema.get("enum"), list) or _titled_options(schema) is not None
 
 
-def options_of(schema: Mapping[str, Any], note: Report) -> list[tuple[object, object]] | None:
+def options_of(schema: Mapping[str, Any], report: Report) -> list[tuple[object, object]] | None:
     """
     List values and titles, as written, of a single-choice schema; None if it is none.
 
-    *note* learns of titles that are of no use.
+    *report* learns of titles that are of no use.
     """
-    if _KEYWORDS.isdisjoint(schema):
+    if ENUM_KEYWORDS.isdisjoint(schema):
         return None
     titled = _titled_options(schema)
     enum = schema.get("enum")
     if titled is not None:
         options: list[tuple[object, object]] = [(_constant(option), option.get("title")) for option in titled]
     elif isinstance(enum, list):
-        options = list(zip(enum, _names(schema.get("enumNames"), enum, note), strict=True))
+        options = list(zip(enum, _names(schema.get("enumNames"), enum, report), strict=True))
     elif "const" in schema:
         return [(schema["const"], None)]
     else:
@@ -158,22 +158,22 @@ def _constant(option: Mapping[str, Any]) -> object:
     return option["const"] if "const" in option else option["enum"][0]
 
 
-def _names(names: object, values: Sequence[object], note: Report) -> list[Any]:
+def _names(names: object, values: Sequence[object], report: Report) -> list[Any]:
     if names is None:
         return [None] * len(values)
     if isinstance(names, list) and len(names) == len(values):
         return names
-    note("titles_ignored", "enumNames does not name every option once; the values are shown instead")
+    report("titles_ignored", "enumNames does not name every option once; the values are shown instead")
     return [None] * len(values)
 
 
 def named_options(
-    options: Sequence[tuple[object, object]], type_: object, limits: Limits, note: Report
+    options: Sequence[tuple[object, object]], type_: object, limits: Limits, report: Report
 ) -> dict[tuple[str, object], dict[str, object]]:
     """
     Choose what can be sent of values and titles, each with a name safe to show; `normalize_enum` says how.
 
-    *note* learns what was left out or shown differently.
+    *report* learns what was left out or shown differently.
 
     Returns:
         What `Choice` takes, by `scalar_key`: many options are made faster by
@@ -184,17 +184,17 @@ def named_options(
     longest = limits.max_option_title
     for value, title in options:
         if not _is_sendable(value, types, limits):
-            note("options_dropped", "an option that no answer can carry was left out")
+            report("options_dropped", "an option that no answer can carry was left out")
             continue
-        name = title if isinstance(title, str) and title.strip() else _spell(value)
-        name = sanitize_text(name, limit=longest, multiline=False)
+        titled = isinstance(title, str) and title.strip()
+        name = sanitize_text(str(title), limit=longest, multiline=False) if titled else value_as_title(value, longest)
         key = json_key(value)
         first = named.get(key)
         if first is None:
             named[key] = {"value": value, "title": name}
         elif first["title"] != name:
-            note("titles_ignored", "one option has two titles; its value is shown instead")
-            first["title"] = sanitize_text(_spell(first["value"]), limit=longest, multiline=False)
+            report("titles_ignored", "one option has two titles; its value is shown instead")
+            first["title"] = value_as_title(first["value"], longest)
     return named
 
 
@@ -218,7 +218,8 @@ def _is_sendable(value: object, types: frozenset[str] | None, limits: Limits) ->
             return False
 
 
-def _spell(value: object) -> str:
+def value_as_title(value: object, limit: int | None = None) -> str:
+    """Return the title of an option that has none: its value, sanitized."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value)
+    return sanitize_text(str(value), limit=limit, multiline=False)

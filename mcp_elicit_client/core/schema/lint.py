@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import check_size, to_wire
+from mcp_elicit_client.core.request import ProtocolVersion
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.core.validation.formats import STANDARD_FORMATS
 
-ProtocolVersion: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
-
-_FORMATS = ("email", "uri", "date", "date-time")
 _ANNOTATIONS = frozenset({"type", "title", "description", "default"})
 _MEANT = frozenset(
     {"enum", "enumNames", "oneOf", "items", "minItems", "maxItems", "minLength", "maxLength", "format", "minimum"}
@@ -168,8 +167,8 @@ def _string(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) ->
     """Check a text or a single choice: the schema takes whichever of them fits."""
     yield from _numbers(at, field, ("minLength", "maxLength"), error)
     is_enum = _is_texts(field.get("enum")) or (rules.new_enums and _is_titled(field.get("oneOf")))
-    if "format" in field and field["format"] not in _FORMATS and not is_enum:
-        yield error(f"{at}/format", f"must be one of: {', '.join(_FORMATS)}")
+    if "format" in field and field["format"] not in STANDARD_FORMATS and not is_enum:
+        yield error(f"{at}/format", f"must be one of: {', '.join(STANDARD_FORMATS)}")
     yield from _default(at, field, rules, lambda value: isinstance(value, str), error)
 
 
@@ -218,7 +217,3 @@ def _finding(rules: _Rules, severity: Literal["error", "note"], path: str, messa
 
 def _shown(name: str) -> str:
     return sanitize_text(name.replace("~", "~0").replace("/", "~1"), limit=128, multiline=False)
-
-
-PROTOCOL_VERSIONS: tuple[ProtocolVersion, ...] = tuple(rules.revision for rules in _REVISIONS)
-"""The revisions that ask questions of users, oldest first."""

@@ -22,7 +22,7 @@ class UnsupportedSchemaError(Exception):
     """Why nobody could answer a field: the rest of a sentence about it."""
 
 
-def unwrap_schema(schema: _Schema, root: _Schema, limits: Limits, note: Report) -> tuple[_Schema, bool]:
+def unwrap_schema(schema: _Schema, root: _Schema, limits: Limits, report: Report) -> tuple[_Schema, bool]:
     """
     Take off the wrappers around a schema: references, unions with null.
 
@@ -36,27 +36,27 @@ def unwrap_schema(schema: _Schema, root: _Schema, limits: Limits, note: Report) 
     """
     if isinstance(schema.get("type"), str) and _WRAPPERS.isdisjoint(schema):
         if "items" in schema:
-            schema = {**schema, "items": _open_items(schema["items"], root, limits, note)}
+            schema = {**schema, "items": _open_items(schema["items"], root, limits, report)}
         return schema, False
     nullable = False
     for _ in range(limits.max_depth + 1):
         nullable |= _allows_null(schema)
-        opened = _open_once(schema, root, limits, note)
+        opened = _open_once(schema, root, limits, report)
         if opened is None:
             if "items" in schema:
-                schema = {**schema, "items": _open_items(schema["items"], root, limits, note)}
+                schema = {**schema, "items": _open_items(schema["items"], root, limits, report)}
             return schema, nullable
         schema = opened
     raise UnsupportedSchemaError(f"is wrapped more than {limits.max_depth} times")
 
 
-def _open_items(items: object, root: _Schema, limits: Limits, note: Report) -> object:
+def _open_items(items: object, root: _Schema, limits: Limits, report: Report) -> object:
     if not isinstance(items, dict):
         return items
     items = _open_reference(items, root, limits)
     if isinstance(items.get("type"), str) or "enum" in items:
         return items
-    return _open_reference(_open_union(items, root, limits, note) or items, root, limits)
+    return _open_reference(_open_union(items, root, limits, report) or items, root, limits)
 
 
 def _allows_null(schema: _Schema) -> bool:
@@ -69,13 +69,13 @@ def _allows_null(schema: _Schema) -> bool:
     return types is None and any(isinstance(each, dict) and _is_null(each) for union in unions for each in union)
 
 
-def _open_once(schema: _Schema, root: _Schema, limits: Limits, note: Report) -> _Schema | None:
+def _open_once(schema: _Schema, root: _Schema, limits: Limits, report: Report) -> _Schema | None:
     if "$ref" in schema:
         return _open_reference(schema, root, limits)
     match schema.get("allOf"):
         case [dict(only)]:
             return {**only, **_without(schema, "allOf")}
-    union = _open_union(schema, root, limits, note)
+    union = _open_union(schema, root, limits, report)
     if union is not None:
         return union
     types = schema.get("type")
@@ -83,12 +83,12 @@ def _open_once(schema: _Schema, root: _Schema, limits: Limits, note: Report) -> 
         names = [name for name in types if name != "null"]
         chosen = next((name for name in PREFERRED_TYPES if name in names), None)
         if len(names) > 1 and chosen is not None:
-            note("union", f"it takes several types; {chosen} is asked for")
+            report("union", f"it takes several types; {chosen} is asked for")
         return {**schema, "type": chosen or "null"}
     return None
 
 
-def _open_union(schema: _Schema, root: _Schema, limits: Limits, note: Report) -> _Schema | None:
+def _open_union(schema: _Schema, root: _Schema, limits: Limits, report: Report) -> _Schema | None:
     """Choose the branch of a union that a person can answer best; None if there is no union."""
     for keyword in ("anyOf", "oneOf"):
         options = schema.get(keyword)
@@ -109,7 +109,7 @@ def _open_union(schema: _Schema, root: _Schema, limits: Limits, note: Report) ->
         if not ranked:
             raise UnsupportedSchemaError("allows no answer but null")
         if len(ranked) > 1:
-            note("union", "it takes one of several kinds of answer; the plainest is asked for")
+            report("union", "it takes one of several kinds of answer; the plainest is asked for")
         return {**ranked[0], **outer}
     return None
 

@@ -20,23 +20,13 @@ NUMBER = "0"
 MOST_TEXT = 16_384
 LEAST_WORD = 4
 _LONGEST_STEM = 24
-_SHORT = 128
 _COMPOUNDS = range(6, 41)
 _LINKS = ("", "s", "n", "e", "en", "es", "er")
 
 
+@lru_cache(maxsize=512)
 def signs_of(text: str) -> str:
-    """Turn *text* into one sign for every word."""
-    # The names and titles of a form are looked at by more than one policy, and asked again.
-    return _signs_of_short(text) if len(text) <= _SHORT else _read(text)
-
-
-@lru_cache(maxsize=1024)
-def _signs_of_short(text: str) -> str:
-    return _read(text)
-
-
-def _read(text: str) -> str:
+    """Return one sign for each word of *text*.  The texts of a form are read by several policies."""
     words = list(chain.from_iterable(map(_words, tokens().findall(_folded(text)))))
     phrases = load_lexicon().phrases
     if not phrases.keys().isdisjoint(words):

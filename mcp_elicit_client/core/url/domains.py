@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
+from mcp_elicit_client.core.messages import URL_WARNINGS, Translate, english, format_message
 from mcp_elicit_client.core.text import sanitize_text
 
 LONG_HOST_LENGTH = 64
@@ -49,40 +50,33 @@ _WRITTEN_TOGETHER = (
 )
 
 
-URL_WARNINGS: Mapping[UrlWarningCode, str] = {
-    "ip_address": "It names its place by a number, not by a domain.",
-    "long_host": "Its name is very long: look at its end.",
-    "loopback": "It leads to a program on this computer.",
-    "lookalike": "It is not {detail}: look at the end of its name.",
-    "lookalike_letters": "Its letters look like others, but are not the same.",
-    "mixed_scripts": "Its name mixes the letters of several alphabets.",
-    "port": "It uses the unusual port {detail}.",
-    "private": "It leads into a private network.",
-    "punycode": "Its name is written in other letters: {detail}",
-    "underscore": "Its name has an underscore, which domains do not have.",
-}
-"""What is said of a URL, by code; what is in braces is the warning's detail."""
-
-
 class UrlWarning(BaseModel):
     """
-    Something about a URL that a person should know before it is opened.
+    A warning about a URL, for the user.
 
     Attributes:
-        code: One stable word; ``docs/reference.md`` says what each means.
-        detail: What it is about, where the code does not say all; safe to show.
+        code: A stable code; ``docs/reference.md`` lists all.
+        detail: What the warning is about, where the code does not say all.
+            Sanitized.
+        domain: The registrable domain of the URL, where the message names it.
+        message: An English sentence for the user.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     code: UrlWarningCode
     detail: str = ""
+    domain: str = ""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def message(self) -> str:
-        """A sentence for people, safe to show."""
-        return URL_WARNINGS[self.code].format(detail=self.detail)
+        """An English sentence for the user."""
+        return self.translate(english)
+
+    def translate(self, translate: Translate) -> str:
+        """Return the sentence in the language of *translate*."""
+        return format_message(URL_WARNINGS[self.code], {"detail": self.detail, "domain": self.domain}, translate)
 
 
 def registrable_domain(host: str) -> str:
@@ -119,9 +113,9 @@ def host_warnings(host: str) -> Iterator[UrlWarning]:
         yield UrlWarning(code="underscore")
     imitated = _imitated(labels)
     if imitated is not None:
-        yield UrlWarning(code="lookalike", detail=imitated)
+        yield UrlWarning(code="lookalike", detail=imitated, domain=registrable_domain(host))
     if len(host) > LONG_HOST_LENGTH:
-        yield UrlWarning(code="long_host")
+        yield UrlWarning(code="long_host", domain=registrable_domain(host))
 
 
 def _letter_warnings(labels: list[str]) -> Iterator[UrlWarning]:

@@ -1,9 +1,9 @@
 """
-Formats: what a text stands for.
+Formats of text fields: one row for each in `FORMATS`.
 
-``email``, ``uri``, ``date`` and ``date-time`` are those that the specification
-lets servers ask for; the others are what servers send all the same.  Each is
-a grammar that the whole text must match, newline included.
+The specification allows ``email``, ``uri``, ``date`` and ``date-time``.
+Servers also send the others.  Each format is a grammar that the whole text
+must match.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta, timezone
+from typing import NamedTuple
+
+from mcp_elicit_client.core.messages import Message
 
 _ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 _LOCAL = rf"{_ATEXT}+(?:\.{_ATEXT}+)*"
@@ -62,7 +65,7 @@ _HOSTNAME = re.compile(rf"{_LDH}(?:\.{_LDH})*", re.ASCII)
 
 
 def is_email(text: str) -> bool:
-    """Tell whether *text* is a Mailbox of RFC 5321, in ASCII."""
+    """Return True if *text* is a Mailbox of RFC 5321, in ASCII."""
     match = _EMAIL.fullmatch(text)
     if match is None or len(match["local"]) > 64 or len(text) > 254:
         return False
@@ -73,7 +76,7 @@ def is_email(text: str) -> bool:
 
 
 def is_uri(text: str) -> bool:
-    """Tell whether *text* is a URI of RFC 3986, with its scheme."""
+    """Return True if *text* is a URI of RFC 3986, with its scheme."""
     match = _URI.fullmatch(text)
     if match is None:
         return False
@@ -81,7 +84,7 @@ def is_uri(text: str) -> bool:
 
 
 def is_date(text: str) -> bool:
-    """Tell whether *text* is a full-date of RFC 3339: ``2026-11-20``."""
+    """Return True if *text* is a full-date of RFC 3339: ``2026-11-20``."""
     match = _DATE.fullmatch(text)
     if match is None:
         return False
@@ -96,7 +99,7 @@ def is_date(text: str) -> bool:
 
 def is_date_time(text: str) -> bool:
     """
-    Tell whether *text* is a date-time of RFC 3339: ``2026-11-20T14:30:00+01:00``.
+    Return True if *text* is a date-time of RFC 3339: ``2026-11-20T14:30:00+01:00``.
 
     A second 60 passes only where leap seconds are: at 23:59:60 UTC.
     """
@@ -115,32 +118,32 @@ def is_date_time(text: str) -> bool:
 
 
 def is_time(text: str) -> bool:
-    """Tell whether *text* is a full-time of RFC 3339: ``14:30:00Z``."""
+    """Return True if *text* is a full-time of RFC 3339: ``14:30:00Z``."""
     return is_date_time(f"2000-06-15T{text}")
 
 
 def is_duration(text: str) -> bool:
-    """Tell whether *text* is a duration of RFC 3339, appendix A: ``P1DT12H``."""
+    """Return True if *text* is a duration of RFC 3339, appendix A: ``P1DT12H``."""
     return _DURATION.fullmatch(text) is not None
 
 
 def is_uuid(text: str) -> bool:
-    """Tell whether *text* is a UUID of RFC 9562, in digits and hyphens."""
+    """Return True if *text* is a UUID of RFC 9562, in digits and hyphens."""
     return _UUID.fullmatch(text) is not None
 
 
 def is_ipv4(text: str) -> bool:
-    """Tell whether *text* is an IPv4 address of four decimal numbers."""
+    """Return True if *text* is an IPv4 address of four decimal numbers."""
     return _is_address(ipaddress.IPv4Address, text)
 
 
 def is_ipv6(text: str) -> bool:
-    """Tell whether *text* is an IPv6 address without a zone."""
+    """Return True if *text* is an IPv6 address without a zone."""
     return "%" not in text and _is_address(ipaddress.IPv6Address, text)
 
 
 def is_hostname(text: str) -> bool:
-    """Tell whether *text* is a host name of RFC 1123."""
+    """Return True if *text* is a host name of RFC 1123."""
     return len(text) <= 253 and _HOSTNAME.fullmatch(text) is not None
 
 
@@ -152,16 +155,100 @@ def _is_address(kind: Callable[[str], object], text: str) -> bool:
     return True
 
 
-CHECKS: Mapping[str, Callable[[str], bool]] = {
-    "email": is_email,
-    "uri": is_uri,
-    "date": is_date,
-    "date-time": is_date_time,
-    "time": is_time,
-    "duration": is_duration,
-    "uuid": is_uuid,
-    "ipv4": is_ipv4,
-    "ipv6": is_ipv6,
-    "hostname": is_hostname,
+class Format(NamedTuple):
+    """
+    One format.
+
+    Attributes:
+        check: Returns True if a text has the format.
+        error: What to enter, for the user.
+        name: What the format is called, in a list of what a field accepts.
+        example: A valid text.
+        html_input: The type of the HTML input.
+        strip: Spaces around a typed text are removed.
+    """
+
+    check: Callable[[str], bool]
+    error: Message
+    name: Message
+    example: str
+    html_input: str
+    strip: bool = True
+
+
+STANDARD_FORMATS = ("email", "uri", "date", "date-time")
+"""The formats that the specification allows."""
+
+FORMATS: Mapping[str, Format] = {
+    "email": Format(
+        is_email,
+        error=Message("Enter an email address, such as name@example.com."),
+        name=Message("email address"),
+        example="name@example.com",
+        html_input="email",
+    ),
+    "uri": Format(
+        is_uri,
+        error=Message("Enter a URL, such as https://example.com/."),
+        name=Message("URL"),
+        example="https://example.com/",
+        html_input="url",
+    ),
+    "date": Format(
+        is_date,
+        error=Message("Enter a date as YYYY-MM-DD."),
+        name=Message("date (YYYY-MM-DD)"),
+        example="2026-11-20",
+        html_input="date",
+    ),
+    "date-time": Format(
+        is_date_time,
+        error=Message("Enter a date and time with its time zone, such as 2026-11-20 14:30 +01:00."),
+        name=Message("date and time"),
+        example="2026-11-20T14:30:00+01:00",
+        html_input="datetime-local",
+    ),
+    "time": Format(
+        is_time,
+        error=Message("Enter a time with its time zone, such as 14:30 +01:00."),
+        name=Message("time"),
+        example="14:30:00+01:00",
+        html_input="time",
+    ),
+    "duration": Format(
+        is_duration,
+        error=Message("Enter a duration, such as P1D (1 day) or PT30M (30 minutes)."),
+        name=Message("duration"),
+        example="P1DT12H",
+        html_input="text",
+    ),
+    "uuid": Format(
+        is_uuid,
+        error=Message("Enter a UUID, such as 123e4567-e89b-12d3-a456-426614174000."),
+        name=Message("UUID"),
+        example="123e4567-e89b-12d3-a456-426614174000",
+        html_input="text",
+    ),
+    "ipv4": Format(
+        is_ipv4,
+        error=Message("Enter an IPv4 address, such as 192.0.2.1."),
+        name=Message("IPv4 address"),
+        example="192.0.2.1",
+        html_input="text",
+    ),
+    "ipv6": Format(
+        is_ipv6,
+        error=Message("Enter an IPv6 address, such as 2001:db8::1."),
+        name=Message("IPv6 address"),
+        example="2001:db8::1",
+        html_input="text",
+    ),
+    "hostname": Format(
+        is_hostname,
+        error=Message("Enter a host name, such as www.example.com."),
+        name=Message("host name"),
+        example="www.example.com",
+        html_input="text",
+    ),
 }
-"""The check of each format that is checked; any other format is a hint."""
+"""The formats that are checked, one row for each.  Any other format is a hint for user interfaces."""

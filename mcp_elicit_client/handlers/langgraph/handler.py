@@ -25,6 +25,7 @@ from pydantic import ValidationError
 
 from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, request_key
+from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.entries import write_request
@@ -211,7 +212,7 @@ def resume_value(
 
 
 def _payload(question: str, request: Request, problem: str) -> dict[str, Any]:
-    schema = request.form.json_schema() if isinstance(request, FormRequest) else None
+    schema = write_schema(request.form) if isinstance(request, FormRequest) else None
     return {
         "type": "elicitation.asked",
         "question": question,

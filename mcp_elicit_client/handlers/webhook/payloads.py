@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from mcp_elicit_client.core.answer import Action
+from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.exceptions import State
 from mcp_elicit_client.inbox.entries import write_request
 from mcp_elicit_client.typing import Answer, FormRequest, Request
@@ -47,7 +48,7 @@ def question(message_id: str, request: Request, answer_url: str | None) -> bytes
     Raises:
         ValueError: If it holds a text that is not Unicode.
     """
-    schema = request.form.json_schema() if isinstance(request, FormRequest) else None
+    schema = write_schema(request.form) if isinstance(request, FormRequest) else None
     return _message(
         ASKED,
         id=message_id,

@@ -13,6 +13,7 @@ from starlette.requests import Request as WebRequest
 from starlette.responses import JSONResponse, Response
 
 from mcp_elicit_client.core.answer import Action
+from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.core.validation.content import ValidationResult
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.entries import Entry
@@ -80,7 +81,7 @@ class Endpoints:
         if _wants_page(web):
             return self._pages.question(entry)
         request = entry.read()
-        schema = request.form.json_schema() if isinstance(request, FormRequest) else None
+        schema = write_schema(request.form) if isinstance(request, FormRequest) else None
         return JSONResponse({**entry.model_dump(mode="json"), "answer_schema": schema})
 
     async def answer(self, web: WebRequest) -> Response:

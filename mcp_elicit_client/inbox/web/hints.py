@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_elicit_client.core.form import BooleanField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.core.validation.field_errors import FORMATS_IN_WORDS
+from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.inbox.web import datetime_fields as moments
 
 
@@ -13,8 +13,8 @@ def hint_of(field: Field) -> str:
     words: list[str] = []
     if moments.control_type(field):
         words.append("With its zone: how far it is from UTC.")
-    elif isinstance(field, TextField) and (fitting := FORMATS_IN_WORDS.get(field.format or "")):
-        words.append(f"Must be {fitting}.")
+    elif isinstance(field, TextField) and (row := FORMATS.get(field.format or "")):
+        words.append(row.error.text)
     if isinstance(field, BooleanField) and field.default is not None:
         words.append(f"The server suggests {'yes' if field.default else 'no'}.")
     if isinstance(field, NumberField):

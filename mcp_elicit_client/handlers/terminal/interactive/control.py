@@ -108,7 +108,7 @@ class Control(ABC):
     def complaints(self) -> list[str]:
         """Say what is wrong, as far as the user is to be told by now."""
         errors = [error for error in self.state.errors if error.code != "required" or self.nagged]
-        return [format_error(self.field, error, self.words) for error in errors]
+        return [format_error(error, self.words) for error in errors]
 
     def summary(self) -> str:
         """Say in one line what the field stands at."""

@@ -218,7 +218,7 @@ class FormView(View):
             if place is not None and isinstance(control, TextControl):
                 control.refuse(error)
                 self.go_to(place)
-            self.status = format_error(control.field, error, self.words) if control is not None else error.message
+            self.status = format_error(error, self.words)
 
     def _show_wrong(self) -> bool:
         wrong = [at for at, control in enumerate(self.controls) if control.state.errors]

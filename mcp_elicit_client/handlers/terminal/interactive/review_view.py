@@ -94,7 +94,9 @@ class ReviewView(View):
             return
         confirmed = answer.model_copy(update={"confirmed": True})
         warnings = dict.fromkeys(self.words.problems.get("sensitive_data", each.message) for each in found)
-        self.confirmation = Confirmation(self.words.ask_secret, lambda: self.stage.end(confirmed), warnings=list(warnings))
+        self.confirmation = Confirmation(
+            self.words.ask_secret, lambda: self.stage.end(confirmed), warnings=list(warnings)
+        )
 
     def body(self, width: int) -> Drawing:
         if not self.form.controls:

@@ -73,7 +73,7 @@ class UrlView(View):
         drawing = self.message(width)
         drawing.lines += [*host_text(words.whole_address, width), *address(target.split_at_domain, width)]
         for warning in target.warnings:
-            text = words.warnings.get(warning.code, warning.message).format(detail=warning.detail)
+            text = warning.translate(words.translate)
             drawing.lines += host_text(words.careful.format(message=text), width, "class:warning")
         for note in self.notes:
             drawing.lines += host_text(note, width)
