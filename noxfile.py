@@ -179,7 +179,9 @@ def hosts(session: nox.Session) -> None:
     session.run("mypy", "mcp_elicit_client/hosts", "tests/compatibility", "examples/hosts")
     here = ",".join(re.split(r"[^\w-]", each)[0] for each in HOSTS)
     env = {"ELICIT_HOSTS": here}
-    session.run("coverage", "run", "-m", "pytest", "-q", *ALL_CORES, "tests/test_hosts.py", *session.posargs, env=env)
+    session.run(
+        "coverage", "run", "-m", "pytest", "-q", *ALL_CORES, "tests/hosts/test_hosts.py", *session.posargs, env=env
+    )
 
 
 @nox.session

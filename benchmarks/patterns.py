@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mcp_elicit_client.core.validation import patterns
 from mcp_elicit_client.core.validation.patterns import PatternResult, check_pattern
-from tests.test_patterns import HOSTILE
+from tests.core.test_patterns import HOSTILE
 
 FUZZ = 200
 PIECES = [

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.tmux import Pane, window
+from tests.support.tmux import Pane, window
 
 PAGE = Path(__file__).parent.parent / "docs" / "terminal.md"
 _PICTURE = re.compile(r"(<!-- pane: (\w+) -->\n```text\n).*?(```\n)", re.DOTALL)

@@ -24,7 +24,7 @@ from examples.pictures import URL
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
-from tests.tmux import Pane
+from tests.support.tmux import Pane
 from tools.svg import svg
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"

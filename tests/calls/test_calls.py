@@ -1,0 +1,672 @@
+"""Calls that ask: real servers in processes of their own, over stdio and HTTP, in every era of the installed SDK."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp.types
+import pytest
+
+from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, UrlRequest
+from mcp_elicit_client.calls import Caller, SuspendOptions
+from mcp_elicit_client.calls import disconnect as liveness
+from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
+from mcp_elicit_client.calls.active_call import CallHistory
+from mcp_elicit_client.calls.methods import CallSpec
+from mcp_elicit_client.calls.suspending import CallSnapshot
+from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
+from mcp_elicit_client.exceptions import CallError, ResumeError
+from mcp_elicit_client.inbox import Inbox, MemoryStore
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+from mcp_elicit_client.typing import Request
+from tests.support import ASKER, ROOT, VISITOR, http_server
+from tests.support.plain import plain
+
+pytestmark = pytest.mark.anyio
+
+ROUNDS: ConnectMode = "auto"
+ERAS: list[ConnectMode] = ["legacy", ROUNDS] if supports_multi_round_trip() else ["legacy"]
+OTHER = "https://pay.example.com/deposit"
+URL = "https://login.example.com/start"
+
+only_rounds = pytest.mark.rounds
+
+
+@pytest.fixture(params=ERAS)
+def era(request: pytest.FixtureRequest) -> ConnectMode:
+    return ROUNDS if request.param == ROUNDS else "legacy"
+
+
+@pytest.fixture(params=["stdio", "http"])
+def transport(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=["asyncio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """Servers take their time to start: most of it is tested on one event loop, how calls end on both."""
+    return str(request.param)
+
+
+both_loops = pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+every_way = pytest.mark.parametrize(
+    ("anyio_backend", "transport"), [("asyncio", "stdio"), ("asyncio", "http"), ("trio", "stdio")]
+)
+
+
+class Seen:
+    """What a server wrote down of what it saw."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "seen"
+
+    @property
+    def lines(self) -> list[str]:
+        return self.path.read_text().splitlines() if self.path.exists() else []
+
+    async def wait_for(self, line: str) -> None:
+        with anyio.fail_after(10):
+            while line not in self.lines:
+                await anyio.sleep(0.01)
+
+
+@pytest.fixture
+def seen(tmp_path: Path) -> Seen:
+    return Seen(tmp_path)
+
+
+Reply = Callable[[Any], Awaitable[Answer]]
+
+
+class User:
+    """Answers as told, and remembers what was asked."""
+
+    def __init__(self, *replies: Answer | Reply) -> None:
+        self.replies = list(replies)
+        self.requests: list[Request] = []
+        self.withdrawn = 0
+
+    async def __call__(self, request: Request, /) -> Answer:
+        self.requests.append(request)
+        reply = self.replies[0] if len(self.replies) == 1 else self.replies.pop(0)
+        try:
+            return reply if isinstance(reply, Answer) else await reply(request)
+        except anyio.get_cancelled_exc_class():
+            self.withdrawn += 1
+            raise
+
+    @property
+    def urls(self) -> list[tuple[str, int]]:
+        return [(each.target.url, each.previous_visits) for each in self.requests if isinstance(each, UrlRequest)]
+
+
+def code_of(error: Any) -> int:
+    return int(error.error.code)
+
+
+YES = Answer.accept(by="user")
+NAMED = Answer.accept({"name": "Ann"}, by="user")
+NO = Answer.decline(by="user")
+LEFT = Answer.cancel(by="user")
+
+
+async def think_for_ever(_request: Request) -> Answer:
+    await anyio.sleep_forever()
+    raise AssertionError
+
+
+@asynccontextmanager
+async def visitor(
+    handler: Any,
+    era: ConnectMode,
+    seen: Seen,
+    transport: str = "stdio",
+    *,
+    options: dict[str, Any] | None = None,
+    **bounds: Any,
+) -> AsyncIterator[Connection]:
+    registry = ElicitationRegistry()
+    registry.on_elicitation(handler)
+    async with serving(Caller(registry, "mail", **bounds), era, seen, transport, **(options or {})) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def serving(
+    caller: Caller, era: ConnectMode, seen: Seen, transport: str = "stdio", *, how: Any = connect, **options: Any
+) -> AsyncIterator[Any]:
+    environment = {"PYTHONPATH": str(ROOT), "ELICIT_SEEN": str(seen.path)}
+    if transport == "http":
+        with http_server(VISITOR, environment) as url:
+            async with how(url, caller, mode=era, **options) as connection:
+                yield connection
+    else:
+        with tempfile.TemporaryFile("w+") as errlog:
+            async with how(Command(VISITOR, errlog, environment), caller, mode=era, **options) as connection:
+                yield connection
+
+
+async def call(connection: Connection, tool: str, arguments: dict[str, Any] | None = None, **options: Any) -> Any:
+    with anyio.fail_after(30):
+        result = await connection.call_tool(tool, arguments or {}, **options)
+    assert not result.get("isError"), result
+    return json.loads(result["content"][0]["text"])
+
+
+# --- URLs
+
+
+async def test_a_url_is_asked_about_and_the_server_sees_the_answer(
+    era: ConnectMode, transport: str, seen: Seen
+) -> None:
+    user = User(YES)
+    async with visitor(user, era, seen, transport) as connection:
+        got = await call(connection, "url", {"url": OTHER})
+
+    assert got == {"got": {"action": "accept"}}
+    assert user.urls == [(OTHER, 0)]
+    assert [request.tool for request in user.requests] == ["url"]
+    assert seen.lines[-1] == "url done"
+
+
+async def test_a_url_that_is_wanted_first_is_visited_and_the_call_tried_again(
+    era: ConnectMode, transport: str, seen: Seen
+) -> None:
+    user = User(YES)
+    async with visitor(user, era, seen, transport) as connection:
+        got = await call(connection, "required", {"urls": [URL, OTHER]})
+
+    assert got == {"calls": 2}
+    assert user.urls == [(URL, 0), (OTHER, 0)]
+    assert [
+        (each.batch_position.number, each.batch_position.total) for each in user.requests if each.batch_position
+    ] == [(1, 2), (2, 2)]
+    assert {each.respond_after for each in user.requests if isinstance(each, UrlRequest)} == {"completion"}
+    assert {each.tool for each in user.requests} == {"required"}
+    assert seen.lines == ["required", "required ended by RefusalError", "required", "required done"]
+
+
+@every_way
+async def test_a_wait_ends_when_the_server_says_that_the_visit_is_finished(transport: str, seen: Seen) -> None:
+    async def finish_and_wait(request: UrlRequest) -> Answer:
+        assert request.completion is not None
+        assert not request.completion.is_finished()
+        async with anyio.create_task_group() as group:
+            group.start_soon(request.completion.wait)
+            await call(connections[0], "finish", {"elicitation_id": "a-stranger"})
+            await call(connections[0], "finish", {"elicitation_id": request.elicitation_id})
+        assert request.completion.is_finished()
+        return YES
+
+    connections: list[Connection] = []
+    async with visitor(User(finish_and_wait), "legacy", seen, transport) as connection:
+        connections.append(connection)
+        assert await call(connection, "required", {"urls": [URL]}) == {"calls": 2}
+
+    assert seen.lines[-1] == "required done"
+
+
+async def test_a_visit_that_was_finished_before_anyone_waited_is_remembered(transport: str, seen: Seen) -> None:
+    async def wait(request: UrlRequest) -> Answer:
+        assert request.completion is not None
+        with anyio.fail_after(10):
+            await request.completion.wait()
+        return YES
+
+    async with visitor(User(wait), "legacy", seen, transport) as connection:
+        assert await call(connection, "required", {"urls": [URL], "complete": "early"}) == {"calls": 2}
+        assert await call(connection, "url", {"early": True}) == {"got": {"action": "accept"}}
+
+    assert seen.lines[-2:] == ["answer accept", "url done"]
+
+
+async def test_what_was_finished_before_counts_no_more_when_the_server_asks_again(seen: Seen) -> None:
+    finished: list[bool] = []
+
+    async def note(request: UrlRequest) -> Answer:
+        assert request.completion is not None
+        if not finished:
+            await request.completion.wait()
+        finished.append(request.completion.is_finished())
+        return YES
+
+    async with visitor(User(note), "legacy", seen) as connection:
+        await call(connection, "finish", {"elicitation_id": "e0"})
+        await call(connection, "required", {"urls": [URL], "times": 2})
+
+    assert finished == [True, False]
+
+
+@only_rounds
+async def test_a_url_that_is_finished_on_the_third_look_is_asked_again_as_not_finished_yet(
+    transport: str, seen: Seen
+) -> None:
+    user = User(YES)
+    async with visitor(user, ROUNDS, seen, transport) as connection:
+        got = await call(connection, "looks", {"times": 3})
+
+    assert got == {"looks": 3}
+    assert user.urls == [(URL, 0), (URL, 1), (URL, 2)]
+    answered = 'looks {"q": {"action": "accept"}}'
+    assert seen.lines == ["looks", answered, answered, answered, "looks done"]
+
+
+@pytest.mark.parametrize(("reply", "how"), [(NO, "the user declined"), (LEFT, "the user left the question")])
+async def test_a_user_who_does_not_go_ends_the_call_and_nothing_is_tried_again(
+    reply: Answer, how: str, transport: str, seen: Seen
+) -> None:
+    user = User(reply)
+    async with visitor(user, "legacy", seen, transport) as connection:
+        with pytest.raises(UrlElicitationIncompleteError, match=how) as caught:
+            await call(connection, "required", {"urls": [URL, OTHER]})
+
+    assert [answer.action for answer in caught.value.answers] == [reply.action]
+    assert code_of(caught.value.__cause__) == -32042
+    assert len(user.requests) == 1
+    assert seen.lines == ["required", "required ended by RefusalError"]
+
+
+@only_rounds
+async def test_a_user_who_leaves_while_waiting_is_a_cancel_for_the_server(transport: str, seen: Seen) -> None:
+    async with visitor(User(LEFT), ROUNDS, seen, transport) as connection:
+        got = await call(connection, "url")
+
+    assert got == {"got": {"action": "cancel"}}
+    assert seen.lines[1:] == ['url {"q": {"action": "cancel"}}', "url done"]
+
+
+async def test_a_server_that_is_never_satisfied_is_left_after_five_retries(seen: Seen) -> None:
+    user = User(YES)
+    async with visitor(user, "legacy", seen) as connection:
+        with pytest.raises(CallError, match="also after 5 retries"):
+            await call(connection, "required", {"urls": [URL], "times": 99})
+
+    assert [visits for _, visits in user.urls] == [0, 1, 2, 3, 4]
+    assert seen.lines.count("required") == 6
+
+
+MALFORMED: dict[str, tuple[Any, str]] = {
+    "nothing": (None, "does not list them"),
+    "a text": ("https://example.com/", "does not list them"),
+    "no list": ({"elicitations": {"url": URL}}, "does not list them"),
+    "an empty list": ({"elicitations": []}, "does not list them"),
+    "texts": ({"elicitations": [URL]}, "lists something else"),
+    "a form": ({"elicitations": [{"mode": "form", "message": "m", "requestedSchema": {}}]}, "lists something else"),
+    "a thousand": (
+        {
+            "elicitations": [
+                {"mode": "url", "message": "m", "url": f"{URL}/{at}", "elicitationId": "e"} for at in range(1_000)
+            ]
+        },
+        "wants 1000 URLs visited; at most 10",
+    ),
+    "an unsafe one": (
+        {"elicitations": [{"mode": "url", "message": "m", "url": "javascript:alert(1)", "elicitationId": "e"}]},
+        "wants a URL visited that is not: the URL's scheme is not https",
+    ),
+    "no url": ({"elicitations": [{"mode": "url", "message": "m", "elicitationId": "e"}]}, "url must be a text"),
+}
+
+
+async def test_malformed_error_data_is_reported_and_nobody_asked(seen: Seen) -> None:
+    user = User(YES)
+    async with visitor(user, "legacy", seen) as connection:
+        for data, reason in MALFORMED.values():
+            with pytest.raises(CallError, match=reason) as caught:
+                await call(connection, "malformed", {"data": data})
+            assert code_of(caught.value.__cause__) == -32042
+
+    assert user.requests == []
+
+
+async def test_a_url_that_is_listed_twice_is_asked_about_once(seen: Seen) -> None:
+    user = User(YES)
+    async with visitor(user, "legacy", seen) as connection:
+        await call(connection, "required", {"urls": [URL, OTHER, URL]})
+
+    assert user.urls == [(URL, 0), (OTHER, 0)]
+
+
+async def test_an_error_of_another_kind_is_the_sdks_own(era: ConnectMode, seen: Seen) -> None:
+    async with visitor(User(YES), era, seen) as connection:
+        with pytest.raises(Exception) as caught:
+            await call(connection, "missing")
+
+    assert not isinstance(caught.value, CallError)
+    assert getattr(caught.value, "error", None) is not None
+
+
+# --- rounds
+
+
+@only_rounds
+async def test_questions_that_come_together_are_asked_one_at_a_time(seen: Seen) -> None:
+    open_questions = 0
+
+    async def answer(request: FormRequest) -> Answer:
+        nonlocal open_questions
+        open_questions += 1
+        await anyio.lowlevel.checkpoint()
+        assert open_questions == 1
+        open_questions -= 1
+        return Answer.accept({"name": request.message}, by="user")
+
+    user = User(answer)
+    async with visitor(user, ROUNDS, seen) as connection:
+        got = await call(connection, "two")
+
+    assert [each["content"]["name"] for each in got["got"]] == ["First?", "Second?"]
+    assert [
+        (each.batch_position.number, each.batch_position.total) for each in user.requests if each.batch_position
+    ] == [(1, 2), (2, 2)]
+    assert [each.request_id for each in user.requests] == ["a", "b"]
+
+
+@only_rounds
+async def test_a_server_that_only_waits_is_asked_again_until_it_is_done(seen: Seen) -> None:
+    async with visitor(User(YES), ROUNDS, seen) as connection:
+        assert await call(connection, "polls", {"times": 3}) == {"polls": 3}
+
+    assert seen.lines.count("polls") == 4
+
+
+@only_rounds
+async def test_the_servers_state_goes_back_untouched_up_to_a_megabyte(seen: Seen) -> None:
+    async with visitor(User(NAMED), ROUNDS, seen) as connection:
+        assert await call(connection, "state", {"size": 1_048_576}) == {"size": 1_048_576, "same": True}
+        with pytest.raises(CallError, match="state is longer than 1048576 characters"):
+            await call(connection, "state", {"size": 1_048_577})
+
+
+@only_rounds
+async def test_a_crowd_of_questions_is_refused(seen: Seen) -> None:
+    user = User(NAMED)
+    async with visitor(user, ROUNDS, seen) as connection:
+        with pytest.raises(CallError, match="asks 17 questions at once; at most 16"):
+            await call(connection, "crowd", {"count": 17})
+
+    assert user.requests == []
+
+
+@only_rounds
+async def test_what_is_no_elicitation_is_answered_by_the_hosts_own_callback(seen: Seen) -> None:
+    async def list_roots(_context: Any) -> Any:
+        return mcp.types.ListRootsResult.model_validate({"roots": [{"uri": "file:///home", "name": "home"}]})
+
+    async with visitor(User(NAMED), ROUNDS, seen, options={"list_roots_callback": list_roots}) as connection:
+        got = (await call(connection, "mixed"))["got"]
+    async with visitor(User(NAMED), ROUNDS, seen) as connection:
+        with pytest.raises(Exception, match="List roots not supported"):
+            await call(connection, "mixed")
+
+    assert got["a"] == {"action": "accept", "content": {"name": "Ann"}}
+    assert got["roots"]["roots"][0]["name"] == "home"
+    assert got["bad"] == {"action": "cancel"}  # a URL that is not opened
+
+
+@only_rounds
+async def test_a_server_that_asks_again_for_what_was_declined_is_stopped(seen: Seen) -> None:
+    user = User(NO)
+    async with visitor(user, ROUNDS, seen) as connection:
+        with pytest.raises(CallError, match="keeps asking for what was declined"):
+            await call(connection, "nag")
+
+    assert len(user.requests) == 1
+    assert seen.lines.count('nag {"q": {"action": "decline"}}') == 2
+
+
+@only_rounds
+async def test_a_server_that_asks_for_ever_is_stopped_after_ten_rounds(seen: Seen) -> None:
+    user = User(NAMED)
+    async with visitor(user, ROUNDS, seen) as connection:
+        with pytest.raises(CallError, match="came back with questions more than 10 times"):
+            await call(connection, "nag", {"reword": True})
+
+    assert len(user.requests) == 10
+
+
+async def test_a_server_that_pushes_for_ever_hears_the_same_no_and_then_nothing(seen: Seen) -> None:
+    stubborn, rewording = User(NO), User(NAMED)
+    async with visitor(stubborn, "legacy", seen) as connection:
+        assert await call(connection, "nag") == {"got": ["decline"] * 40}
+    async with visitor(rewording, "legacy", seen) as connection:
+        assert await call(connection, "nag", {"reword": True}) == {"got": ["accept"] * 25 + ["cancel"] * 15}
+
+    assert (len(stubborn.requests), len(rewording.requests)) == (1, 25)
+
+
+# --- parking, where there is nothing to park
+
+
+async def test_where_servers_push_their_questions_nothing_is_parked_and_none_can_be_resumed(seen: Seen) -> None:
+    """What is parked and resumed is in test_parking.py; it needs rounds."""
+    parking = SuspendOptions(Inbox(MemoryStore()), "ann")
+    memo = CallSnapshot(
+        server="mail",
+        call_spec=CallSpec("tool", "form"),
+        state="s",
+        history=CallHistory(),
+        requests={},
+        answers={},
+        others={},
+    )
+    call_of_another_process = await parking.inbox.calls.suspend("ann", memo.write(), [], 60)
+    user = User(NAMED)
+    async with visitor(user, "legacy", seen) as connection:
+        got = await call(connection, "form", suspend=parking)
+        with pytest.raises(ResumeError) as caught:
+            await connection.caller.resume(call_of_another_process.id, connection.client, parking)
+
+    assert got == {"got": {"action": "accept", "content": {"name": "Ann"}}}
+    assert len(user.requests) == 1
+    assert caught.value.code == "protocol"
+    found = await parking.inbox.calls.find("ann", call_of_another_process.id)
+    assert found is not None
+    assert found.call.state == "suspended"
+
+
+# --- prompts and resources
+
+
+async def test_prompts_and_resources_ask_too(era: ConnectMode, seen: Seen) -> None:
+    user = User(NAMED)
+    async with visitor(user, era, seen) as connection:
+        caller, client = connection.caller, connection.client
+        prompt = await caller.get_prompt(client, "form", meta={"trace": "x"})
+        resource = await caller.read_resource(client, "thing://form")
+
+    got = {"got": {"action": "accept", "content": {"name": "Ann"}}}
+    assert json.loads(prompt.messages[0].content.text) == got
+    assert json.loads(resource.contents[0].text) == got
+    assert [request.tool for request in user.requests] == [None, None]
+
+
+# --- endings
+
+
+async def wait_and_mark(mark: Path, request: Request) -> Answer:
+    mark.touch()
+    return await think_for_ever(request)
+
+
+@every_way
+@pytest.mark.parametrize("required", [False, True])
+async def test_a_server_that_dies_while_the_user_thinks_takes_its_question_with_it(
+    required: bool, era: ConnectMode, transport: str, seen: Seen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(liveness, "_HEARTBEAT", 0.2)
+    mark = tmp_path / "mark"
+
+    async def mark_and_think(request: Request) -> Answer:
+        return await wait_and_mark(mark, request)
+
+    user = User(mark_and_think)
+    # Over HTTP in the newest era, the SDK lets the error out where the client was entered.
+    with anyio.fail_after(20), pytest.raises(Exception) as caught:
+        async with visitor(user, era, seen, transport) as connection:
+            await connection.call_tool("die", {"mark": str(mark), "required": required})
+
+    assert not isinstance(caught.value, TimeoutError)
+    assert user.withdrawn == len(user.requests) == 1
+    assert [line for line in seen.lines if "accept" in line] == []
+
+
+@every_way
+async def test_a_call_that_is_cancelled_withdraws_its_question_and_the_server_sees_it(
+    era: ConnectMode, transport: str, seen: Seen
+) -> None:
+    open_question = anyio.Event()
+
+    async def think(request: Request) -> Answer:
+        open_question.set()
+        return await think_for_ever(request)
+
+    user = User(think)
+    async with visitor(user, era, seen, transport) as connection:
+        async with anyio.create_task_group() as group:
+            group.start_soon(connection.call_tool, "form", {})
+            with anyio.fail_after(10):
+                await open_question.wait()
+            group.cancel_scope.cancel()
+        with anyio.fail_after(5):
+            while not user.withdrawn:
+                await anyio.sleep(0.01)
+        if era == "legacy":
+            with anyio.fail_after(10):
+                while not any("ended by" in line or "answer cancel" in line for line in seen.lines):
+                    await anyio.sleep(0.01)
+            await call(connection, "echo")  # what the server had to say has arrived
+
+    assert user.withdrawn == 1
+    assert [line for line in seen.lines if "accept" in line or "decline" in line] == []
+
+
+@both_loops
+async def test_a_question_that_the_server_takes_back_disappears(seen: Seen, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+
+    async def mark_and_think(request: Request) -> Answer:
+        return await wait_and_mark(mark, request)
+
+    user = User(mark_and_think)
+    async with visitor(user, "legacy", seen) as connection:
+        assert await call(connection, "withdraw", {"mark": str(mark)}) == {"withdrawn": True}
+        with anyio.fail_after(5):
+            while not user.withdrawn:
+                await anyio.sleep(0.01)
+
+    assert user.withdrawn == 1
+
+
+@both_loops
+async def test_other_calls_go_on_while_a_question_is_open(era: ConnectMode, seen: Seen) -> None:
+    async def call_meanwhile(_request: Request) -> Answer:
+        got = await call(connections[0], "echo", {"still": "here"})
+        assert got == {"still": "here"}
+        return NAMED
+
+    connections: list[Connection] = []
+    async with visitor(User(call_meanwhile), era, seen) as connection:
+        connections.append(connection)
+        got = await call(connection, "form")
+
+    assert got["got"]["action"] == "accept"
+
+
+async def test_a_question_during_one_of_several_calls_stops_the_clocks_of_all(seen: Seen, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+
+    async def mark_and_answer(request: Request) -> Answer:
+        assert request.tool is None  # nobody can tell which of them asks
+        mark.touch()
+        return NAMED
+
+    async with visitor(User(mark_and_answer), "legacy", seen) as connection, anyio.create_task_group() as group:
+        group.start_soon(call, connection, "slow", {"mark": str(mark)})
+        await seen.wait_for("slow")
+        assert (await call(connection, "form"))["got"]["action"] == "accept"
+
+
+# --- what is declared
+
+
+@pytest.mark.parametrize(
+    ("modes", "declared"),
+    [((), None), (("form",), {"form": {}}), (("url",), {"url": {}}), (("form", "url"), {"form": {}, "url": {}})],
+)
+async def test_just_the_modes_are_declared_that_somebody_answers(
+    modes: tuple[Any, ...], declared: Any, era: ConnectMode, seen: Seen
+) -> None:
+    registry = ElicitationRegistry()
+    for mode in modes:
+        registry.on_elicitation(mode=mode)(User(YES))
+    async with serving(Caller(registry, "mail"), era, seen) as connection:
+        assert await call(connection, "caps") == {"elicitation": declared}
+
+
+@pytest.mark.parametrize("is_narrowed", [False, True])
+async def test_a_request_in_a_mode_that_is_not_declared_is_an_error(era: ConnectMode, is_narrowed: bool) -> None:
+    registry = ElicitationRegistry()
+    user = User(YES)
+    registry.on_elicitation(mode="form")(user)
+    caller = Caller(user, "mail", modes=["form"]) if is_narrowed else Caller(registry, "mail")
+    params = {"mode": "url", "message": "m", "url": URL, "elicitationId": "e"}
+    with tempfile.TemporaryFile("w+") as errlog:
+        command = Command(ASKER, errlog, {"PYTHONPATH": str(ROOT)})
+        async with connect(command, caller, mode=era) as connection:
+            got = await call(connection, "ask", {"params": params})
+
+    if era == "legacy":
+        assert got == {"error": -32602, "message": "this client takes no requests in url mode"}
+    else:  # where an answer has no place for an error
+        assert got["action"] == "cancel"
+    assert user.requests == []
+
+
+# --- sessions that the host makes
+
+
+async def test_the_same_over_a_session_that_the_host_makes(era: ConnectMode, seen: Seen) -> None:
+    user = User(YES)
+    caller = Caller(user, "mail")
+
+    def how(where: Any, caller: Caller, **options: Any) -> Any:
+        return plain(where, caller.callback, message_handler=caller.message_handler(), **options)
+
+    async with serving(caller, era, seen, how=how) as connection:
+        assert (await connection.call_tool("caps", {}))["content"][0]["text"] == json.dumps(
+            {"elicitation": {"form": {}, "url": {}}}
+        )
+        result = await caller.call_tool(connection.client, "required", {"urls": [URL], "complete": "early"})
+        asked = await caller.call_tool(connection.client, "url")
+
+    assert json.loads(result.content[0].text) == {"calls": 2}
+    assert json.loads(asked.content[0].text) == {"got": {"action": "accept"}}
+    assert len(user.requests) == 2
+
+
+async def test_the_hosts_message_handler_sees_every_message_too(seen: Seen) -> None:
+    messages: list[str] = []
+
+    async def handle(message: Any) -> None:
+        notification = getattr(message, "root", message)
+        messages.append(getattr(notification, "method", repr(message)))
+
+    async with visitor(User(YES), "legacy", seen, options={"message_handler": handle}) as connection:
+        await call(connection, "finish", {"elicitation_id": "e"})
+        await call(connection, "form")
+
+    assert messages == ["notifications/elicitation/complete"]
+
+
+async def test_progress_is_reported_and_meta_sent(era: ConnectMode, seen: Seen) -> None:
+    async def progress(_progress: float, _total: float | None, _message: str | None) -> None: ...
+
+    async with visitor(User(YES), era, seen) as connection:
+        assert await call(connection, "echo", {"a": 1}, progress_callback=progress, meta={"k": "v"}) == {"a": 1}

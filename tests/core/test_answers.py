@@ -1,0 +1,380 @@
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import mcp.types
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_elicit_client import (
+    Answer,
+    AnswerError,
+    ChoiceField,
+    Form,
+    FormRequest,
+    NumberField,
+    RequestError,
+    TextField,
+    accept,
+    accept_with_defaults,
+    apply_defaults,
+    cancel,
+    decline,
+    get_defaults,
+    parse_request,
+    reject,
+    validate,
+)
+from mcp_elicit_client.core.answer import check_answer
+from mcp_elicit_client.core.validation.content import drop_nulls, validate_without_patterns
+from mcp_elicit_client.core.validation.formats import FORMATS
+from mcp_elicit_client.presentation.input_parsing import parse_text
+from tests.support import cases, form_params, rebuilt_schema, table
+from tests.support.strategies import JSON, SCHEMA
+
+URL = {"mode": "url", "message": "m", "url": "https://example.com/", "elicitationId": "e"}
+DEFAULTS = form_params(
+    {
+        "properties": {
+            "text": {"type": "string", "default": ""},
+            "number": {"type": "number", "default": 0},
+            "integer": {"type": "integer", "default": 2.0},
+            "boolean": {"type": "boolean", "default": False},
+            "choice": {"type": "string", "enum": ["s", "m"], "default": "m"},
+            "several": {"type": "array", "items": {"enum": ["s", "m"]}, "default": []},
+            "none": {"type": "string"},
+            "wrong": {"type": "integer", "default": "x"},
+        },
+        "required": ["text", "boolean"],
+    }
+)
+EVERY_DEFAULT = {"text": "", "number": 0, "integer": 2, "boolean": False, "choice": "m", "several": []}
+
+
+def in_every_shape(wire: dict[str, Any]) -> list[Any]:
+    model = mcp.types.ElicitRequestURLParams if wire.get("mode") == "url" else mcp.types.ElicitRequestFormParams
+    return [wire, model.model_validate(wire), parse_request(wire)]
+
+
+@pytest.mark.parametrize("case", cases("answers"))
+def test_an_answer_has_exactly_the_errors_of_the_table(case: Any) -> None:
+    schema = table("answers")["schemas"][case["schema"]]
+
+    validation = validate(form_params(schema), case["content"])
+
+    assert case["errors"] == [[error.field, error.code] for error in validation.errors]
+    assert bool(validation) is validation.valid is (not case["errors"])
+
+
+@pytest.mark.parametrize("case", cases("answers"))
+def test_an_error_is_a_sentence_and_quotes_nothing(case: Any) -> None:
+    schema = table("answers")["schemas"][case["schema"]]
+
+    for error in validate(form_params(schema), case["content"]).errors:
+        assert error.message.endswith(".")
+        assert "Ann" not in error.message
+
+
+SENTENCES: list[tuple[dict[str, Any], Any, str]] = [
+    ({"type": "string"}, 1, "Must be a text."),
+    ({"type": "integer"}, "x", "Must be a whole number."),
+    ({"type": "number"}, "x", "Must be a number."),
+    ({"type": "boolean"}, "x", "Must be yes or no."),
+    ({"type": "array"}, "x", "Must be a list."),
+    ({"type": "array"}, [1], "Must be a list of texts."),
+    ({"type": "string"}, {}, "Must be a text, a number, yes or no, or a list of texts."),
+    ({"type": "string", "minLength": 3}, "x", "Must have at least 3 characters."),
+    ({"type": "string", "maxLength": 3}, "xxxx", "Must have at most 3 characters."),
+    ({"type": "string", "format": "email"}, "x", "Must be an e-mail address, such as name@example.com."),
+    ({"type": "string", "format": "uuid"}, "x", "Must be a UUID, such as 123e4567-e89b-12d3-a456-426614174000."),
+    ({"type": "number", "minimum": 3}, 1, "Must be 3 or more."),
+    ({"type": "number", "maximum": 3}, 4, "Must be 3 or less."),
+    ({"type": "number", "exclusiveMinimum": 3}, 3, "Must be more than 3."),
+    ({"type": "number", "exclusiveMaximum": 3}, 3, "Must be less than 3."),
+    ({"type": "number", "multipleOf": 0.5}, 0.3, "Must be a multiple of 0.5."),
+    ({"type": "integer", "multipleOf": 3}, 4, "Must be a multiple of 3."),
+    ({"type": "integer", "multipleOf": 3}, 5, "Must be a multiple of 3."),
+    ({"enum": ["a"]}, "x", "Must be one of the options."),
+    ({"type": "array", "minItems": 2}, ["x"], "Must have at least 2 values."),
+    ({"type": "array", "maxItems": 1}, ["x", "y"], "Must have at most 1 values."),
+    ({"type": "array", "uniqueItems": True}, ["x", "x"], "Must not have the same value twice."),
+    ({"type": "array", "items": {"type": "string", "maxLength": 1}}, ["xy"], "Must have at most 1 characters."),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "sentence"), SENTENCES)
+def test_an_error_says_what_to_do(field: dict[str, Any], value: Any, sentence: str) -> None:
+    (error,) = validate(form_params({"properties": {"f": field}}), {"f": value}).errors
+
+    assert error.message == sentence
+
+
+def test_a_multiple_of_a_whole_number_passes() -> None:
+    assert validate(form_params({"properties": {"f": {"type": "integer", "multipleOf": 3}}}), {"f": 6})
+
+
+STRIPPED = {
+    "email": "a@b.example",
+    "uri": "https://example.com/",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "hostname": "www.example.com",
+    "duration": "P1D",
+    "date": "2026-11-20",
+    "time": "14:30:00Z",
+    "date-time": "2026-11-20T14:30:00Z",
+}
+
+
+@pytest.mark.parametrize(("name", "value"), STRIPPED.items())
+def test_spaces_around_a_formatted_text_are_no_part_of_it(name: str, value: str) -> None:
+    assert parse_text(TextField(name="f", title="F", format=name), f"  {value} ") == value
+
+
+def test_an_answer_that_is_too_large_is_an_error_of_the_whole() -> None:
+    (error,) = validate(form_params({"properties": {"a": {"type": "string"}}}), {"a": "x" * 16_384}).errors
+
+    assert (error.field, error.code) == ("", "too_large")
+
+
+def test_a_key_that_is_not_unicode_is_an_error_that_can_be_shown() -> None:
+    (error,) = validate(form_params({"properties": {}}), {"a\n\ud800": "x"}).errors
+
+    assert (error.field, error.code) == ("a \\u{d800}", "not_unicode")
+
+
+def test_an_answer_need_not_be_a_dict() -> None:
+    from types import MappingProxyType
+
+    assert validate(form_params({"properties": {"a": {"type": "string"}}}), MappingProxyType({"a": "x"}))
+
+
+def test_a_url_request_has_nothing_to_validate() -> None:
+    with pytest.raises(RequestError, match="no form"):
+        validate(URL, {})
+
+
+@pytest.mark.parametrize("case", cases("formats"))
+def test_formats_are_checked_by_their_rfcs(case: Any) -> None:
+    assert case["valid"] == FORMATS[case["format"]].check(case["value"])
+
+
+@pytest.mark.parametrize("params", in_every_shape(DEFAULTS))
+def test_defaults_are_of_every_kind_and_falsy_ones_are_kept(params: Any) -> None:
+    defaults = get_defaults(params)
+
+    assert defaults == EVERY_DEFAULT
+    assert {name: type(value) for name, value in defaults.items()} == {
+        name: type(value) for name, value in EVERY_DEFAULT.items()
+    }
+
+
+@pytest.mark.parametrize("params", in_every_shape(URL))
+def test_a_url_request_has_no_defaults(params: Any) -> None:
+    assert get_defaults(params) == {}
+
+
+@pytest.mark.parametrize("params", in_every_shape(DEFAULTS))
+def test_what_is_given_wins_over_defaults_even_if_falsy_and_is_not_changed(params: Any) -> None:
+    partial = {"choice": "", "number": 7}
+
+    assert apply_defaults(params, partial) == {**EVERY_DEFAULT, "choice": "", "number": 7}
+    assert partial == {"choice": "", "number": 7}
+
+
+@pytest.mark.parametrize("params", in_every_shape(DEFAULTS))
+def test_accepting_with_defaults_is_a_result_of_the_sdk(params: Any) -> None:
+    result = accept_with_defaults(params, {"none": "x"})
+
+    assert isinstance(result, mcp.types.ElicitResult)
+    assert (result.action, result.content) == ("accept", {**EVERY_DEFAULT, "none": "x"})
+
+
+@pytest.mark.parametrize("params", in_every_shape(URL))
+def test_a_url_cannot_be_accepted_by_default(params: Any) -> None:
+    with pytest.raises(AnswerError, match="a person must agree"):
+        accept_with_defaults(params)
+
+
+def test_a_required_field_without_default_cannot_be_accepted_by_default() -> None:
+    params = form_params({"properties": {"a": {"type": "string"}}, "required": ["a"]})
+
+    with pytest.raises(AnswerError) as caught:
+        accept_with_defaults(params)
+
+    assert [(error.field, error.code) for error in caught.value.errors] == [("a", "required")]
+
+
+def test_accepting_with_defaults_sends_no_key_that_was_not_asked_for() -> None:
+    params = form_params({"properties": {"a": {"type": "string", "default": "x"}}})
+
+    assert accept_with_defaults(params, {"b": "y"}).content == {"a": "x"}
+
+
+def test_the_builders_build_results_of_the_sdk() -> None:
+    results = [accept({"a": "x"}), accept(), decline("no time"), reject(), cancel("gone")]
+
+    assert all(isinstance(result, mcp.types.ElicitResult) for result in results)
+    assert [result.model_dump(exclude_none=True) for result in results] == [
+        {"action": "accept", "content": {"a": "x"}},
+        {"action": "accept"},
+        {"action": "decline"},
+        {"action": "decline"},
+        {"action": "cancel"},
+    ]
+
+
+@pytest.mark.parametrize("value", [None, {"x": 1}, [1], math.nan, math.inf, 2**60, "\ud800", object()])
+def test_accept_refuses_what_no_answer_can_carry(value: Any) -> None:
+    with pytest.raises(AnswerError):
+        accept({"a": value})
+
+
+def form(schema: object) -> FormRequest:
+    request = parse_request(form_params(schema))
+    assert isinstance(request, FormRequest)
+    return request
+
+
+def test_an_accept_that_does_not_fit_becomes_a_cancel() -> None:
+    answer = check_answer(form({"properties": {"a": {"type": "integer"}}}), Answer.accept({"a": "x"}, by="user"))
+
+    assert (answer.action, answer.content, answer.by) == ("cancel", None, "error")
+    assert answer.reason == "the answer did not fit the form: type"
+
+
+def test_an_accept_of_a_form_without_content_is_empty() -> None:
+    answer = check_answer(form({"properties": {}}), Answer.accept(by="user"))
+
+    assert answer.to_wire() == {"action": "accept", "content": {}}
+
+
+def test_null_counts_as_left_out_where_the_server_takes_it_and_a_missing_answer_too() -> None:
+    request = form({"properties": {"a": {"type": ["string", "null"], "pattern": "^x"}, "b": {"type": "string"}}})
+
+    assert validate(request, {"a": None})
+    assert check_answer(request, Answer.accept({"a": None, "b": "x"}, by="user")).content == {"b": "x"}
+    assert [error.code for error in validate(request, {"b": None}).errors] == ["null"]
+
+
+def test_null_is_not_sent_for_a_required_field_even_if_the_server_takes_it() -> None:
+    request = form({"properties": {"a": {"type": ["string", "null"]}}, "required": ["a"]})
+
+    assert [error.code for error in validate(request, {"a": None}).errors] == ["null"]
+
+
+def test_what_was_not_asked_for_is_not_sent() -> None:
+    request = form({"properties": {"a": {"type": "string"}}})
+
+    answer = check_answer(request, Answer.accept({"a": "x", "b": "y"}, by="user", sources={"a": "user", "b": "user"}))
+
+    assert answer.content == {"a": "x"}
+    assert answer.sources == {"a": "user"}
+    assert [(note.code, note.field) for note in answer.diagnostics] == [("not_asked_for", "b")]
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+def test_content_goes_with_nothing_but_accept(action: Any) -> None:
+    answer = check_answer(form({"properties": {}}), Answer(action=action, content={"a": "x"}, by="user"))
+
+    assert answer.content is None
+    assert Answer(action=action, content={"a": "x"}, by="user").to_wire() == {"action": action}
+
+
+def test_content_does_not_go_to_a_url() -> None:
+    answer = check_answer(parse_request(URL), Answer.accept({"a": "x"}, by="user"))
+
+    assert answer.to_wire() == {"action": "accept"}
+
+
+def test_values_are_sent_as_the_server_spells_them() -> None:
+    request = form(
+        {
+            "properties": {
+                "i": {"type": "integer"},
+                "e": {"type": "integer", "enum": [1, 2]},
+                "m": {"type": "array", "items": {"enum": ["a"]}},
+            }
+        }
+    )
+
+    wire = check_answer(request, Answer.accept({"i": 3.0, "e": 2.0, "m": ("a",)}, by="user")).to_wire()
+
+    assert json.dumps(wire["content"]) == '{"i": 3, "e": 2, "m": ["a"]}'
+
+
+def test_an_answer_survives_the_way_to_another_process() -> None:
+    answer = Answer.accept({"a": 1, "b": True, "c": 1.5, "d": ["x"]}, by="user", sources={"a": "default"})
+
+    again = Answer.model_validate_json(answer.model_dump_json())
+
+    assert again.to_wire() == answer.to_wire()
+    assert [type(value) for value in (again.content or {}).values()][:3] == [int, bool, float]
+
+
+VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.lists(st.text(max_size=3))
+
+
+NOT_OF_THE_SCHEMA = {"null", "unsafe_integer", "not_finite", "not_unicode", "unsupported_field", "too_large", "type"}
+"""What is wrong with an answer although its schema allows it: no answer can carry it."""
+
+
+def plain_validator(form: Form) -> Any:
+    """jsonschema as it comes, on the rebuilt schema; but multiples are decimal, and patterns are another matter."""
+    from jsonschema import Draft202012Validator, FormatChecker
+
+    checker = FormatChecker(formats=())
+    for name, row in FORMATS.items():
+        checker.checks(name)(lambda value, check=row.check: not isinstance(value, str) or check(value))
+    schema = rebuilt_schema(form)
+    for rules in schema["properties"].values():
+        for each in (rules, rules.get("items", {})):
+            each.pop("pattern", None)
+            if isinstance(each.get("multipleOf"), float):
+                del each["multipleOf"]
+    return Draft202012Validator(schema, format_checker=checker)
+
+
+@given(SCHEMA | st.just(table("answers")["schemas"]["every kind"]), st.data())
+def test_validate_agrees_with_jsonschema_on_the_rebuilt_schema_and_with_itself_through_json(
+    schema: dict[str, Any], data: st.DataObject
+) -> None:
+    try:
+        asked = form(schema).form
+    except RequestError:
+        return
+    usual = [choice.value for field in asked.fields if isinstance(field, ChoiceField) for choice in field.choices]
+    names = st.sampled_from([field.name for field in asked.fields] or ["a"]) | st.text(max_size=2)
+    content = data.draw(st.dictionaries(names, VALUES | JSON | st.sampled_from(usual or ["x"]), max_size=6))
+
+    validation = validate_without_patterns(asked, content)
+    again = validate_without_patterns(Form.model_validate_json(asked.model_dump_json()), content)
+    codes = {error.code for error in validation.errors}
+
+    assert again == validation
+    if validation.valid:
+        assert plain_validator(asked).is_valid(drop_nulls(asked, content))
+    elif plain_validator(asked).is_valid(content):
+        assert codes & NOT_OF_THE_SCHEMA or any(
+            isinstance(field, NumberField) and isinstance(field.multiple_of, float) for field in asked.fields
+        )
+
+
+@given(st.dictionaries(st.text(max_size=3), VALUES))
+def test_a_checked_answer_can_always_be_sent(content: dict[str, Any]) -> None:
+    request = form({"properties": {"a": {"type": "string"}, "b": {"type": "number"}, "": {"type": "array"}}})
+    try:
+        answer = Answer.accept(content, by="user")
+    except ValueError:
+        return
+
+    wire = check_answer(request, answer).to_wire()
+
+    result = mcp.types.ElicitResult.model_validate(json.loads(json.dumps(wire, allow_nan=False)))
+
+    assert result.action in ("accept", "cancel")
+    assert None not in (result.content or {}).values()

@@ -1,0 +1,513 @@
+"""LangGraph: questions as interrupts, answers as what a graph is resumed with, in whichever process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypedDict
+
+import anyio
+import anyio.lowlevel
+import mcp
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, Send
+
+from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls._connect import ConnectMode
+from mcp_elicit_client.exceptions import CallError, MissingExtraError
+from mcp_elicit_client.handlers.langgraph import NO_ANSWER, InterruptHandler, durable, resume_value
+from tests.support import ROOT
+from tests.support.inprocess import in_process
+
+pytestmark = pytest.mark.anyio
+
+ERAS = [pytest.param("legacy", id="pushed"), pytest.param("auto", id="rounds", marks=pytest.mark.rounds)]
+CONFIG: Any = {"configurable": {"thread_id": "ann"}}
+NAME = {"name": "Ann"}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """LangGraph runs on asyncio only."""
+    return "asyncio"
+
+
+class State(TypedDict, total=False):
+    tool: str
+    told: Any
+
+
+class Graph:
+    """A graph of one node that calls one tool of a server in this process."""
+
+    def __init__(self, client: Any, caller: Caller, ask: InterruptHandler) -> None:
+        self.runs = 0
+
+        async def call(state: State) -> State:
+            self.runs += 1
+            result = await caller.call_tool(client, state["tool"], {})
+            return {"told": json.loads(result.content[0].text)}
+
+        self.graph = build(ask.node(call))
+        self.ask = ask
+
+    async def start(self, tool: str) -> Any:
+        return await self._go({"tool": tool})
+
+    async def resume(self, value: Any) -> Any:
+        return await self._go(Command(resume=value))
+
+    async def _go(self, what: Any) -> Any:
+        """Return the question that the graph stops at; else what the tool told."""
+        with anyio.fail_after(10):
+            state = await self.graph.ainvoke(what, CONFIG)
+        return state["__interrupt__"][0].value if "__interrupt__" in state else state["told"]
+
+
+def build(node: Any, checkpointer: Any = None) -> Any:
+    builder = StateGraph(State)
+    builder.add_node("call", node)
+    builder.add_edge(START, "call")
+    builder.add_edge("call", END)
+    return builder.compile(checkpointer=checkpointer or InMemorySaver())
+
+
+@asynccontextmanager
+async def graph(
+    era: ConnectMode, seen: Callable[[str], None] = lambda _: None, *, remember: bool = False
+) -> AsyncIterator[Graph]:
+    ask = InterruptHandler()
+    registry = ElicitationRegistry()
+    registry.on_elicitation(ask)
+    caller = Caller(registry, "visitor")
+    async with in_process(caller, era, seen) as client:
+        yield Graph(durable(client) if remember else client, caller, ask)
+
+
+# --- a question, and its answer
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_question_interrupts_the_graph_and_its_answer_resumes_it(era: ConnectMode) -> None:
+    seen: list[str] = []
+    async with graph(era, seen.append) as each:
+        question = await each.start("form")
+        told = await each.resume(resume_value(question, "accept", NAME))
+
+    assert question["type"] == "elicitation.asked"
+    assert question["request"]["message"] == "Who are you?"
+    assert question["request"]["server"]["name"] == "visitor"
+    assert question["answer_schema"]["required"] == ["name"]
+    assert question["problem"] == ""
+    assert json.loads(json.dumps(question)) == question
+    assert told == {"got": {"action": "accept", "content": NAME}}
+    assert len([line for line in seen if line.startswith("form done")]) == 1
+
+
+async def test_until_2025_11_25_what_comes_before_a_question_is_done_once_more_for_each() -> None:
+    seen: list[str] = []
+    async with graph("legacy", seen.append) as each:
+        first = await each.start("twice")
+        second = await each.resume(resume_value(first, "accept", NAME))
+        told = await each.resume(resume_value(second, "decline"))
+
+    assert [first["request"]["message"], second["request"]["message"]] == ["First?", "Second?"]
+    assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "decline"}]}
+    assert seen.count("twice") == 3
+    assert seen.count("twice done") == 1
+
+
+@pytest.mark.rounds
+async def test_from_2026_07_28_on_the_rounds_before_a_question_are_done_once_more_for_each() -> None:
+    seen: list[str] = []
+    async with graph("auto", seen.append) as each:
+        first = await each.start("twice")
+        second = await each.resume(resume_value(first, "accept", NAME))
+        told = await each.resume(resume_value(second, "decline"))
+
+    assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "decline"}]}
+    assert seen.count("twice") == 3
+    assert seen.count("twice done") == 1
+
+
+@pytest.mark.rounds
+async def test_from_2026_07_28_on_a_call_that_is_remembered_is_made_once(tmp_path: Path) -> None:
+    seen: list[str] = []
+    async with graph("auto", seen.append, remember=True) as each:
+        first = await each.start("twice")
+        second = await each.resume(resume_value(first, "accept", NAME))
+        told = await each.resume(resume_value(second, "decline"))
+
+    assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "decline"}]}
+    assert each.runs == 3
+    assert [line.partition("{")[0].strip() for line in seen] == ["twice", "twice", "twice", "twice done"]
+    assert [json.loads(line[5:])["q"]["action"] for line in seen if "{" in line] == ["accept", "decline"]
+
+
+async def test_until_2025_11_25_remembering_changes_nothing() -> None:
+    seen: list[str] = []
+    async with graph("legacy", seen.append, remember=True) as each:
+        question = await each.start("form")
+        told = await each.resume(resume_value(question, "accept", NAME))
+
+    assert told == {"got": {"action": "accept", "content": NAME}}
+    assert (seen.count("form"), seen.count("form done")) == (2, 1)
+
+
+@pytest.mark.rounds
+async def test_what_is_remembered_is_not_taken_for_another_call() -> None:
+    ask = InterruptHandler()
+    caller = Caller(ask, "visitor")
+    tools = iter(["form", "echo"])
+    async with in_process(caller, "auto") as client:
+
+        async def call(_state: State) -> State:
+            await caller.call_tool(durable(client), next(tools), {})
+            return {}
+
+        each = build(ask.node(call))
+        question = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
+        with pytest.raises(CallError, match="something else"):
+            await each.ainvoke(Command(resume=resume_value(question, "accept", NAME)), CONFIG)
+
+
+@pytest.mark.rounds
+async def test_what_the_server_refuses_is_raised_as_it_is() -> None:
+    async with graph("auto", remember=True) as each:
+        with pytest.raises(getattr(mcp, "MCPError")):  # noqa: B009 -- mcp 1.x has none
+            await each.start("malformed")
+
+
+@pytest.mark.rounds
+async def test_questions_of_one_round_are_asked_one_after_the_other() -> None:
+    async with graph("auto") as each:
+        first = await each.start("two")
+        second = await each.resume(resume_value(first, "accept", NAME))
+        told = await each.resume(resume_value(second, "cancel"))
+
+    assert [each["request"]["batch_position"] for each in (first, second)] == [
+        {"number": 1, "of": 2},
+        {"number": 2, "of": 2},
+    ]
+    assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "cancel"}]}
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
+async def test_a_url_is_answered_without_content(era: ConnectMode, action: Any) -> None:
+    async with graph(era) as each:
+        question = await each.start("url")
+        told = await each.resume(resume_value(question, action, {"x": "y"}))
+
+    assert question["answer_schema"] is None
+    assert question["request"]["target"]["host"] == "login.example.com"
+    assert told == {"got": {"action": action}}
+
+
+async def test_the_server_learns_that_the_call_is_given_up() -> None:
+    seen: list[str] = []
+    async with graph("legacy", seen.append) as each:
+        await each.start("form")
+        with anyio.fail_after(10):
+            while not any("ended by" in line for line in seen):
+                await anyio.lowlevel.checkpoint()
+
+    assert not [line for line in seen if line.startswith("answer accept") or line == "form done"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_server_that_was_left_serves_the_next_call(era: ConnectMode) -> None:
+    async with graph(era) as each:
+        await each.start("form")
+        assert (await each.start("form"))["problem"] == ""
+
+
+# --- what is no answer
+
+LIES: dict[str, Callable[[str], Any]] = {
+    "yes": lambda _: "yes",
+    "true": lambda _: True,
+    "a-list": lambda _: [1],
+    "no-question": lambda _: {"action": "accept", "content": NAME},
+    "another-question": lambda _: {"question": "0" * 32, "action": "accept", "content": NAME},
+    "no-action": lambda question: {"question": question, "content": NAME},
+    "another-action": lambda question: {"question": question, "action": "yes", "content": NAME},
+    "content-is-a-text": lambda question: {"question": question, "action": "accept", "content": "Ann"},
+    "content-is-nested": lambda question: {"question": question, "action": "accept", "content": {"name": {"a": 1}}},
+    "misfit": lambda question: {"question": question, "action": "accept", "content": {"name": 1}},
+    "nothing": lambda question: {"question": question, "action": "accept"},
+}
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+async def test_what_is_no_answer_is_asked_again(era: ConnectMode, lie: Callable[[str], Any]) -> None:
+    async with graph(era) as each:
+        first = await each.start("form")
+        again = await each.resume(lie(first["question"]))
+        told = await each.resume(resume_value(again, "accept", NAME))
+
+    assert again["problem"] in (
+        NO_ANSWER,
+        "the answer did not fit the form: type",
+        "the answer did not fit the form: required",
+    )
+    assert again["question"] == first["question"]
+    assert told == {"got": {"action": "accept", "content": NAME}}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_server_that_asks_something_else_after_the_interrupt_does_not_get_the_answer(era: ConnectMode) -> None:
+    ask = InterruptHandler()
+    registry = ElicitationRegistry()
+    registry.on_elicitation(ask)
+    questions = iter(["Read the file?", "Delete the file?", "Delete the file?"])
+    protocol = "2026-07-28" if era == "auto" else "2025-11-25"
+    answers: list[Answer] = []
+
+    async def call(_state: State) -> State:
+        request = parse_request({"message": next(questions)}, server="files", protocol_version=protocol)
+        answers.append(await registry(request))
+        return {"told": answers[-1].action}
+
+    each = build(ask.node(call))
+    asked = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
+    again = (await each.ainvoke(Command(resume=resume_value(asked, "accept")), CONFIG))["__interrupt__"][0].value
+    told = await each.ainvoke(Command(resume=resume_value(again, "decline")), CONFIG)
+
+    assert (again["request"]["message"], again["problem"]) == ("Delete the file?", NO_ANSWER)
+    assert told["told"] == "decline"
+
+
+@pytest.mark.parametrize("can_block", [True, False])
+async def test_never_again_counts_where_it_was_offered(can_block: bool) -> None:
+    ask = InterruptHandler()
+    request = parse_request({"message": "Go on?"}, server="mail").model_copy(update={"can_block": can_block})
+
+    async def call(_state: State) -> State:
+        return {"told": (await ask(request)).block_server}
+
+    each = build(ask.node(call))
+    question = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
+    told = await each.ainvoke(Command(resume=resume_value(question, "decline", block_server=True)), CONFIG)
+
+    assert told["told"] is can_block
+
+
+# --- whose question
+
+
+async def test_a_question_of_no_node_is_cancelled() -> None:
+    answer = await InterruptHandler()(parse_request({"message": "m"}, server="mail"))
+
+    assert (answer.action, answer.by) == ("cancel", "unattended")
+
+
+async def test_outside_of_a_graph_nothing_is_run() -> None:
+    async def call() -> None:
+        raise AssertionError
+
+    with pytest.raises(RuntimeError, match="outside of a runnable context"):
+        await InterruptHandler().run(call)
+
+
+async def test_what_fails_in_a_node_fails_as_it_is() -> None:
+    async def call(_state: State) -> State:
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        await build(InterruptHandler().node(call)).ainvoke({}, CONFIG)
+
+
+class Many(TypedDict, total=False):
+    number: int
+
+
+class Meeting:
+    """Where two wait for each other."""
+
+    def __init__(self) -> None:
+        self.here = 0
+        self.both = anyio.Event()
+
+    async def wait(self) -> None:
+        self.here += 1
+        if self.here == 2:
+            self.both.set()
+        await self.both.wait()
+
+
+@pytest.mark.parametrize("protocol", ["2025-11-25", "2026-07-28"])
+async def test_of_several_nodes_at_once_each_gets_its_own_question_or_nobody_any(protocol: str) -> None:
+    ask = InterruptHandler()
+    answers: dict[int, Answer] = {}
+    before, after = Meeting(), Meeting()
+
+    async def call(state: Many) -> Many:
+        number = state["number"]
+        await before.wait()
+        answers[number] = await ask(parse_request({"message": f"{number}?"}, server="mail", protocol_version=protocol))
+        await after.wait()
+        return {}
+
+    builder = StateGraph(Many)
+    builder.add_node("call", ask.node(call))
+    builder.add_conditional_edges(START, lambda _: [Send("call", {"number": 1}), Send("call", {"number": 2})])
+    each = builder.compile(checkpointer=InMemorySaver())
+    state = await each.ainvoke({}, CONFIG)
+    questions = (state or {}).get("__interrupt__", ())
+    resume = {
+        question.id: resume_value(
+            question.value, "accept" if "1?" in question.value["request"]["message"] else "decline"
+        )
+        for question in questions
+    }
+    if resume:
+        await each.ainvoke(Command(resume=resume), CONFIG)
+
+    if protocol == "2025-11-25":
+        assert not resume
+        assert {answer.by for answer in answers.values()} == {"unattended"}
+    else:
+        assert len(resume) == 2
+        assert {number: answer.action for number, answer in answers.items()} == {1: "accept", 2: "decline"}
+
+
+# --- other processes
+
+
+def agent(path: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, str(ROOT / "examples" / "langgraph_agent.py"), str(path)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def test_an_agent_killed_while_it_waits_goes_on_in_another_process(tmp_path: Path) -> None:
+    asked = []
+    for _ in range(2):
+        with agent(tmp_path / "agent.db") as process:
+            assert process.stdout is not None
+            asked.append(json.loads(process.stdout.readline()))
+            process.kill()
+    fields = asked[0]["request"]["form"]["fields"]
+    content = {field["name"]: field["default"] for field in fields if field["default"] is not None}
+    with agent(tmp_path / "agent.db") as process:
+        out, _ = process.communicate(json.dumps({"action": "accept", "content": {**content, "guests": 5}}) + "\n", 60)
+
+    assert asked[0] == asked[1] == json.loads(out.splitlines()[0])
+    assert '"guests": 5' in out.splitlines()[1]
+    assert process.returncode == 0
+
+
+STAGE = """
+import os
+import sys
+from typing import TypedDict
+
+import anyio
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command
+
+from mcp_elicit_client import ElicitationRegistry
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls._connect import Command as Server, connect
+from mcp_elicit_client.handlers.langgraph import InterruptHandler, durable, resume_value
+
+path, era, stage = sys.argv[1:]
+ask = InterruptHandler()
+registry = ElicitationRegistry()
+registry.on_elicitation(ask)
+
+
+class State(TypedDict, total=False):
+    told: str
+
+
+@ask.node
+async def call(state: State) -> State:
+    server = Server([sys.executable, "-m", "tests.servers.visitor"], errlog=sys.stderr, env=dict(os.environ))
+    caller = Caller(registry, "visitor")
+    async with connect(server, caller, mode=era) as connection:
+        result = await caller.call_tool(durable(connection.client), "form", {})
+        return {"told": result.content[0].text}
+
+
+async def main():
+    builder = StateGraph(State)
+    builder.add_node("call", call)
+    builder.add_edge(START, "call")
+    builder.add_edge("call", END)
+    config = {"configurable": {"thread_id": "ann"}}
+    async with AsyncSqliteSaver.from_conn_string(path) as saver:
+        graph = builder.compile(checkpointer=saver)
+        if stage == "ask":
+            print((await graph.ainvoke({}, config))["__interrupt__"][0].value["request"]["message"], flush=True)
+            os._exit(9)
+        question = (await graph.aget_state(config)).interrupts[0].value
+        resume = Command(resume=resume_value(question, "accept", {"name": "Ann"}))
+        print((await graph.ainvoke(resume, config))["told"])
+
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_what_one_process_asked_another_answers(era: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = tmp_path / "seen"
+    monkeypatch.setenv("ELICIT_SEEN", str(seen))
+    command = [sys.executable, "-c", STAGE, str(tmp_path / "graph.db"), era]
+    asked = subprocess.run([*command, "ask"], cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=60, check=False)
+    told = subprocess.run([*command, "answer"], cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=60, check=True)
+
+    assert (asked.returncode, asked.stdout) == (9, "Who are you?\n")
+    assert json.loads(told.stdout) == {"got": {"action": "accept", "content": NAME}}
+    lines = seen.read_text().splitlines()
+    assert lines.count("form") == (1 if era == "auto" else 2)
+    assert lines.count("form done") == 1
+
+
+def test_a_graph_that_is_not_async_is_interrupted_and_resumed_too(tmp_path: Path) -> None:
+    ask = InterruptHandler()
+    caller = Caller(ask, "visitor")
+
+    async def call() -> str:
+        async with in_process(caller, "legacy") as client:
+            return str((await caller.call_tool(client, "form", {})).content[0].text)
+
+    def node(_state: State) -> State:
+        return {"told": anyio.run(ask.run, call)}
+
+    with SqliteSaver.from_conn_string(str(tmp_path / "graph.db")) as saver:
+        question = build(node, saver).invoke({}, CONFIG)["__interrupt__"][0].value
+    with SqliteSaver.from_conn_string(str(tmp_path / "graph.db")) as saver:
+        told = build(node, saver).invoke(Command(resume=resume_value(question, "accept", NAME)), CONFIG)
+
+    assert json.loads(told["told"]) == {"got": {"action": "accept", "content": NAME}}
+
+
+# --- what is installed
+
+
+def test_without_langgraph_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "langgraph.types", None)
+
+    with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[langgraph\]"):
+        InterruptHandler()
+
+
+def test_langgraph_is_not_loaded_before_it_is_used() -> None:
+    code = (
+        "import sys, mcp_elicit_client.handlers.langgraph; print([m for m in sys.modules if m.startswith('langgraph')])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+
+    assert run.stdout == "[]\n"

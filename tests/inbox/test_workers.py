@@ -1,0 +1,149 @@
+"""Asked in one process, answered over HTTP in another, with a real Redis between them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import httpx
+import pytest
+
+from tests.support import ROOT
+from tests.support.inboxes import RedisServer, until
+
+WORKER = str(ROOT / "tests" / "servers" / "worker.py")
+PREFIX = "{work}"
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[RedisServer]:
+    server = RedisServer(tmp_path)
+    yield server
+    server.stop()
+
+
+@contextmanager
+def worker(part: str, redis: RedisServer, *more: Any) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, WORKER, part, redis.url, PREFIX, *map(str, more)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@asynccontextmanager
+async def front(redis: RedisServer) -> AsyncIterator[httpx.AsyncClient]:
+    """A front end, signed in, of the process that serves."""
+    with worker("serve", redis) as serving:
+        assert serving.stdout is not None
+        port = await anyio.to_thread.run_sync(serving.stdout.readline)
+        limits = httpx.Limits(max_connections=20)
+        async with httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{int(port)}", headers={"x-user": "ann"}, timeout=30, limits=limits
+        ) as client:
+            await until(lambda: _is_up(client))
+            yield client
+
+
+async def _is_up(client: httpx.AsyncClient) -> bool:
+    try:
+        return (await client.get("/")).status_code == 200
+    except httpx.ConnectError:
+        return False
+
+
+async def entries(client: httpx.AsyncClient, path: str = "/") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (await client.get(path)).raise_for_status().json()["entries"]
+    return found
+
+
+async def test_of_a_thousand_answered_over_http_none_is_lost_and_none_answered_twice(redis: RedisServer) -> None:
+    statuses: list[int] = []
+
+    async def answer(client: httpx.AsyncClient, entry: dict[str, Any]) -> None:
+        # Somebody clicks twice, or two people answer.
+        for who in ("first", "second"):
+            said = {"action": "accept", "content": {"a": f"{who} {entry['request']['message']}"}}
+            statuses.append((await client.post(f"/{entry['id']}", json=said)).status_code)
+
+    async with front(redis) as client:
+        with worker("ask", redis, 1_000) as asking, anyio.fail_after(60):
+            while statuses.count(200) < 1_000:
+                page = await entries(client)
+                async with anyio.create_task_group() as group:
+                    for entry in page:
+                        group.start_soon(answer, client, entry)
+            output, _ = await anyio.to_thread.run_sync(asking.communicate)
+
+    answers = json.loads(output)
+    assert sorted(number for number, _, _ in answers) == list(range(1_000))
+    assert all((said, action) == (f"first {number}", "accept") for number, said, action in answers)
+    assert sorted(statuses) == [200] * 1_000 + [409] * 1_000
+
+
+async def test_the_pages_of_a_killed_worker_say_that_it_is_over(redis: RedisServer) -> None:
+    told: list[str] = []
+
+    async def follow(client: httpx.AsyncClient) -> None:
+        async with client.stream("GET", "/events") as stream:
+            async for line in stream.aiter_lines():
+                if line.startswith("data:"):
+                    told.append(json.loads(line.removeprefix("data:"))["state"])  # noqa: PERF401 -- seen as it comes
+
+    async with front(redis) as client:
+        with worker("ask", redis, 1) as asking:
+            (entry,) = await until(lambda: entries(client))
+            async with anyio.create_task_group() as group:
+                group.start_soon(follow, client)
+                await until(lambda: _in(told, "pending"))
+                asking.kill()
+                await until(lambda: _in(told, "orphaned"))
+                group.cancel_scope.cancel()
+        with anyio.fail_after(10):
+            page = await client.get(f"/{entry['id']}", headers={"accept": "text/html"})
+            late = await client.post(f"/{entry['id']}", json={"action": "decline"})
+
+    assert (page.status_code, "The program that asked is gone." in page.text) == (200, True)
+    assert (late.status_code, late.json()["state"]) == (409, "orphaned")
+
+
+async def _in(told: list[str], state: str) -> bool:
+    return state in told
+
+
+async def test_what_waits_survives_a_redis_that_is_started_again(redis: RedisServer) -> None:
+    async with front(redis) as client:
+        with worker("ask", redis, 3) as asking:
+            before = await until(lambda: _all(client, 3))
+            redis.stop()
+            assert (await client.get("/")).status_code == 503
+            redis.start()
+            after = await until(lambda: _all(client, 3))
+            for entry in after:
+                said = {"action": "accept", "content": {"a": "still there"}}
+                assert (await client.post(f"/{entry['id']}", json=said)).status_code == 200
+            output, _ = await anyio.to_thread.run_sync(asking.communicate)
+
+    assert {entry["id"] for entry in after} == {entry["id"] for entry in before}
+    assert sorted(json.loads(output)) == [[number, "still there", "accept"] for number in range(3)]
+
+
+async def _all(client: httpx.AsyncClient, count: int) -> list[dict[str, Any]] | None:
+    reply = await client.get("/")
+    found: list[dict[str, Any]] = reply.json().get("entries", [])
+    return found if len(found) == count else None

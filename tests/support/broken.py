@@ -1,0 +1,589 @@
+"""
+A deliberately broken callback for each scenario of the kit.
+
+Each stands between the SDK and a callback that is right, and spoils one
+thing: the question before it is asked, or the answer before it is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import re
+import subprocess
+import time
+import urllib.request
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import anyio
+from mcp.types import ElicitResult, ErrorData
+
+from mcp_elicit_client.testing.scenario_run import CallbackUnderTest
+from mcp_elicit_client.testing.user_action import FAILURE_TEXT, UserAction
+from tests.support.subjects import scripted
+
+Wire = dict[str, Any]
+Ask = Callable[[Wire], Any]
+Break = Callable[[Wire, Ask, UserAction | None], Any]
+
+
+def broken(spoil: Break) -> CallbackUnderTest:
+    """Make a subject that is spoilt by *spoil*, which gets the question, who answers it rightly, and the wish."""
+    good = scripted()
+    wishes: list[UserAction] = []
+
+    def follow(wish: UserAction) -> Any:
+        wishes.append(wish)
+        assert good.user is not None
+        return good.user(wish)
+
+    async def callback(context: Any, params: Any) -> Any:
+        wire = params.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+        async def ask(wire: Wire) -> Wire:
+            result = await good.callback(context, wire)
+            answer: Wire = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+            return answer
+
+        answer = await spoil(wire, ask, wishes.pop(0) if wishes else None)
+        if not isinstance(answer, dict):
+            return answer
+        # What an SDK would refuse to build is built all the same.
+        fields = {"action": answer.get("action"), "content": answer.get("content"), "meta": None}
+        if "code" in answer:
+            return ErrorData.model_validate(answer)
+        return ElicitResult.model_construct(**{k: v for k, v in fields.items() if v is not None})
+
+    return CallbackUnderTest(callback, follow, good.server)
+
+
+# --- spoiling the question
+
+
+def properties(change: Callable[[str, Wire], Wire]) -> Break:
+    async def spoil(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+        if "requestedSchema" in wire:
+            schema = wire["requestedSchema"]
+            changed = {name: change(name, dict(each)) for name, each in schema.get("properties", {}).items()}
+            wire = {**wire, "requestedSchema": {**schema, "properties": changed}}
+        return await ask(wire)
+
+    return spoil
+
+
+def without(*keywords: str, when: Callable[[Wire], bool] = lambda _schema: True) -> Break:
+    """Forget *keywords* of a field's schema: what they say is not checked."""
+
+    def change(_name: str, schema: Wire) -> Wire:
+        return {key: value for key, value in schema.items() if key not in keywords} if when(schema) else schema
+
+    return properties(change)
+
+
+def without_default(value: Any) -> Break:
+    def is_it(schema: Wire) -> bool:
+        return "default" in schema and schema["default"] == value and type(schema["default"]) is type(value)
+
+    return without("default", when=is_it)
+
+
+def of_format(name: str) -> Break:
+    return without("format", when=lambda schema: schema.get("format") == name)
+
+
+# --- spoiling the answer
+
+
+def answers(change: Callable[[Wire, Wire], Any]) -> Break:
+    """Let *change* make of the question and the right answer a wrong one."""
+
+    async def spoil(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+        return change(wire, await ask(wire))
+
+    return spoil
+
+
+def becomes(action: str, instead: str, mode: str = "form", *, empty: bool = False) -> Break:
+    def change(wire: Wire, answer: Wire) -> Wire:
+        asked = wire.get("mode", "form")
+        is_empty = asked == "form" and not wire["requestedSchema"].get("properties")
+        if answer["action"] == action and asked == mode and is_empty == empty:
+            return {"action": instead, **({"content": {"name": "x"}} if instead == "accept" and mode == "form" else {})}
+        return answer
+
+    return answers(change)
+
+
+def values(change: Callable[[Any], Any]) -> Break:
+    """Let *change* spoil every value."""
+
+    def spoil(_wire: Wire, answer: Wire) -> Wire:
+        if answer["action"] != "accept" or "content" not in answer:
+            return answer
+        return {**answer, "content": {name: change(value) for name, value in answer["content"].items()}}
+
+    return answers(spoil)
+
+
+def swap(value: Any, instead: Any) -> Break:
+    """Send *instead* of *value*, or nothing of it (...)."""
+
+    def is_it(other: Any) -> bool:
+        return bool(other == value) and type(other) is type(value)
+
+    def spoil(_wire: Wire, answer: Wire) -> Wire:
+        if answer["action"] != "accept" or "content" not in answer:
+            return answer
+        content = {
+            name: instead if is_it(each) else each
+            for name, each in answer["content"].items()
+            if not (instead is ... and is_it(each))
+        }
+        return {**answer, "content": content}
+
+    return answers(spoil)
+
+
+def decides(word: str, instead: str) -> Break:
+    """Take the text *word* for a decision."""
+
+    def spoil(_wire: Wire, answer: Wire) -> Wire:
+        return {"action": instead} if word in (answer.get("content") or {}).values() else answer
+
+    return answers(spoil)
+
+
+def fills(kind: Callable[[Wire], bool], value: Any) -> Break:
+    """Send *value* for every optional field of a *kind* that nobody touched."""
+
+    def spoil(wire: Wire, answer: Wire) -> Wire:
+        if answer["action"] != "accept" or "requestedSchema" not in wire:
+            return answer
+        known = wire["requestedSchema"]["properties"]
+        added = {name: value for name, schema in known.items() if kind(schema) and "default" not in schema}
+        return {**answer, "content": {**added, **answer.get("content", {})}}
+
+    return answers(spoil)
+
+
+def is_type(name: str) -> Callable[[Wire], bool]:
+    return lambda schema: schema.get("type") == name and "format" not in schema and "enum" not in schema
+
+
+def unchecked(fits: Callable[[Any], bool]) -> Break:
+    """Send what the user means, unchecked, where it is a value that *fits*."""
+
+    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+        answer = await ask(wire)
+        if wish is not None and wish.action == "accept" and any(map(fits, wish.content.values())):
+            return {"action": "accept", "content": dict(wish.content)}
+        return answer
+
+    return spoil
+
+
+def sends_defaults(value: Any) -> Break:
+    """Send the default *value* as it stands, whether it fits or not."""
+
+    def spoil(wire: Wire, answer: Wire) -> Wire:
+        if answer["action"] != "accept" or "requestedSchema" not in wire:
+            return answer
+        known = wire["requestedSchema"]["properties"]
+        added = {
+            name: schema["default"]
+            for name, schema in known.items()
+            if "default" in schema and schema["default"] == value
+        }
+        return {**answer, "content": {**added, **answer.get("content", {})}}
+
+    return answers(spoil)
+
+
+# --- doing something beside
+
+
+def beside(act: Callable[[Wire, UserAction | None], Any]) -> Break:
+    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+        act(wire, wish)
+        return await ask(wire)
+
+    return spoil
+
+
+def at_url(act: Callable[[str], Any]) -> Break:
+    return beside(lambda wire, _wish: act(wire["url"]) if wire.get("mode") == "url" else None)
+
+
+def accepts_url(prefix: str) -> Break:
+    async def spoil(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+        if str(wire.get("url", "")).startswith(prefix):
+            return {"action": "accept"}
+        return await ask(wire)
+
+    return spoil
+
+
+def shows(make: Callable[[Wire], str]) -> Break:
+    """Show the user what *make* makes of the question, and nothing else."""
+
+    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+        answer = await ask(wire)
+        if wish is not None:
+            wish.seen[:] = [make(wire)]
+        return answer
+
+    return spoil
+
+
+async def fetch(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+    if wire.get("mode") == "url":
+        with suppress(OSError):
+            await asyncio.to_thread(urllib.request.urlopen, wire["url"].replace("https", "http"), timeout=0.01)
+    return await ask(wire)
+
+
+def absent(instead: Any, *, empty: bool | None = None, mode: str = "form") -> Break:
+    """Answer *instead* where nobody is there."""
+
+    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+        is_empty = not wire.get("requestedSchema", {}).get("properties")
+        if (
+            wish is not None
+            and wish.action == "absent"
+            and wire.get("mode", "form") == mode
+            and empty in (None, is_empty)
+        ):
+            if isinstance(instead, Exception):
+                raise instead
+            return instead
+        return await ask(wire)
+
+    return spoil
+
+
+def interface(instead: Any) -> Break:
+    """Answer *instead* where the interface breaks."""
+
+    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+        if wish is not None and wish.action == "fail":
+            if isinstance(instead, Exception):
+                raise instead
+            return instead
+        return await ask(wire)
+
+    return spoil
+
+
+async def hangs_alone(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    if wish is not None and wish.action == "absent":
+        await anyio.sleep_forever()
+    return await ask(wire)
+
+
+async def hangs_at_empty(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+    if wire.get("mode", "form") == "form" and not wire["requestedSchema"].get("properties"):
+        await anyio.sleep_forever()
+    return await ask(wire)
+
+
+async def impatient(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+    with anyio.move_on_after(0.3):
+        return await ask(wire)
+    return {"action": "cancel"}
+
+
+async def blocks(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    if wish is not None:
+        time.sleep(wish.after)  # noqa: ASYNC251 -- it is broken
+    return await ask(wire)
+
+
+async def swallows(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    try:
+        return await ask(wire)
+    except BaseException:
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(1.5)
+        return {"action": "cancel"}
+
+
+async def mixes_up(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+    """Answer the second question as if it were the first."""
+    answer = await ask(wire)
+    content = answer.get("content", {})
+    return {"action": "accept", "content": {"fruit": content["city"]}} if "city" in content else answer
+
+
+async def python_pattern(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    """Check patterns with Python's re, in the event loop, and as a whole."""
+    for name, schema in wire.get("requestedSchema", {}).get("properties", {}).items():
+        value = wish.content.get(name) if wish is not None and wish.action == "accept" else None
+        if "pattern" in schema and isinstance(value, str) and not re.fullmatch(schema["pattern"], value):
+            return {"action": "cancel"}
+    return await ask(wire)
+
+
+async def newline_pattern(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    """Check patterns with Python's re.match."""
+    for name, schema in wire.get("requestedSchema", {}).get("properties", {}).items():
+        value = wish.content.get(name) if wish is not None else None
+        if "pattern" in schema and isinstance(value, str) and re.match(schema["pattern"], value):
+            return {"action": "accept", "content": {name: value}}
+    return await ask(wire)
+
+
+async def reads_meta(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+    return {"action": "cancel"} if "$schema" in wire.get("requestedSchema", {}) else await ask(wire)
+
+
+async def forms_only(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+    wire["requestedSchema"]["properties"]
+    return await ask(wire)
+
+
+async def quotes_values(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    if wish is not None and any(not isinstance(value, (int, float)) for value in wish.content.values()):
+        return {"code": -32602, "message": f"validation error: {dict(wish.content)}"}
+    return await ask(wire)
+
+
+def chokes(at: Callable[[Wire], bool]) -> Break:
+    """Stand still at a question that is too large."""
+    return beside(lambda wire, _wish: time.sleep(2.2) if at(wire) else None)
+
+
+def count_of_properties(wire: Wire) -> int:
+    return len(wire.get("requestedSchema", {}).get("properties", {}))
+
+
+def options(wire: Wire) -> int:
+    return max((len(each.get("oneOf", [])) for each in wire["requestedSchema"]["properties"].values()), default=0)
+
+
+async def follows_references(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+    for schema in wire.get("requestedSchema", {}).get("properties", {}).values():
+        with suppress(OSError):
+            urllib.request.urlopen(schema["$ref"], timeout=0.05) if "$ref" in schema else None  # noqa: ASYNC210
+    return await ask(wire)
+
+
+def by_title(instead: dict[str, str]) -> Break:
+    return values(
+        lambda value: (
+            [instead.get(each, each) for each in value]
+            if isinstance(value, list)
+            else instead.get(value, value)
+            if isinstance(value, str)
+            else value
+        )
+    )
+
+
+def renames(key: str) -> Break:
+    def spoil(_wire: Wire, answer: Wire) -> Wire:
+        content = answer.get("content")
+        if not content or key not in content:
+            return answer
+        return {**answer, "content": {f"field_{name}": value for name, value in content.items()}}
+
+    return answers(spoil)
+
+
+async def everything_reaches(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    answer = await ask(wire)
+    if wish is not None:
+        wish.saw(wire["message"])
+    return answer
+
+
+async def no_mode_is_none(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    # The SDK puts the mode in; the broken one looks at what the tester knows of the wire.
+    if wish is not None and "mode" not in wish.params:
+        return {"action": "decline"}
+    return await ask(wire)
+
+
+def raw(part: Callable[[Wire], str]) -> Break:
+    return shows(lambda wire: f"mail {part(wire)}")
+
+
+def message(wire: Wire) -> str:
+    return str(wire["message"])
+
+
+def titles(wire: Wire) -> str:
+    fields = wire.get("requestedSchema", {}).get("properties", {})
+    return " ".join([wire["message"], *(str(each.get("title")) for each in fields.values())])
+
+
+def default_for_falsy(wire: Wire, answer: Wire) -> Wire:
+    known = wire.get("requestedSchema", {}).get("properties", {})
+    content = {name: value or known[name].get("default", value) for name, value in answer.get("content", {}).items()}
+    return {**answer, "content": content} if answer["action"] == "accept" else answer
+
+
+async def truncates(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    if wish is not None and wish.content.get("it") == 2.5:
+        return {"action": "accept", "content": {"it": int(wish.content["it"])}}
+    return await ask(wire)
+
+
+async def nothing_required(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+    if "requestedSchema" in wire:
+        wire = {**wire, "requestedSchema": {**wire["requestedSchema"], "required": []}}
+    return await ask(wire)
+
+
+def is_bad(value: Any) -> Callable[[Any], bool]:
+    return lambda other: type(other) is type(value) and other == value
+
+
+BROKEN_CALLBACKS: dict[str, Break] = {
+    # what the user decided
+    "form-accept-is-accept": becomes("accept", "cancel"),
+    "form-decline-is-decline": becomes("decline", "cancel"),
+    "form-cancel-is-cancel": becomes("cancel", "decline"),
+    "url-accept-is-accept": becomes("accept", "decline", "url"),
+    "url-decline-is-decline": becomes("decline", "cancel", "url"),
+    "url-cancel-is-cancel": becomes("cancel", "decline", "url"),
+    "confirmation-accept-is-accept": hangs_at_empty,
+    "confirmation-decline-is-decline": becomes("decline", "accept", empty=True),
+    "confirmation-cancel-is-cancel": becomes("cancel", "decline", empty=True),
+    "no-content-with-decline": answers(lambda _, a: {**a, "content": {"name": "x"}} if a["action"] == "decline" else a),
+    "no-content-with-cancel": answers(lambda _, a: {**a, "content": {"name": "x"}} if a["action"] == "cancel" else a),
+    "no-content-with-url": answers(lambda w, a: {**a, "content": {}} if w.get("mode") == "url" else a),
+    "accept-has-content": answers(lambda _, a: a if a.get("content") else {"action": a["action"]}),
+    "no-mode-is-a-form": no_mode_is_none,
+    "unknown-keys-do-no-harm": reads_meta,
+    "thinking-takes-time": impatient,
+    "two-questions-at-once": mixes_up,
+    "server-is-named": shows(titles),
+    "message-is-shown": shows(lambda wire: " ".join(["mail", *wire.get("requestedSchema", {}).get("properties", {})])),
+    "options-are-shown": raw(titles),
+    # what the user gave
+    "text-of-any-script": values(lambda v: v.encode("ascii", "ignore").decode() if isinstance(v, str) else v),
+    "long-text-kept": values(lambda v: v[:500] if isinstance(v, str) else v),
+    "the-word-decline": decides("decline", "decline"),
+    "the-word-cancel": decides("cancel", "cancel"),
+    "a-slash-first": decides("/decline", "decline"),
+    "no-sentinel-value": decides("__CANCELLED__", "cancel"),
+    "integer-stays-integer": values(lambda v: str(v) if type(v) is int else v),
+    "fraction-kept": values(lambda v: int(v) if isinstance(v, float) else v),
+    "zero-kept": swap(0, ...),
+    "false-kept": swap(False, ...),
+    "true-is-true": swap(True, "true"),
+    "choice-sends-value": by_title({"#f00": "Red"}),
+    "enum-names-send-value": by_title({"r": "Red"}),
+    "enum-names-of-other-length": by_title({"b": "a"}),
+    "same-titles-kept-apart": by_title({"us": "eu"}),
+    "options-with-commas": values(lambda v: ",".join(v).split(",") if isinstance(v, list) else v),
+    "several-are-a-list": values(lambda v: ",".join(v) if isinstance(v, list) else v),
+    "one-of-several-is-a-list": values(lambda v: v[0] if isinstance(v, list) and len(v) == 1 else v),
+    "several-titled-send-values": by_title({"#00f": "Blue", "#f00": "Red"}),
+    "optional-of-pydantic": answers(
+        lambda w, a: {"action": "cancel"} if "anyOf" in str(w.get("requestedSchema")) else a
+    ),
+    "date-time-keeps-zone": values(lambda v: v.partition("+")[0] if isinstance(v, str) else v),
+    "name-with-hyphen": renames("first-name"),
+    "name-of-python": renames("class"),
+    "untouched-text-left-out": fills(is_type("string"), ""),
+    "untouched-number-left-out": fills(is_type("number"), 0),
+    "untouched-integer-left-out": fills(is_type("integer"), 0),
+    "untouched-boolean-left-out": fills(is_type("boolean"), value=False),
+    "untouched-choice-left-out": fills(lambda schema: "enum" in schema, "a"),
+    "untouched-list-left-out": fills(is_type("array"), []),
+    "untouched-date-left-out": fills(lambda schema: schema.get("format") == "date", ""),
+    "default-text-kept": without_default("Bern"),
+    "default-false-kept": without_default(False),
+    "default-zero-kept": without_default(0),
+    "default-empty-text-kept": without_default(""),
+    "default-empty-list-kept": without_default([]),
+    "default-choice-kept": without("default", when=lambda schema: "enum" in schema),
+    "default-list-kept": without("default", when=lambda schema: schema.get("type") == "array"),
+    "user-wins-over-default": answers(default_for_falsy),
+    "default-outside-options-not-sent": sends_defaults("z"),
+    "default-too-long-not-sent": sends_defaults("much too long"),
+    "default-of-wrong-type-not-sent": sends_defaults("twelve"),
+    "default-null-not-sent": sends_defaults(None),
+    "default-no-email-not-sent": sends_defaults("nobody"),
+    "no-nulls": fills(lambda schema: True, None),
+    "values-of-the-wire": values(lambda v: {"value": v}),
+    "only-what-was-asked-for": unchecked(lambda value: value == "4711"),
+    # what does not fit
+    "too-short": without("minLength"),
+    "too-long": without("maxLength"),
+    "below-minimum": without("minimum"),
+    "above-maximum": without("maximum"),
+    "fraction-for-integer": truncates,
+    "digits-then-letters": unchecked(is_bad("12abc")),
+    "nan-refused": unchecked(lambda value: isinstance(value, float) and math.isnan(value)),
+    "infinity-refused": unchecked(lambda value: value == math.inf),
+    "boolean-for-number": unchecked(lambda value: value is True),
+    "text-for-boolean": unchecked(is_bad("perhaps")),
+    "not-an-option": without("enum"),
+    "title-for-value": unchecked(is_bad("Red")),
+    "too-few-options": without("minItems"),
+    "too-many-options": without("maxItems"),
+    "list-with-no-option": unchecked(is_bad(["a", "z"])),
+    "no-email": of_format("email"),
+    "no-uri": of_format("uri"),
+    "no-date": of_format("date"),
+    "date-time-without-zone": of_format("date-time"),
+    "date-for-date-time": of_format("date-time"),
+    "format-and-length": without("maxLength", when=lambda schema: "format" in schema),
+    "one-newline-more": newline_pattern,
+    "required-is-required": nothing_required,
+    "pattern-is-a-search": python_pattern,
+    "broken-pattern-survived": python_pattern,
+    "slow-pattern-holds-up-nothing": python_pattern,
+    # URLs
+    "url-not-opened-when-declined": at_url(webbrowser.open),
+    "url-not-opened-by-nobody": absent({"action": "accept"}, mode="url"),
+    "url-mode-gets-an-answer": forms_only,
+    "url-not-fetched": fetch,
+    "url-not-through-a-shell": at_url(lambda url: subprocess.run(f"true '{url}'", shell=True, check=False)),
+    "url-opened-once": at_url(lambda url: (webbrowser.open(url), webbrowser.open(url))),
+    "url-shown-whole": shows(message),
+    "url-javascript-refused": accepts_url("javascript:"),
+    "url-file-refused": accepts_url("file:"),
+    "url-data-refused": accepts_url("data:"),
+    "url-option-refused": accepts_url("--"),
+    "url-program-refused": accepts_url("calc"),
+    "url-backslash-refused": accepts_url("https://evil.example\\"),
+    "url-line-break-refused": accepts_url("https://bank.example\r"),
+    "url-not-logged": at_url(lambda url: logging.getLogger("broken").info("asked to visit %s", url)),
+    # nobody there, and failures
+    "nobody-fills-in-no-form": absent({"action": "accept", "content": {"name": "John Doe"}}, empty=False),
+    "nobody-confirms-nothing": absent({"action": "accept", "content": {}}, empty=True),
+    "nobody-is-not-a-decline": absent({"action": "decline"}),
+    "nobody-holds-up-nothing": hangs_alone,
+    "nobody-raises-nothing": absent(EOFError("EOF when reading a line")),
+    "exception-text-not-told": interface({"code": -32603, "message": f"failed: {FAILURE_TEXT}"}),
+    "broken-interface-raises-nothing": interface(RuntimeError(FAILURE_TEXT)),
+    "broken-interface-is-no-decision": interface({"action": "decline"}),
+    "values-not-in-errors": quotes_values,
+    "values-not-logged": beside(
+        lambda _wire, wish: logging.getLogger("broken").info("got %s", wish.content if wish is not None else None)
+    ),
+    "event-loop-goes-on": blocks,
+    "leaving-ends-the-question": swallows,
+    "withdrawn-is-no-answer": swallows,
+    # servers that mean harm
+    "many-fields-survived": chokes(lambda wire: count_of_properties(wire) > 1_000),
+    "many-options-survived": chokes(lambda wire: options(wire) > 1_000),
+    "doubling-survived": chokes(lambda wire: "$defs" in wire["requestedSchema"]),
+    "long-message-survived": chokes(lambda wire: len(wire["message"]) > 1_000_000),
+    "huge-numbers-survived": beside(lambda wire, _wish: str(wire["requestedSchema"]["properties"].get("a"))),
+    "no-reference-fetched": follows_references,
+    "escapes-in-message": raw(message),
+    "escapes-in-title": raw(titles),
+    "carriage-return-in-message": raw(message),
+    "reversed-text-in-message": raw(message),
+    "escapes-in-url": raw(message),
+    "flood-is-held-back": everything_reaches,
+    "server-may-die": swallows,
+}

@@ -1,0 +1,457 @@
+"""The page in the user's own browser: a real server asks, a real Chromium answers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from mcp_elicit_client import parse_request
+from mcp_elicit_client.handlers.browser import BrowserHandler
+from mcp_elicit_client.typing import Answer
+from tests.integration.test_everything import TOOL as URL_TOOL
+from tests.integration.test_everything import URL, everything
+from tests.support import FILLED_IN, ROOT, form_params
+from tests.support.chromium import browser, chromium, until_it_takes_a_yes, violations
+
+pytestmark = pytest.mark.anyio
+
+FORM_TOOL = "trigger-elicitation-request"
+NAME = form_params({"properties": {"name": {"type": "string", "title": "Name"}}, "required": ["name"]}, "Who?")
+HAS_SCRIPT = pytest.mark.parametrize("has_script", [True, False], ids=["script", "no-script"])
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+class Desk:
+    """A desktop, which is asked to open files, and a browser that does so."""
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
+        self._send, self._files = anyio.create_memory_object_stream[Path](99)
+
+    async def open_file(self, path: Path) -> bool:
+        await self._send.send(path)
+        return True
+
+    def close(self) -> None:
+        self._send.close()
+        self._files.close()
+
+    async def page(self) -> Any:
+        """Open what is to be opened next."""
+        with anyio.fail_after(30):
+            path = await self._files.receive()
+        page = await self.context.new_page()
+        await page.goto(path.as_uri())
+        await page.wait_for_selector("main")
+        return page
+
+
+class Question:
+    answer: Answer
+
+    def __init__(self) -> None:
+        self._is_over = anyio.Event()
+        self.withdraw: Callable[[], None] = lambda: None
+
+    async def ask(self, handler: BrowserHandler, params: Any, **more: Any) -> None:
+        with anyio.CancelScope() as scope:
+            self.withdraw = scope.cancel
+            self.answer = await handler(parse_request(params, server="mail", **more))
+        self._is_over.set()
+
+    async def over(self) -> Answer:
+        with anyio.fail_after(30):
+            await self._is_over.wait()
+        return self.answer
+
+
+@asynccontextmanager
+async def sitting(*arguments: str, **context: Any) -> AsyncIterator[Desk]:
+    async with browser(*arguments) as launched:
+        desk = Desk(await launched.new_context(locale="en-US", **context))
+        try:
+            yield desk
+        finally:
+            desk.close()
+
+
+@asynccontextmanager
+async def asking(desk: Desk, params: Any = NAME, more: Any = None, **options: Any) -> AsyncIterator[Question]:
+    question = Question()
+    handler = BrowserHandler(open_file=desk.open_file, **options)
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: question.ask(handler, params, **(more or {})))
+        yield question
+        group.cancel_scope.cancel()
+
+
+class Call:
+    """A call of a real server, which asks while it is under way."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self._is_over = anyio.Event()
+        self._text = ""
+
+    async def run(self, connection: Any, tool: str, arguments: Any) -> None:
+        result = await connection.call_tool(tool, arguments)
+        self._text = "".join(part["text"] for part in result["content"])
+        self._is_over.set()
+
+    async def result(self) -> Any:
+        """What the server says that it got."""
+        with anyio.fail_after(30):
+            await self._is_over.wait()
+        start = self._text.index("{")
+        return json.JSONDecoder().raw_decode(self._text[start:])[0]
+
+
+@asynccontextmanager
+async def calling(tool: str = FORM_TOOL, has_script: bool = True, **arguments: Any) -> AsyncIterator[Call]:
+    async with sitting(java_script_enabled=has_script) as desk:
+        handler = BrowserHandler(open_file=desk.open_file)
+        async with everything(handler, "stdio") as connection, anyio.create_task_group() as group:
+            call = Call(desk)
+            group.start_soon(call.run, connection, tool, arguments)
+            yield call
+
+
+async def tab_to(page: Any, name: str, value: str | None = None) -> None:
+    """Press Tab until the control *name* has the focus, or the one of its options or buttons with *value*."""
+    for _ in range(60):
+        await page.keyboard.press("Tab")
+        focused = await page.evaluate("[document.activeElement.name, document.activeElement.value]")
+        if focused[0] == name and value in (None, focused[1]):
+            return
+    raise AssertionError((name, value))
+
+
+async def fill_by_keyboard(page: Any) -> None:
+    async def types(name: str, text: object) -> None:
+        await tab_to(page, name)
+        await page.keyboard.type(str(text))
+
+    async def presses(name: str, *keys: str, value: str | None = None) -> None:
+        await tab_to(page, name, value)
+        for key in keys:
+            await page.keyboard.press(key)
+
+    await types("f0", FILLED_IN["name"])
+    await presses("f1", "ArrowDown")  # from Leave out to the first, Yes
+    await types("f2", FILLED_IN["firstLine"])
+    await types("f3", "ada@")
+    await types("f4", FILLED_IN["homepage"])
+    await types("f5", "12101815")
+    await types("f6", "7")
+    await types("f7", "2.5")
+    await presses("f8", "ArrowDown", "ArrowDown")
+    await presses("f9", "Space", value="4")
+    await presses("f10", "ArrowDown", "ArrowDown")
+    await presses("f11", "Space", value="2")
+    await presses("f12", "ArrowDown")
+    await presses("action", "Enter", value="review")
+
+
+async def fill_by_mouse(page: Any) -> None:
+    texts = {"f0": "name", "f2": "firstLine", "f4": "homepage", "f5": "birthdate", "f6": "integer", "f7": "number"}
+    for place, name in texts.items():
+        await page.click(f"#{place}")
+        await page.fill(f"#{place}", str(FILLED_IN[name]))
+    await page.click("#f3")
+    await page.fill("#f3", "ada@")
+    for label in ("Yes", "Joey", "Bass", "Wonder Woman", "Trout", "Dogs"):
+        await page.get_by_text(label, exact=True).first.click()
+    await page.click("text=Review")
+
+
+async def correct_by_keyboard(page: Any) -> None:
+    await page.keyboard.press("Tab")  # from the summary to its first link
+    await page.keyboard.press("Enter")
+    for key in ("End", *"example.com", "Enter"):
+        await page.keyboard.press(key)
+
+
+async def correct_by_mouse(page: Any) -> None:
+    await page.click(".summary a")
+    await page.fill("#f3", FILLED_IN["email"])
+    await page.click("text=Review")
+
+
+async def send_by_keyboard(page: Any) -> None:
+    await tab_to(page, "action", "accept")
+    await page.keyboard.press("Enter")
+
+
+async def send_by_mouse(page: Any) -> None:
+    await page.click("text=Send")
+
+
+WAYS = {
+    "keyboard": (fill_by_keyboard, correct_by_keyboard, send_by_keyboard),
+    "mouse": (fill_by_mouse, correct_by_mouse, send_by_mouse),
+}
+
+
+@HAS_SCRIPT
+@pytest.mark.parametrize("way", WAYS)
+async def test_all_thirteen_fields_of_a_real_server_are_filled_in_corrected_reviewed_and_sent(
+    way: str, has_script: bool
+) -> None:
+    fill, correct, send = WAYS[way]
+    async with calling(has_script=has_script) as call:
+        page = await call.desk.page()
+        await fill(page)
+        await page.wait_for_selector("#summary:focus")
+        assert await page.inner_text(".summary li") == (
+            "String with email format: Must be an e-mail address, such as name@example.com."
+        )
+        assert await page.get_attribute("#f3", "aria-invalid") == "true"
+        await correct(page)
+        await page.wait_for_selector("dl")
+        assert "Guitar, Bass" in await page.inner_text("dl")
+        await until_it_takes_a_yes(page, has_script=has_script)
+        await send(page)
+        await page.wait_for_selector("h1:has-text('Sent')")
+        result = await call.result()
+
+    assert result == {"action": "accept", "content": FILLED_IN}
+
+
+@HAS_SCRIPT
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_a_real_server_hears_a_no(action: str, has_script: bool) -> None:
+    async with calling(has_script=has_script) as call:
+        page = await call.desk.page()
+        await page.click(f"button[value={action}]")
+        await page.wait_for_selector("h1:has-text('Sent')")
+        assert await call.result() == {"action": action}
+
+
+async def test_closing_the_page_is_a_cancel() -> None:
+    async with calling() as call:
+        page = await call.desk.page()
+        await page.wait_for_selector("[data-countdown]:not([hidden])")
+        await page.close()
+        assert await call.result() == {"action": "cancel"}
+
+
+async def test_going_elsewhere_is_a_cancel_too() -> None:
+    async with sitting() as desk, asking(desk) as question:
+        page = await desk.page()
+        await page.goto("about:blank")
+        answer = await question.over()
+
+    assert (answer.action, answer.by, answer.reason) == ("cancel", "user", "the page was closed")
+
+
+async def test_a_page_that_is_loaded_again_changed_or_left_for_a_step_is_not_closed() -> None:
+    async with sitting() as desk, asking(desk) as question:
+        page = await desk.page()
+        for _ in range(2):
+            await page.reload()
+            await page.fill("#f0", "Ann")
+            await page.click("text=Review")
+            await page.wait_for_selector("dl")
+            # Longer than a closed page is waited for.
+            await page.wait_for_timeout(3_400)
+            await page.click("text=Change")
+            await page.wait_for_selector("#f0")
+        await page.click("text=Decline")
+        assert (await question.over()).action == "decline"
+
+
+@HAS_SCRIPT
+async def test_a_url_is_shown_agreed_to_and_only_then_linked(has_script: bool) -> None:
+    async with calling(URL_TOOL, has_script, message="Please sign in", url=URL) as call:
+        page = await call.desk.page()
+        assert await page.inner_text(".url") == URL
+        assert await page.inner_text(".url strong") == "example.com"
+        assert await page.locator("a").count() == 0
+        await until_it_takes_a_yes(page, has_script=has_script)
+        await page.click("text=Agree")
+        await page.wait_for_selector("h1:has-text('Sent')")
+        assert await page.get_attribute("a", "href") == URL
+        assert await page.get_attribute("a", "rel") == "noopener noreferrer nofollow"
+        assert await call.result() == {"action": "accept"}
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_a_url_is_refused(action: str) -> None:
+    async with calling(URL_TOOL, message="Please sign in", url=URL) as call:
+        page = await call.desk.page()
+        await page.click(f"button[value={action}]")
+        assert await call.result() == {"action": action}
+
+
+@HAS_SCRIPT
+async def test_a_page_whose_time_is_over_says_so(has_script: bool) -> None:
+    async with sitting(java_script_enabled=has_script) as desk, asking(desk, lifetime=2.0) as question:
+        page = await desk.page()
+        await page.wait_for_selector("h1:has-text('closed')")
+        assert "Its time is over." in await page.inner_text("main")
+        assert "close this page" in await page.inner_text("main")
+        answer = await question.over()
+
+    assert (answer.action, answer.by) == ("cancel", "timeout")
+
+
+@HAS_SCRIPT
+async def test_a_page_whose_question_is_no_longer_asked_says_so(has_script: bool) -> None:
+    async with sitting(java_script_enabled=has_script) as desk, asking(desk) as question:
+        page = await desk.page()
+        if has_script:
+            await page.wait_for_selector("[data-countdown]:not([hidden])")
+        question.withdraw()
+        if not has_script:  # it sees it at the next step
+            await page.fill("#f0", "Ann")
+            await page.click("text=Review")
+        await page.wait_for_selector("h1:has-text('closed')")
+        assert "no longer wants an answer" in await page.inner_text("main")
+
+
+async def test_two_questions_at_once_have_a_page_each_and_one_server() -> None:
+    async with sitting() as desk, asking(desk) as first, asking(desk) as second:
+        pages = [await desk.page(), await desk.page()]
+        hosts = {page.url.split("/")[2] for page in pages}
+        for page, name in zip(pages, ("Ann", "Bob"), strict=True):
+            await page.fill("#f0", name)
+            await page.click("text=Review")
+            await page.wait_for_selector("dl")
+        for page in reversed(pages):
+            await until_it_takes_a_yes(page)
+            await page.click("text=Send")
+            await page.wait_for_selector("h1:has-text('Sent')")
+        names = {(await question.over()).content["name"] for question in (first, second)}  # type: ignore[index]
+
+    assert len(hosts) == 1
+    assert names == {"Ann", "Bob"}
+
+
+async def test_five_questions_at_once_have_four_pages_and_the_fifth_its_turn() -> None:
+    async with sitting() as desk, anyio.create_task_group() as group:
+        questions = [Question() for _ in range(5)]
+        handler = BrowserHandler(open_file=desk.open_file)
+        for question in questions:
+            group.start_soon(question.ask, handler, NAME)
+        pages = [await desk.page() for _ in range(4)]
+        # All of them can still be used: browsers have six connections, and each page keeps one.
+        for page in pages:
+            await page.fill("#f0", "Ann")
+            await page.click("text=Review")
+            await page.wait_for_selector("dl")
+        await pages[0].click("text=Decline")
+        pages.append(await desk.page())
+        for page in pages[1:]:
+            await page.click("text=Cancel")
+        answers = [await question.over() for question in questions]
+
+    assert sorted(answer.action for answer in answers) == ["cancel"] * 4 + ["decline"]
+
+
+async def test_never_again_is_offered_where_it_may_be() -> None:
+    request = parse_request(NAME, server="mail").model_copy(update={"can_block": True})
+    async with sitting() as desk, asking(desk, request) as question:
+        page = await desk.page()
+        await page.click("text=never ask")
+        answer = await question.over()
+
+    assert (answer.action, answer.block_server) == ("decline", True)
+
+
+async def test_what_looks_like_a_secret_is_sent_only_after_a_warning() -> None:
+    async with sitting() as desk, asking(desk) as question:
+        page = await desk.page()
+        await page.fill("#f0", "ghp_16C7e42F292c6912E7710c838347Ae178B4a")
+        await page.click("text=Review")
+        assert "Careful" in await page.inner_text(".warning")
+        await until_it_takes_a_yes(page)
+        await page.click("text=Send it all the same")
+        answer = await question.over()
+
+    assert (answer.action, answer.confirmed) == ("accept", True)
+
+
+async def test_axe_finds_nothing_on_any_page_light_or_dark() -> None:
+    found: list[Any] = []
+    wrong = form_params(
+        {
+            "properties": {
+                "name": {"type": "string", "title": "Name", "minLength": 2, "description": "As on the card"},
+                "updated_at": {"type": "string", "format": "date-time"},
+                "tags": {"type": "array", "items": {"enum": ["x", "y"]}, "minItems": 1},
+                "must": {"type": "boolean"},
+                "place": {"type": "string", "enum": [f"Place {number}" for number in range(20)]},
+                "many": {"type": "array", "items": {"enum": [f"Thing {number}" for number in range(20)]}},
+            },
+            "required": ["name", "updated_at", "tags", "must", "place"],
+        }
+    )
+    for scheme in ("light", "dark"):
+        async with sitting(color_scheme=scheme) as desk:
+            async with asking(desk, wrong) as question:
+                page = await desk.page()
+                found += await violations(page)
+                await page.click("text=Review")
+                await page.wait_for_selector(".summary")
+                found += await violations(page)
+                await page.fill("#f0", "Ann")
+                await page.fill("#f1", "2026-11-20T14:30")
+                await page.press("#f1", "Tab")
+                await page.check("#f2-0")
+                await page.check("#f3-0")
+                await page.select_option("#f4", "3")
+                await page.click("text=Review")
+                await page.wait_for_selector("dl")
+                found += await violations(page)
+                await until_it_takes_a_yes(page)
+                await page.click("text=Send")
+                await page.wait_for_selector("h1:has-text('Sent')")
+                found += await violations(page)
+                assert (await question.over()).action == "accept"
+            url = {"mode": "url", "message": "Pay", "url": "https://xn--pypal-4ve.example/", "elicitationId": "e"}
+            async with asking(desk, url, {"protocol": "2026-07-28"}) as question:
+                page = await desk.page()
+                found += await violations(page)
+                await until_it_takes_a_yes(page)
+                await page.click("text=Agree")
+                await page.wait_for_selector("text=I am done there")
+                found += await violations(page)
+                question.withdraw()
+                await page.wait_for_selector("h1:has-text('closed')")
+                found += await violations(page)
+
+    assert found == []
+
+
+async def test_nothing_is_left_behind() -> None:
+    async with sitting() as desk:
+        async with asking(desk) as question:
+            await (await desk.page()).click("text=Decline")
+            await question.over()
+        with anyio.fail_after(10):
+            while any(thread.name == "mcp-elicit-browser" for thread in threading.enumerate()):
+                await anyio.lowlevel.checkpoint()
+
+
+def test_the_pictures_of_all_pages_can_be_taken(tmp_path: Path) -> None:
+    chromium()
+    program = [sys.executable, str(ROOT / "examples" / "pictures.py"), str(tmp_path)]
+    subprocess.run(program, capture_output=True, timeout=300, check=True)
+
+    pages = ("arabic", "closed", "consent", "errors", "form", "review", "sent", "visit")
+    taken = {path.name for path in tmp_path.iterdir() if path.read_bytes().startswith(b"\x89PNG")}
+    assert taken == {f"{name}-{look}.png" for name in pages for look in ("light", "dark", "narrow")}

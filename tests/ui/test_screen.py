@@ -1,0 +1,822 @@
+"""The form, key by key."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import importlib.util
+import io
+import logging
+import random
+import re
+import subprocess
+import sys
+from dataclasses import fields, replace
+from datetime import datetime, timedelta, timezone
+from string import Formatter
+from typing import Any
+
+import anyio
+import pytest
+
+from mcp_elicit_client import FormRequest, UrlRequest, UrlRules, parse_request
+from mcp_elicit_client.core.request import BatchPosition
+from mcp_elicit_client.core.url.domains import URL_WARNINGS
+from mcp_elicit_client.core.validation.field_errors import FieldError
+from mcp_elicit_client.exceptions import MissingExtraError
+from mcp_elicit_client.handlers.terminal.handler import _wants_form
+from mcp_elicit_client.handlers.terminal.interactive import (
+    DARK,
+    ENGLISH,
+    GERMAN,
+    LIGHT,
+    PLAIN,
+    MessageCatalog,
+    Theme,
+    theme_of,
+)
+from tests.support import form_params, skip_or_fail
+
+if importlib.util.find_spec("prompt_toolkit") is None:
+    skip_or_fail("the extra terminal is not installed")
+
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output.vt100 import Vt100_Output
+
+from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
+from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
+from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ScreenDrafts
+from mcp_elicit_client.handlers.terminal.interactive.stdout_proxy import lines_above
+from mcp_elicit_client.handlers.terminal.interactive.tty import copy_through_terminal
+from mcp_elicit_client.presentation.descriptions import format_error
+from mcp_elicit_client.presentation.drafts import Drafts
+from tests.support.screens import (
+    BACK_TAB,
+    BACKSPACE,
+    CANCEL,
+    DECLINE,
+    DOWN,
+    ENTER,
+    ESCAPE,
+    F1,
+    F2,
+    F4,
+    LEFT,
+    NEWLINE,
+    PAGE_DOWN,
+    PAGE_UP,
+    RIGHT,
+    SEND,
+    SENT,
+    TAB,
+    UP,
+    Person,
+    Screen,
+    asking,
+    fill,
+)
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The form runs on asyncio alone; elsewhere there is the line mode."""
+    return "asyncio"
+
+
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+NAME = {"type": "string", "title": "Your name"}
+OPTIONS = {"type": "string", "enum": ["s", "m", "l"], "enumNames": ["Small", "Medium", "Large"]}
+MANY = {"type": "string", "enum": [f"town {at}" for at in range(40)]}
+SEVERAL = {"type": "array", "items": {"enum": ["a", "b", "c"]}}
+
+
+def form(properties: dict[str, Any], *required: str, message: str = "Hello", **options: Any) -> FormRequest:
+    schema = {"properties": properties, "required": list(required)}
+    request = parse_request(form_params(schema, message), server="mail", **options)
+    assert isinstance(request, FormRequest)
+    return request
+
+
+async def content(field: dict[str, Any], *keys: str, required: bool = False) -> Any:
+    answer = await fill({"properties": {"f": field}, "required": ["f"] if required else []}, *keys, SENT)
+    assert answer.action == "accept"
+    return answer.content
+
+
+async def test_fields_are_filled_in_reviewed_and_sent() -> None:
+    async with asking(form({"name": NAME}, "name")) as person:
+        await person.types("Ann")
+        await person.types(SEND)
+        await person.sees("Please check before it is sent:", "  | Your name: Ann", "This goes to mail.")
+        await person.types(SEND)
+        answer = await person.done()
+
+    assert (answer.action, answer.content, answer.by) == ("accept", {"name": "Ann"}, "user")
+    assert answer.sources == {"name": "user"}
+    assert not answer.confirmed
+
+
+@pytest.mark.parametrize(
+    ("field", "keys", "value"),
+    [
+        ({"type": "string"}, ["decline"], "decline"),
+        ({"type": "string"}, ["/etc/passwd"], "/etc/passwd"),
+        ({"type": "string"}, ["x" * 600], "x" * 600),
+        ({"type": "string"}, ["ab", LEFT, "c", BACKSPACE, "d"], "adb"),
+        ({"type": "string"}, ["one", NEWLINE, "two"], "one\ntwo"),
+        ({"type": "string"}, ["\x1b[200~one\r\ntwo\x1b[201~"], "one\ntwo"),
+        ({"type": "string", "format": "email"}, ["\x1b[200~a@b.example\n\x1b[201~"], "a@b.example"),
+        ({"type": "string"}, ["a b"], "a b"),
+        ({"type": "string"}, [F2], ""),
+        ({"type": "string", "format": "date"}, ["2026-1-5"], "2026-01-05"),
+        ({"type": "string", "format": "date-time"}, ["2026-7-1 9:05 Europe/Berlin"], "2026-07-01T09:05:00+02:00"),
+        ({"type": "string", "pattern": "b"}, ["abc"], "abc"),
+        ({"type": "integer"}, [" 42 "], 42),
+        ({"type": "number"}, ["-1.5e3"], -1500.0),
+        ({"type": "boolean"}, ["y"], True),
+        ({"type": "boolean"}, ["n"], False),
+        ({"type": "boolean"}, [RIGHT], True),
+        ({"type": "boolean"}, [" ", " "], False),
+        (OPTIONS, [DOWN, " "], "s"),
+        (OPTIONS, [DOWN, DOWN, ENTER], "m"),
+        (OPTIONS, [DOWN, DOWN, " ", DOWN, " "], "l"),
+        (MANY, ["37", ENTER], "town 37"),
+        (MANY, ["3", DOWN, DOWN, " "], "town 23"),
+        ({"type": "integer", "enum": [3, 1]}, [DOWN, ENTER], 3),
+        (SEVERAL, [DOWN, DOWN, " ", DOWN, " "], ["b", "c"]),
+        (SEVERAL, [" ", " ", F2], []),
+        ({"type": "array", "items": {"type": "string"}}, ["x, y z"], ["x", "y z"]),
+        ({"type": "array", "items": {"type": "string"}}, ["x, y", NEWLINE, "z"], ["x, y", "z"]),
+    ],
+)
+async def test_what_is_typed_or_chosen_becomes_the_value(field: dict[str, Any], keys: list[str], value: Any) -> None:
+    sent = await content(field, *keys)
+
+    assert sent == {"f": value}
+    assert type(sent["f"]) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "message"),
+    [
+        ({"type": "integer"}, "12abc", "Must be a whole number."),
+        ({"type": "integer"}, "9" * 20, "Must be smaller"),
+        ({"type": "number"}, "nan", "Must be a number."),
+        ({"type": "number", "maximum": 5}, "6", "Must be 5 or less."),
+        ({"type": "string", "minLength": 3}, "ab", "Must have at least 3 characters."),
+        ({"type": "string", "maxLength": 3}, "abcd", "Must have at most 3 characters."),
+        ({"type": "string", "minLength": 3, "format": "email"}, "a", "Must have at least 3 characters."),
+        ({"type": "string", "format": "email"}, "a", "Must be an e-mail address"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30", "Must be a date and time with its zone"),
+        ({"type": "string", "pattern": "^[A-Z]{2}$"}, "abc", "Must match the pattern ^[A-Z]{2}$"),
+        ({"type": "array", "items": {"type": "string", "format": "uri"}}, "x", "Must be an address"),
+    ],
+)
+async def test_what_does_not_fit_is_said_while_it_is_typed_and_cannot_be_sent(
+    field: dict[str, Any], typed: str, message: str
+) -> None:
+    async with asking(form({"f": field})) as person:
+        await person.types(typed)
+        await person.sees(f"! {message}")
+        await person.types(SENT)
+        assert "Please check" not in person.shown
+        await person.types(CANCEL)
+        assert (await person.done()).action == "cancel"
+
+
+async def test_every_error_is_shown_at_once_and_the_first_has_the_keys() -> None:
+    asked = {"a": NAME, "b": {"type": "integer"}, "c": OPTIONS}
+    async with asking(form(asked, "a", "b", "c")) as person:
+        await person.types(TAB, TAB, SEND)
+        assert person.shown.count("! An answer is required.") == 3
+        await person.sees("3 field(s) need another look.")
+        await person.types("x")
+        assert person.shown.count("! An answer is required.") == 2
+
+
+async def test_no_more_than_allowed_can_be_chosen() -> None:
+    field = {**SEVERAL, "minItems": 2, "maxItems": 2}
+    async with asking(form({"f": field})) as person:
+        await person.types(" ")
+        await person.sees("1 chosen; choose 2", "! Must have at least 2 values.")
+        await person.types(DOWN, " ", DOWN, " ")
+        await person.sees("2 chosen", "! No more than 2: take one away first.")
+        await person.types(SENT)
+        assert (await person.done()).content == {"f": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("keys", "action", "by"),
+    [
+        ([DECLINE], "decline", "user"),
+        ([CANCEL], "cancel", "user"),
+        ([SEND, DECLINE], "decline", "user"),
+        ([SEND, CANCEL], "cancel", "user"),
+        ([BACK_TAB, ENTER], "cancel", "user"),
+        ([BACK_TAB, LEFT, ENTER], "decline", "user"),
+        (["x", CANCEL], "cancel", "user"),
+    ],
+)
+async def test_there_is_a_way_out_at_every_step(keys: list[str], action: str, by: str) -> None:
+    answer = await fill({"properties": {"f": {"type": "string"}}}, *keys)
+
+    assert (answer.action, answer.by, answer.content) == (action, by, None)
+
+
+async def test_the_end_of_input_is_a_cancel_by_nobody() -> None:
+    async with asking(form({"f": NAME})) as person:
+        await person.types("x", SEND)
+        person.keyboard.close()
+        answer = await person.done()
+
+    assert (answer.action, answer.by) == ("cancel", "unattended")
+
+
+@pytest.mark.parametrize("keys", ["", ENTER * 5, "yes" + ENTER * 3, " " * 9, "send" + ENTER])
+async def test_nothing_but_send_sends(keys: str) -> None:
+    answer = await fill({"properties": {}}, keys)
+
+    assert answer.action == "cancel"
+
+
+async def test_a_bare_confirmation_is_a_question_of_its_own() -> None:
+    async with asking(form({})) as person:
+        await person.sees("mail asks you to confirm this.", "To send means to confirm.")
+        await person.types(SEND)
+        assert (await person.done()).to_wire() == {"action": "accept", "content": {}}
+
+
+async def test_escape_leaves_at_once_where_nothing_was_typed() -> None:
+    async with asking(form({"f": NAME})) as person:
+        await person.types(ESCAPE)
+        answer = await person.done()
+
+    assert (answer.action, answer.by) == ("cancel", "user")
+
+
+@pytest.mark.parametrize(("then", "action"), [(ESCAPE, "cancel"), ("y", "cancel"), ("n", None), (ENTER, None)])
+async def test_escape_asks_first_where_something_was_typed(then: str, action: str | None) -> None:
+    async with asking(form({"f": NAME})) as person:
+        await person.types("x", ESCAPE)
+        await person.sees("Leave, and lose what you typed?")
+        await person.types(then)
+        if action is None:
+            await person.types(SENT)
+            assert (await person.done()).content == {"f": "x"}
+        else:
+            assert (await person.done()).action == action
+
+
+async def test_the_send_key_does_nothing_at_first() -> None:
+    async with asking(form({}), inert=0.2) as person:
+        await person.sees("[Ctrl+S wait]")
+        await person.types(SEND)
+        assert person.answer is None
+        await person.sees("[Ctrl+S send]")
+        await person.types(SEND)
+        assert (await person.done()).action == "accept"
+
+
+async def test_the_review_goes_back_to_the_field_that_is_pointed_at() -> None:
+    asked = {"a": {"type": "string"}, "b": {"type": "string"}}
+    async with asking(form(asked)) as person:
+        await person.types("1", TAB, "2", SEND, DOWN, DOWN, ENTER, BACKSPACE, "3", SENT)
+        assert (await person.done()).content == {"a": "1", "b": "3"}
+
+
+async def test_a_suggestion_is_told_from_what_was_typed() -> None:
+    asked = {"a": {"type": "string", "default": ""}, "b": {"type": "integer", "default": 0}, "c": OPTIONS}
+    async with asking(form({**asked, "d": {"type": "boolean", "default": False}})) as person:
+        await person.sees("suggested by the server")
+        await person.types(TAB, BACKSPACE, "7", SENT)
+        answer = await person.done()
+
+    assert answer.content == {"a": "", "b": 7, "d": False}
+    assert answer.sources == {"a": "default", "b": "user", "d": "default"}
+
+
+@pytest.mark.parametrize(
+    ("field", "keys"),
+    [
+        ({"type": "string", "default": "x"}, [BACKSPACE]),
+        ({"type": "string", "default": "x"}, [F2]),
+        ({"type": "boolean", "default": True}, [BACKSPACE]),
+        ({**OPTIONS, "default": "s"}, [BACKSPACE]),
+        ({**SEVERAL, "default": ["a"]}, [" "]),
+    ],
+)
+async def test_a_suggestion_can_be_left_out(field: dict[str, Any], keys: list[str]) -> None:
+    assert await content(field, *keys) == {}
+
+
+async def test_a_password_is_neither_shown_nor_kept() -> None:
+    drafts = ScreenDrafts(values=Drafts(), texts=Drafts())
+    request = form({"p": {"type": "string", "format": "password"}})
+    async with asking(request, drafts=drafts) as person:
+        await person.types("hunter2")
+        assert "hunter2" not in person.shown
+        await person.sees("  : *******")
+        await person.types(SEND)
+        await person.sees("p: (not shown)")
+    assert (drafts.values.take(request), drafts.texts.take(request)) == ({}, {})
+
+
+@pytest.mark.parametrize(("then", "accepted"), [("y", True), (ENTER, False), ("n", False), (SEND, False)])
+async def test_what_looks_like_a_secret_is_sent_only_if_it_is_meant(then: str, accepted: bool) -> None:
+    async with asking(form({"f": NAME})) as person:
+        await person.types(KEY, SENT)
+        await person.sees("Careful:", "Send it anyway?")
+        await person.types(then)
+        answer = await person.done() if accepted else None
+
+    assert (answer is not None and answer.confirmed) == accepted
+
+
+@pytest.mark.parametrize("silence", [True, False])
+async def test_never_is_offered_where_the_host_keeps_permissions(silence: bool) -> None:
+    request = form({"f": NAME}).model_copy(update={"can_block": silence})
+    async with asking(request) as person:
+        assert ("[F4 never ask for this server again]" in person.shown) == silence
+        await person.types(F4)
+        if silence:
+            answer = await person.done()
+            assert (answer.action, answer.block_server) == ("decline", True)
+        assert (person.answer is not None) == silence
+
+
+async def test_what_was_typed_is_there_again_when_the_question_was_withdrawn() -> None:
+    drafts = ScreenDrafts(values=Drafts(), texts=Drafts())
+    asked = {"a": NAME, "b": {"type": "string", "format": "email"}, "c": OPTIONS, "d": {"type": "string"}}
+    async with asking(form(asked), drafts=drafts) as person:
+        await person.types("Ann", TAB, "ann@", TAB, DOWN, " ")
+    assert person.screen.told.endswith("(mail: the question was withdrawn.)\n")
+
+    async with asking(form(asked), drafts=drafts) as person:
+        await person.sees("as you had typed it")
+        await person.types(TAB, "example.org", SENT)
+        answer = await person.done()
+
+    assert answer.content == {"a": "Ann", "b": "ann@example.org", "c": "s"}
+    assert answer.sources == dict.fromkeys("abc", "user")
+
+
+async def test_who_asks_for_what_is_the_hosts_line() -> None:
+    request = form({"f": NAME}, tool="book").model_copy(update={"batch_position": BatchPosition(number=1, total=3)})
+    async with asking(request) as person:
+        assert person.lines[0] == "mail (tool book) asks you for one answer (1 of 3)."
+
+
+async def test_the_last_minute_is_counted_down() -> None:
+    soon = datetime.now(timezone.utc) + timedelta(seconds=42)
+    async with asking(form({"f": NAME}).model_copy(update={"deadline": soon})) as person:
+        await person.sees("The question closes in 41 s.")
+        await person.sees("The question closes in 40 s.")
+    later = soon + timedelta(minutes=5)
+    async with asking(form({"f": NAME}).model_copy(update={"deadline": later})) as person:
+        await person.sees(f"The question closes at {later.astimezone():%H:%M:%S}.")
+
+
+async def test_more_about_a_field_is_a_key_away() -> None:
+    field = {"type": "string", "title": "Code", "pattern": "^[A-Z]+$"}
+    async with asking(form({"the_code": field})) as person:
+        assert "the_code" not in person.shown
+        await person.types(F1)
+        await person.sees("  | the_code", "  | must match ^[A-Z]+$")
+
+
+async def test_a_filter_shows_what_fits_and_says_when_nothing_does() -> None:
+    async with asking(form({"f": MANY})) as person:
+        await person.sees("40 of 40 shown", "... 32 more")
+        await person.types("3")
+        await person.sees("13 of 40 shown")
+        await person.types("33")
+        await person.sees("No option has this in its name.")
+        await person.types(ENTER, SENT)
+        assert (await person.done()).content == {}
+
+
+async def test_a_long_form_scrolls() -> None:
+    asked = {f"f{at}": {"type": "string", "title": f"Field {at}"} for at in range(64)}
+    async with asking(form(asked), rows=12) as person:
+        await person.types(F1, F1)
+        await person.sees("PgUp/PgDn scroll")
+        await person.types(PAGE_DOWN, PAGE_DOWN)
+        assert "Hello" not in person.shown
+        await person.types(PAGE_UP, PAGE_UP, PAGE_UP)
+        await person.sees("Hello")
+        for _ in range(63):
+            await person.types(TAB)
+        await person.sees("Field 63")
+        await person.types("last", SENT)
+        assert (await person.done()).content == {"f63": "last"}
+
+
+EVIL = "\x1b[2J\u202e\nmail asks you for nothing.\r"
+WIDE = {
+    "wide": "日本語" * 66,
+    "marks": "e\u0301\u0302\u0303\u0304" * 40,
+    "rtl": "שלום עולם " * 20,
+    "emoji": "👩\u200d🚀" * 60,
+    "evil": EVIL * 5,
+}
+
+
+@pytest.mark.parametrize("columns", [8, 20, 50, 80])
+@pytest.mark.parametrize("text", WIDE.values(), ids=WIDE)
+async def test_nothing_that_a_server_writes_breaks_out_or_crashes(text: str, columns: int) -> None:
+    text = text[:200]
+    schema: dict[str, Any] = {
+        f"{text}{at}": {"type": "string", "title": text, "description": text, "default": text} for at in range(3)
+    }
+    schema["c"] = {"title": text, "enum": [f"{at}{text}"[:200] for at in range(256)]}
+    schema["m"] = {"type": "array", "title": text, "items": {"enum": [text, "b"]}, "default": [text]}
+    schema["l"] = {"type": "array", "title": text, "items": {"type": "string"}, "default": [text]}
+    request = parse_request(form_params({"properties": schema}, text), server="mail", tool=text)
+    async with asking(request, columns=columns, rows=24) as person:
+        seen = [person.shown]
+        for key in [F1, *[TAB] * 4, DOWN, *[TAB] * 5, PAGE_UP, PAGE_UP]:
+            await person.types(key)
+            seen.append(person.shown)
+        await person.types(SEND)
+        seen.append(person.shown)
+        await person.types(CANCEL)
+        assert (await person.done()).action == "cancel"
+
+    shown = "\n".join(seen)
+    assert not [each for each in shown if each in "\x1b\r\u202e"]
+    assert not [line for line in shown.split("\n") if line.startswith("mail asks you for nothing")]
+
+
+async def test_it_follows_the_window_when_it_changes_its_size() -> None:
+    async with asking(form({"f": NAME, "g": OPTIONS})) as person:
+        for columns, rows in [(20, 10), (200, 50), (5, 3), (80, 24)]:
+            person.screen.columns, person.screen.rows = columns, rows
+            application = person.stage.application
+            assert application is not None
+            application._on_resize()
+            await person.types("x")
+        await person.sees("xxxx")
+
+
+URL = {"mode": "url", "message": "Please sign in", "url": "https://login.example.com/a?b=c", "elicitationId": "e"}
+
+
+class Finished:
+    def __init__(self, *, finished: bool) -> None:
+        self.finished = anyio.Event()
+        if finished:
+            self.finished.set()
+
+    def is_finished(self) -> bool:
+        return self.finished.is_set()
+
+    async def wait(self) -> None:
+        await self.finished.wait()
+
+
+def visit(
+    completion: Finished | None = None, visits: int = 0, protocol_version: str = "2025-11-25", **params: Any
+) -> UrlRequest:
+    rules = UrlRules(allow_loopback=True)
+    request = parse_request({**URL, **params}, server="mail", protocol_version=protocol_version, url_rules=rules)
+    assert isinstance(request, UrlRequest)
+    return request.model_copy(update={"previous_visits": visits}).with_completion(completion)
+
+
+async def press(person: Person, label: str) -> None:
+    """Press the button *label*."""
+    for _ in range(9):
+        await person.types(TAB)
+        if f">[{label}]" in person.shown:
+            await person.types(ENTER)
+            return
+    raise AssertionError(f"{label} not in:\n{person.shown}")
+
+
+async def test_a_url_is_shown_whole_with_its_domain() -> None:
+    opened: list[str] = []
+    async with asking(visit(), opened=opened) as person:
+        assert person.lines[0] == "mail asks you to open a page at example.com."
+        await person.sees("The whole address:\n  | https://login.example.com/a?b=c")
+        await person.types(ENTER, " ", "open", ENTER, SEND)
+        assert person.answer is None
+    assert opened == []
+
+
+async def test_a_url_is_opened_after_consent() -> None:
+    opened: list[str] = []
+    async with asking(visit(), opened=opened) as person:
+        await press(person, "open")
+        answer = await person.done()
+
+    assert (answer.to_wire(), answer.by, opened) == ({"action": "accept"}, "user", [URL["url"]])
+    assert "If no page opens" in person.screen.told
+
+
+async def test_where_there_are_warnings_no_is_what_enter_means() -> None:
+    opened: list[str] = []
+    async with asking(visit(url="https://xn--pple-43d.com/x"), opened=opened) as person:
+        await person.sees("Careful:", ">[Ctrl+D decline]")
+        await person.types(ENTER)
+        assert ((await person.done()).action, opened) == ("decline", [])
+
+
+@pytest.mark.parametrize(("key", "action"), [(DECLINE, "decline"), (CANCEL, "cancel"), (ESCAPE, "cancel")])
+async def test_a_url_can_be_left_before_and_after(key: str, action: str) -> None:
+    for request in (visit(), visit(protocol_version="2026-07-28", visits=1)):
+        async with asking(request) as person:
+            await person.types(key)
+            assert (await person.done()).action == action
+
+
+async def test_never_is_offered_for_a_url_too() -> None:
+    request = visit().model_copy(update={"can_block": True})
+    async with asking(request) as person:
+        await person.types(F4)
+        answer = await person.done()
+    assert (answer.action, answer.block_server) == ("decline", True)
+
+
+async def test_the_wait_goes_on_until_the_user_is_done() -> None:
+    opened: list[str] = []
+    async with asking(visit(protocol_version="2026-07-28"), opened=opened) as person:
+        await press(person, "open")
+        await person.sees("When you have finished there, say so.")
+        await press(person, "open again")
+        await person.sees("When you have finished there, say so.")
+        await press(person, "I am done there")
+        assert (await person.done()).action == "accept"
+    assert opened == [URL["url"]] * 2
+
+
+async def test_the_wait_ends_by_itself_when_the_server_says_so() -> None:
+    completion = Finished(finished=False)
+    async with asking(visit(completion, visits=1, protocol_version="2026-07-28")) as person:
+        await person.sees("mail says that you are not finished yet at example.com.")
+        completion.finished.set()
+        answer = await person.done()
+
+    assert (answer.action, answer.by) == ("accept", "user")
+    assert person.screen.told.endswith("The server says that you are done.\n")
+
+
+async def test_a_finished_visit_is_no_consent() -> None:
+    async with asking(visit(Finished(finished=True))) as person:
+        await person.types(DECLINE)
+        assert (await person.done()).action == "decline"
+
+
+async def test_the_address_is_copied_only_where_the_host_allows_it() -> None:
+    opened: list[str] = []
+    async with asking(visit()) as person:
+        assert "copy" not in person.shown
+    async with asking(visit(), copies=True, opened=opened) as person:
+        await press(person, "copy the address")
+        await person.sees("The address was copied.", "When you have finished there")
+    assert opened == [f"copied {URL['url']}"]
+
+
+async def test_where_nothing_opens_the_address_is_shown_and_drawn_for_a_camera() -> None:
+    async with asking(visit(), opens=False, rows=60) as person:
+        await press(person, "open")
+        await person.sees("No browser could be started here", "▄")
+    assert f"\n{URL['url']}\n" in person.screen.told
+
+
+async def test_every_text_can_be_translated_and_is() -> None:
+    async with asking(
+        form({"f": {"type": "boolean", "title": "Frage"}, "n": {"type": "integer"}}, "f"), words=GERMAN
+    ) as person:
+        await person.sees("mail bittet Sie um 2 Antworten.", "Zeilen mit | sind Worte des Servers.", "( ) ja")
+        await person.types("j", TAB, "x")
+        await person.sees("! Muss eine ganze Zahl sein.")
+        await person.types(BACKSPACE, SEND)
+        await person.sees("Frage: ja", "n: (weggelassen)", "Das geht an mail.")
+        await person.types(SEND)
+        assert (await person.done()).content == {"f": True}
+
+
+def test_a_translation_is_complete_and_fills_in_the_same() -> None:
+    english, german = (
+        {each.name: getattr(words, each.name) for each in fields(MessageCatalog)} for words in (ENGLISH, GERMAN)
+    )
+    same = {name for name, text in english.items() if text == german[name]}
+    assert same <= {"no_keys"}
+    assert set(GERMAN.warnings) == set(URL_WARNINGS)
+    assert set(GERMAN.problems) == {"impersonation", "sensitive_data"}
+    assert names_in(english) == names_in(german)
+
+
+def names_in(texts: dict[str, Any]) -> dict[str, set[str]]:
+    flat = {name: text for name, text in texts.items() if isinstance(text, str)}
+    for group in ("errors", "formats", "kinds", "warnings"):
+        flat |= {f"{group}.{name}": text for name, text in texts[group].items()}
+    return {name: {part[1] or "" for part in Formatter().parse(text)} - {""} for name, text in flat.items()}
+
+
+def test_a_translation_that_lacks_an_error_falls_back_to_english() -> None:
+    field = form({"f": {"type": "integer"}}).form.fields[0]
+    error = FieldError(field="f", code="type", message="Must be a whole number.")
+    for errors in ({}, {"type": "{nothing}"}, {"type": "{"}):
+        assert format_error(field, error, replace(ENGLISH, errors=errors)) == error.message
+
+
+@pytest.mark.parametrize(
+    ("environment", "theme"),
+    [
+        ({}, DARK),
+        ({"NO_COLOR": "1"}, PLAIN),
+        ({"NO_COLOR": ""}, DARK),
+        ({"COLORFGBG": "0;15"}, LIGHT),
+        ({"COLORFGBG": "15;0"}, DARK),
+    ],
+)
+def test_the_environment_chooses_the_colours(environment: dict[str, str], theme: Theme) -> None:
+    assert theme_of(environment) is theme
+
+
+async def test_colours_are_of_the_theme_and_of_none_where_none_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wanted in ("", "1"):
+        monkeypatch.setenv("NO_COLOR", wanted)
+        written = io.StringIO()
+        output = Vt100_Output(written, lambda: Size(rows=40, columns=80), term="xterm", enable_cpr=False)
+        with create_pipe_input() as keyboard:
+            stage = TerminalApp(input=keyboard, output=output)
+            task = asyncio.ensure_future(stage.show(FormView(stage, form({"f": {**NAME, "description": "d"}}, "f"))))
+            while "cancel]" not in written.getvalue():
+                await anyio.sleep(0.001)
+            task.cancel()
+            await asyncio.wait([task])
+        coloured = re.findall(r"\x1b\[[0-9;]*?;(?:3|9)[0-7](?:;[0-9;]*)?m", written.getvalue())
+        assert bool(coloured) == (not wanted)
+        assert "38;2" not in written.getvalue()
+
+
+class Broken(FormView):
+    def on(self, key: str, data: str) -> None:
+        raise RuntimeError("broken")
+
+
+async def test_what_fails_in_the_form_ends_it_and_is_no_accept() -> None:
+    request = form({"f": {"type": "boolean"}})
+    with create_pipe_input() as keyboard:
+        stage = TerminalApp(input=keyboard, output=Screen())
+        task = asyncio.ensure_future(stage.show(Broken(stage, request)))
+        keyboard.send_text("y")
+        with pytest.raises(RuntimeError, match="broken"):
+            await task
+
+
+@pytest.mark.parametrize(
+    ("environment", "width", "wanted"),
+    [
+        ({"TERM": "xterm"}, 80, True),
+        ({"TERM": "xterm"}, 19, False),
+        ({"TERM": "dumb"}, 80, False),
+        ({"TERM": "dumb", "MCP_ELICIT_UI": "interactive"}, 80, True),
+        ({"TERM": "unknown"}, 80, False),
+        ({}, 80, False),
+        ({"TERM": "xterm", "MCP_ELICIT_UI": "line"}, 80, False),
+        ({"TERM": "xterm", "MCP_ELICIT_UI": " Line "}, 80, False),
+        ({"TERM": "xterm", "MCP_ELICIT_UI": "whatever"}, 80, True),
+    ],
+)
+async def test_the_form_is_chosen_where_it_can_be(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], width: int, wanted: bool
+) -> None:
+    for name in ("TERM", "MCP_ELICIT_UI"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    assert _wants_form(width) == wanted
+
+
+async def test_to_insist_on_the_form_takes_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setenv("TERM", "xterm")
+    assert not _wants_form(80)
+    monkeypatch.setenv("MCP_ELICIT_UI", "interactive")
+    with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[terminal\]") as caught:
+        _wants_form(80)
+    assert caught.value.extra == "terminal"
+
+
+def test_another_event_loop_gets_the_line_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+
+    async def ask() -> bool:
+        return _wants_form(80)
+
+    assert not anyio.run(ask, backend="trio")
+    assert anyio.run(ask, backend="asyncio")
+
+
+def test_nothing_is_imported_for_a_form_that_is_not_shown() -> None:
+    code = "import sys; import mcp_elicit_client.handlers.terminal.interactive; print('prompt_toolkit' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
+
+
+async def test_what_is_printed_goes_above_the_form_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    handler = logging.StreamHandler(terminal)
+    logging.getLogger("host").addHandler(handler)
+    with create_pipe_input() as keyboard:
+        stage = TerminalApp(input=keyboard, output=Screen())
+        with lines_above(terminal) as above:
+            stage.view = FormView(stage, form({"f": NAME}))
+            application = stage.application = stage._build(keyboard, Screen())
+            above.show(application)
+            task = asyncio.ensure_future(application.run_async())
+            while not application.render_counter:
+                await anyio.sleep(0.001)
+            logging.getLogger("host").warning("logged")
+            print("one", end="", flush=True)
+            while "logged" not in terminal.getvalue():
+                await anyio.sleep(0.001)
+            assert terminal.getvalue() == "logged\n"
+            application.exit()
+            await task
+    logging.getLogger("host").removeHandler(handler)
+    assert terminal.getvalue() == "logged\none"
+    assert sys.stdout is terminal
+    assert handler.stream is terminal
+
+
+async def test_copying_through_the_terminal_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    target = visit().target
+    monkeypatch.setattr(sys, "__stdout__", io.StringIO())
+    assert not await copy_through_terminal(target)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "__stdout__", terminal)
+    assert await copy_through_terminal(target)
+    assert terminal.getvalue() == f"\x1b]52;c;{base64.b64encode(target.url.encode()).decode()}\x07"
+
+
+KEYS = [TAB, BACK_TAB, UP, DOWN, LEFT, RIGHT, BACKSPACE, NEWLINE, F1, F2, PAGE_UP, PAGE_DOWN, " ", "y", "n", "12", "ab"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_whatever_else_is_pressed_accepts_nothing_and_breaks_nothing(seed: int) -> None:
+    chance = random.Random(seed)
+    asked = {
+        **{f"text{at}": {"type": "string"} for at in range(50)},
+        **{f"number{at}": {"type": "number", "default": at} for at in range(5)},
+        "boolean": {"type": "boolean"},
+        "few": SEVERAL,
+        "many": MANY,
+        "huge": {"type": "array", "items": {"enum": [f"option {at}" for at in range(256)]}, "maxItems": 3},
+        "list": {"type": "array", "items": {"type": "string", "pattern": "a"}},
+        "date": {"type": "string", "format": "date-time"},
+    }
+    columns, rows = chance.choice([20, 60, 120]), chance.choice([5, 15, 50])
+    async with asking(form(asked), columns=columns, rows=rows) as person:
+        await person.types(*(chance.choice(KEYS) for _ in range(chance.randint(60, 90))))
+        assert person.answer is None
+        await person.types(CANCEL)
+        assert (await person.done()).action == "cancel"
+
+
+async def test_what_was_typed_before_is_checked_again() -> None:
+    drafts = ScreenDrafts(values=Drafts(), texts=Drafts())
+    asked = {"f": {"type": "string", "pattern": "^b"}}
+    async with asking(form(asked), drafts=drafts) as person:
+        await person.types("abc")
+        await person.sees("! Must match the pattern ^b")
+    async with asking(form(asked), drafts=drafts) as person:
+        await person.sees(": abc", "! Must match the pattern ^b")
+
+
+async def test_a_long_message_is_read_from_its_beginning() -> None:
+    message = "\n".join(f"line {at}" for at in range(60))
+    async with asking(form({"f": NAME}, message=message), rows=20) as person:
+        await person.sees("  | line 0\n")
+        await person.types("Ann")
+        await person.sees(": Ann")
+        await person.types(PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP)
+        await person.sees("  | line 0\n")
+        await person.types(SENT)
+        assert (await person.done()).content == {"f": "Ann"}
+
+
+async def test_choices_are_there_again_too() -> None:
+    drafts = ScreenDrafts(values=Drafts(), texts=Drafts())
+    asked = {"b": {"type": "boolean"}, "m": SEVERAL, "c": OPTIONS}
+    async with asking(form(asked), drafts=drafts) as person:
+        await person.types("n", TAB, DOWN, " ", TAB, SEND)
+    async with asking(form(asked), drafts=drafts) as person:
+        await person.types(SENT)
+        assert (await person.done()).content == {"b": False, "m": ["a"]}

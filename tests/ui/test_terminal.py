@@ -1,0 +1,697 @@
+from __future__ import annotations
+
+import importlib.util
+import os
+import pty
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from mcp_elicit_client import Answer, FormRequest, TargetUrl, UrlRequest, UrlRules, parse_request
+from mcp_elicit_client.core.answer import check_answer
+from mcp_elicit_client.core.request import BatchPosition
+from mcp_elicit_client.handlers.terminal import TerminalHandler
+from mcp_elicit_client.policies import protect_secrets
+from mcp_elicit_client.presentation.quoting import columns, quote
+from tests.support import form_params
+from tests.support.console import CTRL_C, ScriptedConsole
+
+pytestmark = pytest.mark.anyio
+
+NAME = {"type": "string", "title": "Your name"}
+URL = {"mode": "url", "message": "Please sign in", "url": "https://login.example.com/a?b=c", "elicitationId": "e"}
+
+
+async def ask(schema: object, *lines: str, width: int = 80, **options: Any) -> tuple[Answer, ScriptedConsole]:
+    console = ScriptedConsole(lines, width)
+    request = parse_request(form_params(schema, "Hello"), server="mail", **options)
+    answer = await TerminalHandler(console=console)(request)
+    return check_answer(request, answer), console
+
+
+async def content(properties: dict[str, Any], *lines: str, required: tuple[str, ...] = ()) -> Any:
+    answer, console = await ask({"properties": properties, "required": list(required)}, *lines)
+    assert answer.action == "accept", console.shown
+    return answer.content
+
+
+async def test_fields_are_asked_reviewed_and_sent() -> None:
+    answer, console = await ask({"properties": {"name": NAME}, "required": ["name"]}, "Ann", "send")
+
+    assert (answer.action, answer.content, answer.by) == ("accept", {"name": "Ann"}, "user")
+    assert answer.sources == {"name": "user"}
+    assert "1) Your name: Ann" in console.shown
+
+
+async def test_the_servers_words_are_behind_a_gutter_and_the_hosts_come_last() -> None:
+    _, console = await ask({"properties": {"name": {**NAME, "description": "As in\nyour passport"}}})
+
+    assert console.shown == (
+        "\n  | Hello\n\nLines that begin with | are the server's words.\nmail asks you for one answer.\n"
+        "Type /help for what you can do, /decline or /cancel to leave.\n"
+        "\n  | Your name\n  | As in\n  | your passport\nField 1 of 1: text; optional; Enter leaves it out.\n> "
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "value"),
+    [
+        ({"type": "string"}, " x ", " x "),
+        ({"type": "string"}, "decline", "decline"),
+        ({"type": "string"}, "/etc/passwd", "/etc/passwd"),
+        ({"type": "string"}, "//decline", "/decline"),
+        ({"type": "string"}, "///decline", "//decline"),
+        ({"type": "string"}, "//x", "//x"),
+        ({"type": "string"}, "/empty", ""),
+        ({"type": "string"}, "x" * 600, "x" * 600),
+        ({"type": "string", "format": "email"}, " a@b.example ", "a@b.example"),
+        ({"type": "string", "format": "date"}, "2026-11-20", "2026-11-20"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 +0100", "2026-11-20T14:30:00+01:00"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20T14:30:05.5z", "2026-11-20T14:30:05.5Z"),
+        ({"type": "string", "format": "date-time"}, "2026-7-1 9:05 Europe/Berlin", "2026-07-01T09:05:00+02:00"),
+        ({"type": "string", "format": "date-time"}, "2026-12-1 09:05 utc", "2026-12-01T09:05:00Z"),
+        ({"type": "string", "format": "date-time"}, "2026-12-01T09:05:00-5", "2026-12-01T09:05:00-05:00"),
+        ({"type": "string", "format": "date-time"}, "2016-12-31T23:59:60Z", "2016-12-31T23:59:60Z"),
+        ({"type": "string", "format": "date"}, " 2026-1-5", "2026-01-05"),
+        ({"type": "string", "format": "time"}, "9:05 +0100", "09:05:00+01:00"),
+        (
+            {"type": "string", "format": "uuid"},
+            " 123e4567-e89b-12d3-a456-426614174000",
+            "123e4567-e89b-12d3-a456-426614174000",
+        ),
+        ({"type": "integer"}, " 42 ", 42),
+        ({"type": "integer"}, "42.0", 42),
+        ({"type": "number"}, "-1.5e3", -1500.0),
+        ({"type": "number"}, "7", 7),
+        ({"type": "boolean"}, "Y", True),
+        ({"type": "boolean"}, "no", False),
+        ({"enum": ["s", "m"]}, "2", "m"),
+        ({"enum": ["s", "m"], "enumNames": ["Small", "Medium"]}, "medium", "m"),
+        ({"enum": ["s", "m"], "enumNames": ["Small", "Medium"]}, "s", "s"),
+        ({"type": "integer", "enum": [3, 1]}, "1", 1),
+        ({"oneOf": [{"const": "a", "title": "X"}, {"const": "b", "title": "X"}]}, "X (b)", "b"),
+        ({"oneOf": [{"const": "a", "title": "Yes, all"}, {"const": "b", "title": "No"}]}, "yes, all", "a"),
+        ({"type": "array", "items": {"enum": ["a", "b", "c"]}}, "3, a", ["c", "a"]),
+        ({"type": "array", "items": {"enum": ["a", "b"]}}, "a,a", ["a"]),
+        ({"type": "array", "items": {"enum": ["a", "b"]}}, "/empty", []),
+        ({"type": "array", "items": {"type": "string"}}, "x, y z", ["x", "y z"]),
+    ],
+)
+async def test_what_is_typed_becomes_the_value(field: dict[str, Any], typed: str, value: Any) -> None:
+    sent = await content({"f": field}, typed, "send")
+
+    assert sent == {"f": value}
+    assert type(sent["f"]) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "message"),
+    [
+        ({"type": "integer"}, "12abc", "Must be a whole number."),
+        ({"type": "integer"}, "1.5", "Must be a whole number."),
+        ({"type": "integer"}, "9" * 400, "Must be a whole number."),
+        ({"type": "integer"}, "9" * 20, "Must be smaller"),
+        ({"type": "number"}, "nan", "Must be a number."),
+        ({"type": "number"}, "inf", "Must be a number."),
+        ({"type": "number"}, "1e999", "Must be a finite number."),
+        ({"type": "number", "maximum": 5}, "6", "Must be 5 or less."),
+        ({"type": "boolean"}, "yikes", "Must be yes or no."),
+        ({"type": "string", "minLength": 3}, "ab", "Must have at least 3 characters."),
+        ({"type": "string", "minLength": 3, "format": "email"}, "a", "Must have at least 3 characters."),
+        ({"type": "string", "format": "email"}, "a", "Must be an e-mail address"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30", "Must be a date and time with its zone"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 Nowhere/Else", "Must be a date and time"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 ../etc/passwd", "Must be a date and time"),
+        ({"type": "string", "format": "date-time"}, "2026-02-30 14:30 UTC", "Must be a date and time"),
+        ({"type": "string", "format": "date-time"}, "tomorrow", "Must be a date and time"),
+        ({"type": "string", "format": "date"}, "20.11.2026", "Must be a date such as"),
+        ({"type": "string", "format": "time"}, "9:05 Europe/Berlin", "Must be a time with its zone"),
+        ({"type": "string", "pattern": "^[A-Z]{2}$"}, "abc", "Must match the pattern ^[A-Z]{2}$"),
+        ({"enum": ["s", "m"]}, "3", "Must be one of the options."),
+        ({"enum": ["s", "S"]}, "x", "Must be one of the options."),
+        ({"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 1}, "1,2", "Must have at most 1 values."),
+        ({"type": "array", "items": {"type": "string", "format": "uri"}}, "x", "Must be an address"),
+    ],
+)
+async def test_what_does_not_fit_is_asked_for_again_with_the_reason(
+    field: dict[str, Any], typed: str, message: str
+) -> None:
+    answer, console = await ask({"properties": {"f": field}}, typed, "/cancel")
+
+    assert f"\n> {typed}\n  {message}" in console.shown
+    assert (answer.action, answer.by) == ("cancel", "user")
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"type": "string"},
+        {"type": "integer"},
+        {"type": "number"},
+        {"type": "boolean"},
+        {"type": "string", "enum": ["a", "b"]},
+        {"type": "array", "items": {"enum": ["a", "b"]}},
+        {"type": "array"},
+    ],
+)
+async def test_an_untouched_optional_field_is_left_out(field: dict[str, Any]) -> None:
+    answer, console = await ask({"properties": {"f": field}}, "", "send")
+
+    assert answer.content == {}
+    assert "1) f: (left out)" in console.shown
+
+
+@pytest.mark.parametrize("default", ["", "x"])
+async def test_enter_takes_the_suggestion_and_it_is_told_from_what_was_typed(default: str) -> None:
+    answer, console = await ask({"properties": {"f": {"type": "string", "default": default}}}, "", "send")
+
+    assert answer.content == {"f": default}
+    assert answer.sources == {"f": "default"}
+    assert f"1) f: {default or '(empty text)'}  (suggested by the server)" in console.shown
+
+
+async def test_skip_leaves_a_suggestion_out() -> None:
+    assert await content({"f": {"type": "boolean", "default": False}}, "/skip", "send") == {}
+
+
+async def test_a_required_field_cannot_be_skipped_or_left_empty() -> None:
+    answer, console = await ask(
+        {"properties": {"f": {"type": "integer"}, "t": {"type": "string"}}, "required": ["f", "t"]},
+        *["/skip", "", "5", "", "/empty", "send"],
+    )
+
+    assert answer.content == {"f": 5, "t": ""}
+    assert "This field is required" in console.shown
+    assert "> \nAn answer is required.\n> 5" in console.shown
+    assert "To send an empty text, type /empty." in console.shown
+
+
+async def test_back_returns_to_the_field_before_and_keeps_what_was_typed_unless_it_is_typed_again() -> None:
+    fields = {"a": {"type": "string"}, "b": {"type": "string"}}
+
+    assert await content(fields, "1", "/back", "2", "3", "send") == {"a": "2", "b": "3"}
+    assert await content(fields, "/back", "1", "2", "send") == {"a": "1", "b": "2"}
+
+
+async def test_the_review_edits_one_field() -> None:
+    fields = {"a": {"type": "string"}, "b": {"type": "string"}}
+
+    assert await content(fields, "1", "2", "edit 2", "3", "edit 9", "edit", "send") == {"a": "1", "b": "3"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "action", "by"),
+    [
+        (["/decline"], "decline", "user"),
+        (["/cancel"], "cancel", "user"),
+        ([CTRL_C], "cancel", "user"),
+        ([], "cancel", "unattended"),
+        (["x"], "cancel", "unattended"),
+        (["x", "decline"], "decline", "user"),
+        (["x", "cancel"], "cancel", "user"),
+        (["x", CTRL_C], "cancel", "user"),
+        (["x", "edit 1", "/decline"], "decline", "user"),
+    ],
+)
+async def test_there_is_a_way_out_at_every_prompt(lines: list[str], action: str, by: str) -> None:
+    answer, _ = await ask({"properties": {"f": {"type": "string"}}}, *lines)
+
+    assert (answer.action, answer.by, answer.content) == (action, by, None)
+
+
+@pytest.mark.parametrize("typed", ["", "y", "yes", "s", "ok", "send it", "sendx"])
+async def test_nothing_but_send_sends(typed: str) -> None:
+    answer, _ = await ask({"properties": {}}, typed)
+
+    assert answer.action == ("accept" if typed.split()[:1] == ["send"] and typed == "send" else "cancel")
+
+
+async def test_a_bare_confirmation_is_a_question_of_its_own() -> None:
+    answer, console = await ask({"properties": {}}, "send")
+
+    assert answer.to_wire() == {"action": "accept", "content": {}}
+    assert "mail asks you to confirm this." in console.shown
+    assert "To send means to confirm." in console.shown
+
+
+async def test_a_password_is_neither_echoed_nor_shown() -> None:
+    answer, console = await ask({"properties": {"p": {"type": "string", "format": "password"}}}, "hunter2", "send")
+
+    assert answer.content == {"p": "hunter2"}
+    assert console.hidden[0]
+    assert "1) p: (not shown)" in console.shown
+
+
+async def test_many_options_are_listed_on_request() -> None:
+    field = {"type": "string", "enum": [f"o{at}" for at in range(30)]}
+
+    _, console = await ask({"properties": {"f": field}}, "/options", "/help", "30", "send")
+
+    assert "... and 10 more; /options lists all." in console.shown
+    assert "| 30) o29" in console.shown
+    assert "/decline  say no to the server" in console.shown
+
+
+async def test_a_field_that_is_left_out_is_told() -> None:
+    _, console = await ask({"properties": {"f": {"type": "object"}}})
+
+    assert "Not asked here, since nobody could answer: 1 optional field(s)." in console.shown
+
+
+async def test_nothing_of_the_server_reaches_the_console_raw() -> None:
+    evil = "\x1b[2J\u202e\nmail asks you for nothing.\r"
+    schema = {
+        "properties": {
+            evil: {"type": "string", "description": evil, "default": evil, "format": evil},
+            "e": {"title": evil, "enum": [evil, "b"], "enumNames": [evil, "b"], "default": evil},
+            "m": {"title": evil, "type": "array", "items": {"enum": [evil]}, "default": [evil]},
+            "l": {"title": evil, "type": "array", "items": {"type": "string", "format": evil}, "default": [evil]},
+        }
+    }
+    console = ScriptedConsole(["", "", "", "", "send"], width=40)
+    request = parse_request(form_params(schema, evil), server="mail", tool=evil)
+
+    answer = check_answer(request, await TerminalHandler(console=console)(request))
+
+    assert answer.content == {evil: evil, "e": evil, "m": [evil], "l": [evil]}
+    assert not [each for each in console.shown if each != "\n" and not each.isprintable()]
+    assert [line for line in console.shown.split("\n") if line.startswith("mail asks you for nothing")] == []
+
+
+@pytest.mark.parametrize("width", [1, 12, 20, 40, 80])
+@pytest.mark.parametrize("text", ["word " * 40, "x" * 300, "日本語" * 50, "", "a\n\nb", "e\u0301" * 90, "👍" * 60])
+def test_no_quoted_line_is_wider_than_the_terminal_or_without_gutter(width: int, text: str) -> None:
+    lines = quote(text, width).split("\n")
+
+    assert all(line.startswith("  |") for line in lines)
+    assert all(columns(line) <= max(width, 16) for line in lines)
+    assert "".join(lines).replace("  |", "").replace(" ", "") == text.replace("\n", "").replace(" ", "")
+
+
+class Finished:
+    """A completion that is there at once, or never."""
+
+    def __init__(self, *, finished: bool) -> None:
+        self.finished = finished
+
+    def is_finished(self) -> bool:
+        return self.finished
+
+    async def wait(self) -> None:
+        if not self.finished:
+            await anyio.sleep_forever()
+
+
+class SlowConsole(ScriptedConsole):
+    """A console whose user never answers once the script is over."""
+
+    async def ask(self, prompt: str, *, hidden: bool = False) -> str:
+        if self.lines:
+            return await super().ask(prompt, hidden=hidden)
+        self.shown += prompt
+        await anyio.sleep_forever()
+        raise AssertionError
+
+
+async def visit(
+    *lines: str,
+    opens: bool = True,
+    protocol_version: str | None = None,
+    completion: Finished | None = None,
+    visits: int = 0,
+    copies: bool | None = None,
+    **params: Any,
+) -> Any:
+    opened: list[str] = []
+
+    async def open_url(target: TargetUrl) -> bool:
+        opened.append(target.url)
+        return opens
+
+    async def copy_url(target: TargetUrl) -> bool:
+        opened.append(f"copied {target.url}")
+        return bool(copies)
+
+    console = ScriptedConsole(lines) if completion is None else SlowConsole(lines)
+    request = parse_request(
+        {**URL, **params}, server="mail", protocol_version=protocol_version, url_rules=UrlRules(allow_loopback=True)
+    )
+    assert isinstance(request, UrlRequest)
+    request = request.model_copy(update={"previous_visits": visits}).with_completion(completion)
+    handler = TerminalHandler(console=console, open_url=open_url, copy_url=None if copies is None else copy_url)
+    with anyio.fail_after(5):
+        answer = await handler(request)
+    return answer, opened, console.shown
+
+
+async def test_a_url_is_shown_whole_with_its_domain_next_to_the_cursor() -> None:
+    _, opened, shown = await visit()
+
+    assert shown == (
+        "\n  | Please sign in\n\nThe whole address:\n\nhttps://login.example.com/a?b=c\n\n"
+        "Lines that begin with | are the server's words.\nmail asks you to open a page at example.com.\n"
+        "open / show / decline / cancel: "
+    )
+    assert opened == []
+
+
+async def test_a_url_is_opened_after_consent_and_accepted_at_once() -> None:
+    answer, opened, shown = await visit("open", protocol_version="2025-11-25")
+
+    assert (answer.action, answer.by, opened) == ("accept", "user", [URL["url"]])
+    assert answer.to_wire() == {"action": "accept"}
+    assert shown.endswith("If no page opens, visit the address above yourself.\n")
+
+
+async def test_a_server_that_asks_again_gets_its_answer_when_the_user_is_done() -> None:
+    answer, opened, _ = await visit("open", "reopen", "done", protocol_version="2026-07-28")
+
+    assert (answer.action, opened) == ("accept", [URL["url"]] * 2)
+
+
+async def test_what_the_server_asks_again_is_not_finished_yet_and_needs_no_new_consent() -> None:
+    answer, opened, shown = await visit("reopen", "done", protocol_version="2026-07-28", visits=1)
+
+    assert (answer.action, opened) == ("accept", [URL["url"]])
+    assert "mail says that you are not finished yet at example.com.\n" in shown
+    assert "done / reopen / decline / cancel: " in shown
+
+
+@pytest.mark.parametrize("visits", [0, 1])
+async def test_the_wait_ends_by_itself_when_the_server_says_that_it_is_finished(visits: int) -> None:
+    lines = [] if visits else ["open"]
+    answer, _, shown = await visit(
+        *lines, protocol_version="2026-07-28", completion=Finished(finished=True), visits=visits
+    )
+
+    assert (answer.action, answer.by) == ("accept", "user")
+    assert shown.endswith("The server says that you are done.\n")
+
+
+async def test_the_user_need_not_wait_for_a_server_that_never_says_so() -> None:
+    completion = Finished(finished=False)
+
+    answer, _, _ = await visit("open", "done", protocol_version="2026-07-28", completion=completion)
+    left, _, _ = await visit("open", "cancel", protocol_version="2026-07-28", completion=completion)
+
+    assert (answer.action, left.action) == ("accept", "cancel")
+
+
+async def test_a_finished_visit_is_no_consent() -> None:
+    answer, opened, _ = await visit("decline", protocol_version="2026-07-28", completion=Finished(finished=True))
+
+    assert (answer.action, opened) == ("decline", [])
+
+
+@pytest.mark.parametrize("lines", [["show", "done"], ["open", "done"]])
+async def test_where_nothing_opens_the_user_goes_there_and_says_so(lines: list[str]) -> None:
+    answer, _, shown = await visit(*lines, opens=False)
+
+    assert answer.action == "accept"
+    assert "Open this address yourself" in shown
+
+
+async def test_the_address_is_drawn_for_a_camera_where_it_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, _, shown = await visit("show", "cancel")
+    assert "\u2584" in shown
+
+    monkeypatch.setitem(sys.modules, "qrcode", None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    _, _, shown = await visit("show", "cancel")
+    assert "\u2584" not in shown
+
+
+@pytest.mark.parametrize(("copies", "said"), [(True, "was copied."), (False, "could not be copied.")])
+async def test_a_host_with_a_clipboard_offers_to_copy(copies: bool, said: str) -> None:
+    answer, opened, shown = await visit("copy", "done", copies=copies)
+
+    assert (answer.action, opened) == ("accept", [f"copied {URL['url']}"])
+    assert "open / copy / show / decline / cancel: " in shown
+    assert said in shown
+
+
+@pytest.mark.parametrize(
+    ("lines", "action"),
+    [
+        (["decline"], "decline"),
+        (["cancel"], "cancel"),
+        ([""], "cancel"),
+        (["y"], "cancel"),
+        (["yes", "opens"], "cancel"),
+        (["open it"], "cancel"),
+        (["copy"], "cancel"),
+        ([CTRL_C], "cancel"),
+        (["show", "decline"], "decline"),
+        (["show", "cancel"], "cancel"),
+        (["show"], "cancel"),
+    ],
+)
+async def test_anything_but_open_opens_nothing(lines: list[str], action: str) -> None:
+    answer, opened, _ = await visit(*lines)
+
+    assert answer.action == action
+    assert opened == []
+
+
+async def test_warnings_are_told_before_the_choice_and_make_no_the_default() -> None:
+    answer, _, shown = await visit("", url="http://localhost:8080/", protocol_version=None)
+
+    assert "Careful: It leads to a program on this computer.\nCareful: It uses the unusual port 8080.\n" in shown
+    assert "open / show / decline / cancel [decline]: " in shown
+    assert answer.action == "decline"
+
+
+async def test_one_of_several_questions_says_which_it_is() -> None:
+    console = ScriptedConsole([])
+    request = parse_request({**URL}, server="mail", batch_position=BatchPosition(number=1, total=2))
+
+    await TerminalHandler(console=console)(request)
+
+    assert "mail asks you to open a page at example.com (1 of 2).\n" in console.shown
+
+
+async def test_who_the_server_claims_to_be_comes_second_and_in_quotes() -> None:
+    from mcp_elicit_client import Server
+
+    console = ScriptedConsole([])
+    request = parse_request(form_params({}), server=Server(name="mail", claimed_name="Your Bank"), tool="send")
+
+    await TerminalHandler(console=console)(request)
+
+    assert '  | The server calls itself "Your Bank".\n' in console.shown
+    assert "mail (tool send) asks you to confirm this.\n" in console.shown
+
+
+async def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open(os.devnull) as nothing:
+        monkeypatch.setattr(sys, "stdin", nothing)
+        request = parse_request(form_params({"properties": {"f": {"type": "string", "default": "x"}}}))
+
+        answer = await TerminalHandler()(request)
+
+    assert (answer.action, answer.by) == ("cancel", "unattended")
+
+
+@contextmanager
+def real_terminal() -> Iterator[tuple[int, int]]:
+    """Put a pseudo-terminal in the place of standard input and output; inside the test, past pytest's capture."""
+    master, slave = pty.openpty()
+    with (
+        os.fdopen(os.dup(slave), "r") as reader,
+        os.fdopen(os.dup(slave), "w") as writer,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(sys, "stdin", reader)
+        patch.setattr(sys, "stdout", writer)
+        patch.setattr(os, "tcgetpgrp", lambda _fd: os.getpgrp())
+        yield master, slave
+    os.close(slave)
+    os.close(master)
+
+
+class TestOnARealTerminal:
+    """A pseudo-terminal in the place of standard input and output."""
+
+    @pytest.fixture(autouse=True)
+    def line_by_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("MCP_ELICIT_UI", "line")
+
+    async def _until(self, master: int, text: str) -> str:
+        shown = ""
+        with anyio.fail_after(10):
+            while text not in shown:
+                await anyio.wait_readable(master)
+                shown += os.read(master, 65_536).decode()
+        return shown
+
+    async def _answer(self, into: list[Answer], schema: object) -> None:
+        request = parse_request(form_params(schema), server="mail")
+        assert isinstance(request, FormRequest)
+        into.append(await TerminalHandler()(request))
+
+    async def test_lines_are_read_and_the_terminal_is_left_as_it_was(self) -> None:
+        with real_terminal() as (master, slave):
+            before = termios.tcgetattr(slave)
+            answers: list[Answer] = []
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._answer, answers, {"properties": {"f": {"type": "string"}}})
+                await self._until(master, "\n> ")
+                os.write(master, "Grüße\n".encode())
+                await self._until(master, "cancel: ")
+                os.write(master, b"send\n")
+
+            assert answers[0].content == {"f": "Grüße"}
+            assert termios.tcgetattr(slave) == before
+
+    async def test_ctrl_c_cancels_the_question_and_nothing_else(self) -> None:
+        with real_terminal() as (master, slave):
+            answers: list[Answer] = []
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._answer, answers, {"properties": {"f": {"type": "string"}}})
+                await self._until(master, "\n> ")
+                os.write(master, b"half an ans\x03")
+
+            assert (answers[0].action, answers[0].by) == ("cancel", "user")
+
+    async def test_the_end_of_input_cancels(self) -> None:
+        with real_terminal() as (master, slave):
+            answers: list[Answer] = []
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._answer, answers, {"properties": {"f": {"type": "string"}}})
+                await self._until(master, "\n> ")
+                os.write(master, b"\x04")
+
+            assert (answers[0].action, answers[0].by) == ("cancel", "unattended")
+
+    async def test_what_was_typed_before_the_question_decides_nothing(self) -> None:
+        with real_terminal() as (master, slave):
+            os.write(master, b"send\nsend\n")
+            answers: list[Answer] = []
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._answer, answers, {"properties": {}})
+                await self._until(master, "cancel: ")
+                os.write(master, b"decline\n")
+
+            assert answers[0].action == "decline"
+
+    async def test_a_cancelled_question_disappears_and_the_loop_was_never_blocked(self) -> None:
+        with real_terminal() as (master, slave):
+            before = termios.tcgetattr(slave)
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._answer, [], {"properties": {"f": {"type": "string"}}})
+                await self._until(master, "\n> ")
+                group.cancel_scope.cancel()
+
+            assert "(The question was withdrawn.)" in await self._until(master, "withdrawn.)")
+            assert termios.tcgetattr(slave) == before
+
+    async def test_two_questions_take_turns(self) -> None:
+        with real_terminal() as (master, slave):
+            answers: list[Answer] = []
+            async with anyio.create_task_group() as group:
+                for title in ("one", "two"):
+                    group.start_soon(self._answer, answers, {"properties": {title: {"type": "string"}}})
+                first = await self._until(master, "\n> ")
+                os.write(master, b"1\n")
+                await self._until(master, "cancel: ")
+                os.write(master, b"send\n")
+                second = await self._until(master, "\n> ")
+                os.write(master, b"/decline\n")
+
+            assert ("| one" in first) != ("| two" in first)
+            assert ("| one" in second) != ("| one" in first)
+            assert [answer.action for answer in answers] == ["accept", "decline"]
+
+
+PASSWORD = {"properties": {"pw": {"type": "string", "title": "Password"}}, "required": ["pw"]}
+
+
+async def test_a_form_that_is_marked_warns_and_hides_what_is_typed() -> None:
+    request = parse_request(form_params(PASSWORD), server="mail")
+    assert isinstance(request, FormRequest)
+    marked: list[FormRequest] = []
+
+    async def note(asked: FormRequest) -> Answer:
+        marked.append(asked)
+        return Answer.cancel(by="user")
+
+    await protect_secrets(action="warn")(note)(request)
+    console = ScriptedConsole(["hunter2", "send"])
+    answer = await TerminalHandler(console=console)(marked[0])
+
+    assert answer.content == {"pw": "hunter2"}
+    assert console.hidden == [True, False]
+    assert "Careful: " in console.shown.split("mail asks you")[0]
+    assert "Careful: do not type a password" in console.shown
+    assert "1) Password: (not shown)" in console.shown
+
+
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+
+
+async def test_a_typed_key_is_sent_only_after_a_second_yes() -> None:
+    schema = {"properties": {"a": {"type": "string", "title": "Note"}}}
+    sent, sent_console = await ask(schema, KEY, "send", "yes")
+    kept, kept_console = await ask(schema, KEY, "send", "", "send", "no", "decline")
+
+    assert (sent.action, sent.confirmed) == ("accept", True)
+    assert kept.action == "decline"
+    assert "Send it anyway? yes / no [no]: " in sent_console.shown
+    assert kept_console.shown.count("Send it anyway?") == 2
+
+
+@pytest.mark.parametrize(("lines", "params"), [(["/block"], None), (["x", "block"], None), (["block"], URL)])
+async def test_never_again_is_offered_where_somebody_remembers_it(lines: list[str], params: Any) -> None:
+    request = parse_request(params or form_params({"properties": {"a": {"type": "string"}}}), server="mail")
+    offered = request.model_copy(update={"can_block": True})
+
+    answer = await TerminalHandler(console=ScriptedConsole(lines))(offered)
+    console = ScriptedConsole(lines)
+    unheard = await TerminalHandler(console=console)(request)
+
+    assert (answer.action, answer.block_server) == ("decline", True)
+    assert (unheard.action, unheard.block_server) == ("cancel", False)
+    assert "/ never /" not in console.shown
+
+
+async def test_when_a_question_closes_is_said_beforehand() -> None:
+    request = parse_request(form_params({}), server="mail")
+    closing = request.model_copy(update={"deadline": datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)})
+    console = ScriptedConsole([])
+
+    await TerminalHandler(console=console)(closing)
+
+    local = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc).astimezone()
+    assert f"The question closes at {local:%H:%M:%S}.\n" in console.shown
+
+
+async def test_what_was_typed_when_a_question_was_withdrawn_is_there_when_it_is_asked_again() -> None:
+    schema = {
+        "properties": {"a": {"type": "string"}, "pw": {"type": "string", "format": "password"}, "b": {"type": "string"}}
+    }
+    request = parse_request(form_params(schema), server="mail")
+    console = SlowConsole(["typed", "hunter2"])
+    handler = TerminalHandler(console=console)
+    async with anyio.create_task_group() as group:
+        group.start_soon(handler, request)
+        while console.shown.count("> ") < 3:  # the third field is asked
+            await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
+    assert console.shown.endswith("(The question was withdrawn.)\n")
+
+    console.shown, console.lines = "", ["", "", "", "send"]
+    answer = await handler(request)
+
+    assert "You had typed: typed" in console.shown
+    assert "hunter2" not in console.shown
+    assert (answer.content, answer.sources) == ({"a": "typed"}, {"a": "user"})
+    console.shown, console.lines = "", ["", "", "", "send"]
+    await handler(request)
+    assert "You had typed" not in console.shown

@@ -1,0 +1,496 @@
+"""The form in a real terminal, with a real server of others."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+from tests.support import FILLED_IN, ROOT, npm_environment, npm_tool, skip_or_fail
+from tests.support.tmux import PATIENCE, Pane, window
+
+if shutil.which("tmux") is None or importlib.util.find_spec("prompt_toolkit") is None:
+    skip_or_fail("tmux or the extra terminal is not installed")
+
+FORM = "trigger-elicitation-request"
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {name: value for name, value in npm_environment().items() if name not in ("NO_COLOR", "MCP_ELICIT_UI")}
+    return {**kept, "LANG": "C.UTF-8", "PYTHONWARNINGS": "", **more}
+
+
+def command(*words: str) -> list[str]:
+    server = ["--legacy", "--name", "everything", "--", npm_tool("mcp-server-everything"), "stdio"]
+    return [sys.executable, "-m", "mcp_elicit_client.cli", "call", *words, *server]
+
+
+@contextmanager
+def everything(*words: str, columns: int = 100, rows: int = 50, **more: str) -> Iterator[Pane]:
+    with window(command(*words), environment(**more), columns=columns, rows=rows, cwd=ROOT) as pane:
+        yield pane
+
+
+def matches(name: str, shown: str) -> None:
+    """Compare with the picture kept under *name*; write it where ``SNAPSHOTS=write`` is set."""
+    kept = SNAPSHOTS / f"{name}.txt"
+    if os.environ.get("SNAPSHOTS") == "write":
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(f"{shown}\n", encoding="utf-8")
+    picture = kept.read_text(encoding="utf-8")
+    if not supports_multi_round_trip():  # mcp 1.x does not keep what a server calls itself
+        picture = picture.replace("The server gives itself another name:\n  | mcp-servers/everything\n", "")
+    assert f"{shown}\n" == picture
+
+
+def asked(shown: str) -> str:
+    """Cut off what was on the screen before the question."""
+    return shown[shown.index("everything (tool") :]
+
+
+def echoed(pane: Pane) -> Any:
+    """Read the result that the server says it got."""
+    pane.sees("exit status")
+    shown = pane.history
+    raw = shown[shown.index("Raw result: ") + len("Raw result: ") :]
+    return json.JSONDecoder().raw_decode(raw)[0]
+
+
+def test_all_thirteen_fields_of_a_real_server_are_filled_in() -> None:
+    with everything(FORM) as pane:
+        matches("form", asked(pane.sees("[Ctrl+S review]", "Legacy Titled")))
+        pane.types("Ada Lovelace")
+        pane.keys("Tab")
+        pane.types("y")
+        pane.keys("Tab", "C-u")
+        pane.types("A mouse took a stroll")
+        pane.keys("Tab")
+        pane.types("ada@")
+        matches("error", asked(pane.sees("! Must be an e-mail address")))
+        pane.types("example.com")
+        pane.keys("Tab")
+        pane.types("https://example.com/ada")
+        pane.keys("Tab")
+        pane.types("1815-12-10")
+        pane.keys("Tab", "C-u")
+        pane.types("7")
+        pane.keys("Tab", "C-u")
+        pane.types("2.5")
+        pane.keys("Tab", "Down", "Down", "Enter", "Down", "Down", "Down", "Down", "Space")
+        matches("several", asked(pane.sees("2 chosen; choose 1 to 3")))
+        pane.keys("Tab", "Down", "Down", "Enter", "Down", "Down", "Space", "Tab", "Down", "Enter")
+        pane.keys("C-s")
+        matches("review", asked(pane.sees("Please check before it is sent:", "[Ctrl+S send]")))
+        pane.keys("C-s")
+        result = echoed(pane)
+
+    assert result["content"] == FILLED_IN
+
+
+def test_what_is_not_touched_is_what_the_server_suggests_or_left_out() -> None:
+    with everything(FORM) as pane:
+        pane.sees("[Ctrl+S review]")
+        pane.keys("C-s")
+        pane.sees("! An answer is required.", "1 field(s) need another look.")
+        pane.types("Ada")
+        pane.keys("C-s")
+        pane.sees("Boolean: (left out)", "[Ctrl+S send]")
+        pane.keys("Down", "Enter")
+        pane.sees("Your full, legal name")
+        pane.types("!")
+        pane.keys("C-s")
+        pane.sees("String: Ada!", "[Ctrl+S send]")
+        pane.keys("C-s")
+        content = echoed(pane)["content"]
+
+    assert (content["name"], content["integer"], content["number"]) == ("Ada!", 42, 3.14)
+    assert not {"check", "email", "homepage", "birthdate"} & set(content)
+
+
+@pytest.mark.parametrize(
+    ("keys", "action"),
+    [
+        (["C-d"], "decline"),
+        (["C-c"], "cancel"),
+        (["Escape"], "cancel"),
+        (["BTab", "Left", "Enter"], "decline"),
+        (["x", "Escape", "y"], "cancel"),
+    ],
+)
+def test_no_and_neither_reach_the_server_as_they_are_and_nothing_is_left_on_the_screen(
+    keys: list[str], action: str
+) -> None:
+    with everything(FORM) as pane:
+        pane.sees("[Ctrl+S review]")
+        for at, key in enumerate(keys):
+            pane.keys(key)
+            if key == "x":
+                pane.sees(": x")
+            elif key == "Escape" and at:
+                pane.sees("Leave, and lose what you typed?")
+        assert echoed(pane) == {"action": action}
+        assert "Ctrl+S" not in pane.shown
+
+
+def test_what_was_typed_before_the_form_was_there_counts_for_nothing() -> None:
+    with everything(FORM, rows=50) as pane:
+        pane.keys("y", "C-s", "C-s", "Enter", "C-d")
+        shown = pane.sees("[Ctrl+S review]")
+        assert "everything (tool" in shown
+        pane.keys("C-c")
+        assert echoed(pane) == {"action": "cancel"}
+
+
+EVERY_ERROR = {
+    "type": "object",
+    "properties": {
+        "short": {"type": "string", "title": "Short", "minLength": 3, "maxLength": 5},
+        "code": {"type": "string", "title": "Code", "pattern": "^[A-Z]+$"},
+        "mail": {"type": "string", "title": "Mail", "format": "email"},
+        "page": {"type": "string", "title": "Page", "format": "uri"},
+        "day": {"type": "string", "title": "Day", "format": "date"},
+        "when": {"type": "string", "title": "When", "format": "date-time"},
+        "count": {"type": "integer", "title": "Count", "minimum": 2, "maximum": 8, "multipleOf": 2},
+        "ratio": {"type": "number", "title": "Ratio", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        "sure": {"type": "boolean", "title": "Sure", "description": "Are you?"},
+        "city": {"type": "string", "title": "City", "enum": [f"City {at:02}" for at in range(30)]},
+        "days": {
+            "type": "array",
+            "title": "Days",
+            "items": {"enum": ["Mon", "Tue", "Wed"]},
+            "minItems": 1,
+            "maxItems": 2,
+        },
+        "note": {"type": "string", "title": "Note", "maxLength": 500},
+    },
+    "required": ["short"],
+}
+# What is typed into each field first, what is said of it, and what is typed then.
+TYPED = [
+    ("ab", "Must have at least 3 characters.", "abc"),
+    ("lower", "Must match the pattern", "UPPER"),
+    ("ann@", "Must be an e-mail address", "ann@example.com"),
+    ("nowhere", "Must be an address", "https://example.com/"),
+    ("2026-13-01", "Must be a date", "2026-12-24"),
+    ("2026-12-24 19:30", "zone", "2026-12-24 19:30 +01:00"),
+    ("3", "Must be a multiple of 2.", "4"),
+    ("1", "Must be less than 1.", "0.5"),
+]
+
+
+def test_every_error_is_said_while_it_is_typed_and_every_key_does_what_the_form_says(tmp_path: Path) -> None:
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps({"message": "Everything", "requestedSchema": EVERY_ERROR}))
+    show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(file), "--name", "mail"]
+    with window(show, environment(), columns=100, rows=50, cwd=ROOT) as pane:
+        pane.sees("mail asks you for 12 answers.", "[Ctrl+S review]")
+        pane.keys("C-s")
+        pane.sees("! An answer is required.")
+        pane.types("abcdef")
+        pane.sees("Must have at most 5 characters.")
+        pane.keys("C-u")
+        for wrong, said, right in TYPED:
+            pane.types(wrong)
+            pane.sees(said)
+            pane.keys("C-u")
+            pane.types(right)
+            pane.keys("Tab")
+        # yes or no: y, n, and back to neither; F1 tells more
+        pane.sees("> | Sure")
+        pane.keys("F1")
+        pane.sees("The server calls this field:")
+        pane.types("n")
+        pane.keys("Tab")
+        # a long list is searched
+        pane.types("27")
+        pane.sees("1 of 30 shown")
+        pane.keys("Enter")
+        # several options, and no more than two
+        pane.sees("> | Days")
+        pane.keys("Space", "Down", "Space", "Down", "Space")
+        pane.sees("No more than 2: take one away first.")
+        pane.keys("Up", "Space", "Tab")
+        # a new line in a text, the way back, and Escape, which asks
+        pane.types("one")
+        pane.keys("C-j")
+        pane.types("two")
+        pane.keys("Escape")
+        pane.sees("Leave, and lose what you typed?")
+        pane.keys("n")
+        pane.keys("BTab")
+        pane.sees("> | Days")
+        pane.keys("C-s")
+        pane.sees("Please check before it is sent:", "City: City 27", "Days: Mon", "[Ctrl+S send]")
+        pane.keys("C-s")
+        shown = pane.sees("exit status 0")
+
+    answer = json.loads(re.findall(r"\{.*\}", "".join(shown.split("\n")))[-1])
+    assert answer == {
+        "action": "accept",
+        "content": {
+            "short": "abc",
+            "code": "UPPER",
+            "mail": "ann@example.com",
+            "page": "https://example.com/",
+            "day": "2026-12-24",
+            "when": "2026-12-24T19:30:00+01:00",
+            "count": 4,
+            "ratio": 0.5,
+            "sure": False,
+            "city": "City 27",
+            "days": ["Mon"],
+            "note": "one\ntwo",
+        },
+    }
+
+
+@pytest.mark.parametrize("keys", [["Escape"], ["x", "Escape", "y"], ["C-c"], ["x", "C-c"]])
+def test_every_way_to_leave_is_a_cancel(keys: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps({"message": "m", "requestedSchema": {"properties": {"a": {"type": "string"}}}}))
+    show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(file)]
+    with window(show, environment(), columns=100, rows=50, cwd=ROOT) as pane:
+        pane.sees("[Ctrl+S review]")
+        for key in keys:
+            pane.keys(key)
+            if key == "x":
+                pane.sees(": x")
+            if key == "Escape" and len(keys) > 1:
+                pane.sees("Leave, and lose what you typed?")
+        assert '{"action": "cancel"}' in pane.sees("exit status 0")
+
+
+def test_a_narrow_window_and_one_that_changes() -> None:
+    with everything(FORM, columns=24, rows=20) as pane:
+        pane.sees("[Ctrl+S review]")
+        pane.resize(20, 12)
+        pane.types("Ada")
+        pane.sees(": Ada")
+        pane.resize(100, 50)
+        pane.sees(": Ada", "Legacy Titled Single Select")
+        pane.keys("C-s")
+        pane.sees("String: Ada", "[Ctrl+S send]")
+        pane.keys("C-s")
+        assert echoed(pane)["content"]["name"] == "Ada"
+
+
+@pytest.mark.parametrize("wish", ["line", "form"])
+def test_the_environment_chooses(wish: str) -> None:
+    with everything(FORM, MCP_ELICIT_UI=wish) as pane:
+        pane.sees("Field 1 of 13" if wish == "line" else "[Ctrl+S review]")
+        pane.keys("C-c")
+        assert echoed(pane) == {"action": "cancel"}
+
+
+def test_a_url_is_opened_after_consent(tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf "%s\\n" "$#" "$1" >> {opened}\n')
+    browser.chmod(0o755)
+    url = "https://login.xn--pple-43d.com/authorize?state=abc&scope=a+b"
+    arguments = json.dumps({"url": url, "message": "Please sign in"})
+    with everything("trigger-url-elicitation", "--args", arguments, BROWSER=str(browser)) as pane:
+        matches("consent", asked(pane.sees("Careful:", ">[Ctrl+D decline]", "[open]")))
+        pane.keys("Tab", "Tab")
+        pane.sees(">[open]")
+        assert not opened.exists()
+        pane.keys("Enter")
+        pane.sees("If no page opens, visit the address yourself.", "exit status 0")
+    assert opened.read_text().splitlines() == ["1", url]
+
+
+HOST = """
+import asyncio, logging, sys, threading
+logging.basicConfig(level=logging.INFO, format="log %(message)s")
+from mcp_elicit_client import parse_request
+from mcp_elicit_client.handlers.terminal import TerminalHandler
+
+FORM = {"properties": {"name": {"type": "string"}}}
+REQUEST = parse_request({"message": "Hello", "requestedSchema": FORM}, server="mail")
+
+def chatter(lines):
+    for at in range(lines):
+        (print if at % 2 else logging.getLogger("host").info)(f"line {at:04}.")
+
+async def main():
+    asked = asyncio.ensure_future(TerminalHandler()(REQUEST))
+    BODY
+    print("answer", (await asked).to_wire())
+
+asyncio.run(main())
+"""
+
+
+def host(body: str, **more: Any) -> Any:
+    code = HOST.replace("BODY", body)
+    return window([sys.executable, "-c", code], environment(), cwd=ROOT, **more)
+
+
+def test_a_thousand_lines_of_the_host_go_above_the_form_and_none_is_lost(tmp_path: Path) -> None:
+    body = f"""
+    import pathlib
+    while not pathlib.Path({str(tmp_path / "now")!r}).exists():
+        await asyncio.sleep(0.01)
+    threading.Thread(target=chatter, args=(1000,)).start()
+"""
+    with host(body, rows=20) as pane:
+        pane.sees("[Ctrl+S review]")
+        (tmp_path / "now").touch()
+        pane.types("Ann")
+        shown = pane.sees("line 0999.", "[Ctrl+S review]", ": Ann")
+        assert shown.count("mail asks you for one answer.") == 1
+        pane.keys("C-u")
+        pane.types("Bob")
+        pane.sees(": Bob")
+        pane.keys("C-s")
+        pane.sees("name: Bob", "[Ctrl+S send]")
+        pane.keys("C-s")
+        pane.sees("answer {'action': 'accept', 'content': {'name': 'Bob'}}")
+        lines = re.findall(r"^(?:log )?line (\d{4})\.$", pane.history, re.MULTILINE)
+
+    assert sorted(lines) == [f"{at:04}" for at in range(1000)]
+
+
+def test_a_question_that_ends_elsewhere_says_so_and_gives_the_terminal_back(tmp_path: Path) -> None:
+    body = f"""
+    import pathlib
+    while not pathlib.Path({str(tmp_path / "now")!r}).exists():
+        await asyncio.sleep(0.01)
+    asked.cancel()
+    await asyncio.wait([asked])
+    print("typed", input(), flush=True)
+    sys.exit(3)
+"""
+    with host(body) as pane:
+        pane.sees("[Ctrl+S review]")
+        (tmp_path / "now").touch()
+        pane.sees("(mail: the question was withdrawn.)")
+        pane.types("back")
+        shown = pane.sees("withdrawn.)\nback")
+        pane.keys("Enter")
+        shown = pane.sees("typed back", "exit status 3")
+    assert "Ctrl+S" not in shown
+
+
+def test_a_terminal_that_vanishes_is_no_accept(tmp_path: Path) -> None:
+    result = tmp_path / "result"
+    body = f"""
+    import pathlib, signal
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    answer = await asked
+    pathlib.Path({str(result)!r}).write_text(f"{{answer.action}} {{answer.by}}")
+    sys.exit(0)
+"""
+    with host(body) as pane:
+        pane.sees("[Ctrl+S review]")
+        pane.types("Ann")
+        pane.sees(": Ann")
+    until = time.monotonic() + PATIENCE
+    while not (result.exists() and result.read_text()) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert result.read_text() == "cancel nobody"
+
+
+INSIDE = """
+import asyncio, threading
+from prompt_toolkit import PromptSession
+from mcp_elicit_client import parse_request
+from mcp_elicit_client.handlers.terminal import TerminalHandler
+
+FORM = {"properties": {"name": {"type": "string"}}}
+REQUEST = parse_request({"message": "Hello", "requestedSchema": FORM}, server="mail")
+
+async def ask(done):
+    done.append((await TerminalHandler()(REQUEST)).to_wire())
+
+async def main():
+    session, done = PromptSession("host> "), []
+    here = asyncio.current_task
+    print("first:", await session.prompt_async())
+    START
+    print("second:", await session.prompt_async())
+    print("answer", done)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "asked = asyncio.ensure_future(ask(done))",
+        "threading.Thread(target=lambda: asyncio.run(ask(done))).start()",
+    ],
+    ids=["same-loop", "another-thread"],
+)
+def test_a_prompt_of_the_host_steps_aside_and_comes_back(start: str) -> None:
+    code = INSIDE.replace("START", start)
+    with window([sys.executable, "-c", code], environment(), cwd=ROOT) as pane:
+        pane.sees("host>")
+        pane.types("one")
+        pane.keys("Enter")
+        pane.sees("mail asks you for one answer.", "[Ctrl+S review]")
+        pane.types("Ann")
+        pane.keys("C-s")
+        pane.sees("name: Ann", "[Ctrl+S send]")
+        pane.keys("C-s")
+        pane.sees("first: one\nhost>")
+        pane.types("two")
+        pane.keys("Enter")
+        shown = pane.sees("second: two", "answer [{'action': 'accept', 'content': {'name': 'Ann'}}]")
+    assert "Ctrl+S" not in shown
+
+
+def test_questions_of_several_threads_are_asked_one_after_the_other() -> None:
+    body = """
+    other = []
+    thread = threading.Thread(target=lambda: other.append(asyncio.run(TerminalHandler()(REQUEST))))
+    thread.start()
+    first = await asked
+    await asyncio.to_thread(thread.join)
+    print("both", first.content, other[0].content, flush=True)
+    sys.exit(0)
+"""
+    with host(body) as pane:
+        for name in ("Ann", "Bob"):
+            pane.sees("[Ctrl+S review]", ":\n")
+            pane.types(name)
+            pane.keys("C-s")
+            pane.sees(f"name: {name}", "[Ctrl+S send]")
+            pane.keys("C-s")
+        shown = pane.sees("both")
+    assert "Ann" in shown
+    assert "Bob" in shown
+
+
+def test_a_question_of_another_thread_that_is_withdrawn_gives_the_prompt_back() -> None:
+    start = """
+    async def brief():
+        try:
+            await asyncio.wait_for(ask(done), 2)
+        except asyncio.TimeoutError:
+            done.append("too late")
+    threading.Thread(target=lambda: asyncio.run(brief())).start()
+"""
+    with window([sys.executable, "-c", INSIDE.replace("    START", start)], environment(), cwd=ROOT) as pane:
+        pane.sees("host>")
+        pane.types("one")
+        pane.keys("Enter")
+        pane.sees("mail asks you for one answer.")
+        shown = pane.sees("(mail: the question was withdrawn.)", "host>")
+        assert "Ctrl+S" not in shown
+        pane.types("two")
+        pane.keys("Enter")
+        pane.sees("second: two", "answer ['too late']")

@@ -1,0 +1,912 @@
+"""The inbox in the browser: JSON, pages, and what other sites try."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import httpx
+import pytest
+
+from mcp_elicit_client import parse_request
+from mcp_elicit_client.exceptions import MissingExtraError
+from mcp_elicit_client.inbox import EntryPage, Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.inbox.web import inbox_app
+from mcp_elicit_client.inbox.web.pages import environment
+from tests.support import form_params
+from tests.support.chromium import browser, until_it_takes_a_yes, violations
+
+pytestmark = pytest.mark.anyio
+
+HOST = "https://app.example"
+PAGE = {"accept": "text/html"}
+OWN = {**PAGE, "origin": HOST, "sec-fetch-site": "same-origin"}
+FORM = form_params(
+    {
+        "properties": {
+            "name": {"type": "string", "title": "Name", "description": "As on the card", "minLength": 2},
+            "mail": {"type": "string", "format": "email", "title": "Mail", "default": "ann@example.com"},
+            "day": {"type": "string", "format": "date"},
+            "count": {"type": "integer", "minimum": 1, "maximum": 9},
+            "price": {"type": "number"},
+            "sure": {"type": "boolean", "default": True},
+            "must": {"type": "boolean"},
+            "size": {"type": "string", "enum": ["S", "M", "L"], "default": "M"},
+            "country": {"type": "string", "enum": [f"C{number}" for number in range(12)]},
+            "tags": {"type": "array", "items": {"type": "string", "enum": ["x", "y", "z"]}, "minItems": 1},
+            "notes": {"type": "string", "maxLength": 2000},
+        },
+        "required": ["name", "must"],
+    },
+    "Where to?",
+)
+URL = {"mode": "url", "message": "Pay", "url": "https://pay.shop.example/a?b=1", "elicitationId": "e"}
+EVIL = '<script>alert(1)</script><a href="https://evil.example/">x</a>'
+
+
+class Seen(HTMLParser):
+    """What is on a page."""
+
+    def __init__(self, reply: httpx.Response) -> None:
+        super().__init__()
+        self.status = reply.status_code
+        self.html = reply.text
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.feed(reply.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def all(self, *tags: str, **wanted: str) -> list[dict[str, str]]:
+        return [
+            attrs for tag, attrs in self.tags if tag in tags and all(attrs.get(name) == wanted[name] for name in wanted)
+        ]
+
+    @property
+    def buttons(self) -> list[str]:
+        return [button["value"] for button in self.all("button")]
+
+
+class Question:
+    id: str
+    answer: Any = None
+
+    def __init__(self) -> None:
+        self.is_over = anyio.Event()
+
+    async def over(self) -> Any:
+        with anyio.fail_after(10):
+            await self.is_over.wait()
+        return self.answer
+
+
+class Web:
+    """The app, somebody signed in, and an inbox behind it."""
+
+    def __init__(self, client: httpx.AsyncClient, inbox: Inbox, app: Any) -> None:
+        self.client = client
+        self.inbox = inbox
+        self.app = app
+
+    @asynccontextmanager
+    async def asked(self, params: Any = FORM, **more: Any) -> AsyncIterator[Question]:
+        question = Question()
+        request = parse_request(params, server="mail", **more)
+
+        async def ask() -> None:
+            question.answer = await InboxHandler(self.inbox, lambda _: "ann")(request)
+            question.is_over.set()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask)
+            with anyio.fail_after(10):
+                while not (entries := (await self.inbox.list("ann")).entries):
+                    await anyio.lowlevel.checkpoint()
+            question.id = entries[0].id
+            yield question
+            group.cancel_scope.cancel()
+
+    async def get(self, path: str, **headers: str) -> Seen:
+        return Seen(await self.client.get(path, headers={**PAGE, **headers}))
+
+    async def fill(self, question: Question, action: str, **values: Any) -> Seen:
+        return Seen(await self.client.post(f"/{question.id}", data={**values, "action": action}, headers=OWN))
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[Web]:
+    inbox = Inbox(MemoryStore())
+    app = inbox_app(inbox, lambda request: request.headers.get("x-user"))
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url=HOST, headers={"x-user": "ann"}) as client:
+        yield Web(client, inbox, app)
+
+
+GOOD = {"f0": "Ann", "f6": "yes", "f9": ["0", "2"]}
+
+
+# --- JSON
+
+
+async def test_a_question_is_listed_shown_and_answered_as_json(web: Web) -> None:
+    async with web.asked() as question:
+        listed = (await web.client.get("/")).json()
+        shown = (await web.client.get(f"/{question.id}")).json()
+        wrong = await web.client.post(f"/{question.id}", json={"action": "accept", "content": {"name": "A"}})
+        checked = await web.client.post(f"/{question.id}", json={"action": "check", "content": {"name": "A"}})
+        content = {"name": "Ann", "must": False}
+        right = await web.client.post(f"/{question.id}", json={"action": "accept", "content": content})
+        late = await web.client.post(f"/{question.id}", json={"action": "accept", "content": content})
+        answer = await question.over()
+
+    assert [entry["id"] for entry in listed["entries"]] == [question.id]
+    assert shown["request"]["message"] == "Where to?"
+    assert shown["answer_schema"]["required"] == ["name", "must"]
+    assert (wrong.status_code, checked.status_code) == (422, 200)
+    assert [(error["field"], error["code"]) for error in wrong.json()["errors"]] == [
+        ("name", "min_length"),
+        ("must", "required"),
+    ]
+    assert checked.json() == wrong.json()
+    assert (right.status_code, right.json()["valid"]) == (200, True)
+    assert (late.status_code, late.json()["state"]) == (409, "answered")
+    assert answer.content == content
+    past = (await web.client.get("/history")).json()
+    assert [(entry["state"], entry["answered_by"]) for entry in past["entries"]] == [("answered", "ann")]
+    assert "Ann" not in json.dumps(past)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b'{"action": "yes"}', b'{"action": "accept", "content": []}', b"[" * 60_000]
+)
+async def test_a_bad_body_changes_nothing(web: Web, body: bytes) -> None:
+    async with web.asked() as question:
+        reply = await web.client.post(f"/{question.id}", content=body, headers={"content-type": "application/json"})
+        state = (await web.inbox.get("ann", question.id)).state
+
+    assert (reply.status_code, state) == (400, "pending")
+
+
+async def test_the_description_names_every_endpoint(web: Web) -> None:
+    described = (await web.client.get("/openapi.json")).json()
+
+    assert set(described["paths"]) == {"/", "/history", "/events", "/{id}"}
+    assert {"Entry", "EntryPage", "ValidationResult"} <= set(described["components"]["schemas"])
+    assert set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(described))) <= set(
+        described["components"]["schemas"]
+    )
+
+
+# --- who may
+
+
+@pytest.mark.parametrize("path", ["/", "/history", "/events", "/openapi.json", "/{id}"])
+@pytest.mark.parametrize("user", ["", None])
+async def test_nobody_who_is_not_signed_in_sees_anything(web: Web, path: str, user: str | None) -> None:
+    del web.client.headers["x-user"]
+    async with web.asked() as question:
+        headers = {} if user is None else {"x-user": user}
+        as_json = await web.client.get(path.format(id=question.id), headers=headers)
+        as_page = await web.get(path.format(id=question.id), **headers)
+
+    assert (as_json.status_code, as_page.status) == (401, 401)
+    assert "Where to?" not in as_json.text + as_page.html
+
+
+async def test_others_find_what_is_not_there(web: Web) -> None:
+    async with web.asked() as question:
+        bob = {"x-user": "bob"}
+        replies = [
+            [
+                await web.client.get(f"/{each}", headers=bob),
+                await web.client.post(f"/{each}", headers=bob, json={"action": "decline"}),
+                await web.client.post(f"/{each}", headers={**OWN, **bob}, data={"action": "decline"}),
+                await web.client.get(f"/{each}", headers={**PAGE, **bob}),
+            ]
+            for each in (question.id, "x" * 32)
+        ]
+        listed = (await web.client.get("/", headers=bob)).json()
+        assert (await web.inbox.get("ann", question.id)).state == "pending"
+
+    assert [reply.status_code for reply in replies[0]] == [404] * 4
+    assert [reply.text for reply in replies[0]] == [reply.text for reply in replies[1]]
+    assert listed["entries"] == []
+
+
+async def test_authentication_may_be_asynchronous() -> None:
+    async def nobody(_request: Any) -> None:
+        await anyio.lowlevel.checkpoint()
+
+    transport = httpx.ASGITransport(app=inbox_app(Inbox(MemoryStore()), nobody))
+    async with httpx.AsyncClient(transport=transport, base_url=HOST) as client:
+        assert (await client.get("/")).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"origin": HOST, "sec-fetch-site": "same-origin"}, 200),
+        ({"origin": HOST}, 200),
+        ({"origin": "null", "sec-fetch-site": "same-origin"}, 200),
+        ({}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "null", "sec-fetch-site": "cross-site"}, 403),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "https://evil.example", "sec-fetch-site": "cross-site"}, 403),
+        ({"origin": "https://app.example:8443", "sec-fetch-site": "same-site"}, 403),
+        ({"origin": "https://app.example.evil.example"}, 403),
+        ({"origin": HOST, "sec-fetch-site": "cross-site"}, 403),
+        ({"origin": "https://evil.example", "content-type": "application/json"}, 403),
+        ({"origin": "https://evil.example", "content-type": "text/plain"}, 403),
+    ],
+)
+async def test_forms_of_other_sites_are_refused(web: Web, headers: dict[str, str], status: int) -> None:
+    async with web.asked() as question:
+        form = {"content-type": "application/x-www-form-urlencoded", **headers}
+        reply = await web.client.post(f"/{question.id}", content=b"action=decline", headers=form)
+        state = (await web.inbox.get("ann", question.id)).state
+
+    assert reply.status_code == status
+    assert state == ("answered" if status == 200 else "pending")
+
+
+async def test_a_proxy_may_hide_the_host_if_the_application_says_so() -> None:
+    app = inbox_app(Inbox(MemoryStore()), lambda _: "ann", origins=["https://front.example"])
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://inner:8000") as client:
+        statuses = [
+            (await client.post("/x", headers={"origin": origin}, data={"action": "decline"})).status_code
+            for origin in ("https://front.example", "https://other.example")
+        ]
+
+    assert statuses == [404, 403]
+
+
+async def test_a_body_that_is_too_long_is_not_read(web: Web) -> None:
+    async with web.asked() as question:
+        named = await web.client.post(f"/{question.id}", content=b" " * 5_000_000, headers=OWN)
+        headers = [(b"host", b"app.example"), (b"content-type", b"application/json"), (b"x-user", b"ann")]
+        scope = {"type": "http", "method": "POST", "path": f"/{question.id}", "query_string": b"", "headers": headers}
+        read = 0
+        statuses = []
+
+        async def receive() -> Any:
+            nonlocal read
+            read += 1
+            return {"type": "http.request", "body": b" " * 16_384, "more_body": True}
+
+        async def send(message: Any) -> None:
+            statuses.append(message.get("status"))
+
+        await web.app(scope, receive, send)
+
+    assert (named.status_code, statuses[0], read) == (413, 413, 5)
+
+
+async def test_every_reply_has_the_headers(web: Web) -> None:
+    async with web.asked() as question:
+        replies = [
+            await web.client.get(path, headers=PAGE)
+            for path in ("/", f"/{question.id}", "/nothing", "/static/inbox.css", "/static/inbox.js", "/openapi.json")
+        ]
+        replies.append(await web.client.post("/x", headers={"origin": "https://evil.example"}))
+
+    for reply in replies:
+        policy = reply.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert reply.headers["x-frame-options"] == "DENY"
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert reply.headers["cache-control"] == "no-store"
+        assert "set-cookie" not in reply.headers
+    assert [reply.status_code for reply in replies] == [200, 200, 404, 200, 200, 200, 403]
+
+
+# --- pages
+
+
+async def test_a_form_is_filled_in_reviewed_and_sent(web: Web) -> None:
+    async with web.asked() as question:
+        listed = await web.get("/")
+        assert [link["href"] for link in listed.all("a")] == [question.id, "history"]
+        page = await web.get(f"/{question.id}")
+        assert page.buttons == ["review", "decline", "cancel"]
+
+        filled = {**GOOD, "f1": "ann@example.com", "f3": "3", "f4": "2.5", "f5": "-", "f7": "1", "f10": "a\r\nb"}
+        review = await web.fill(question, "review", **filled)
+        assert review.buttons == ["accept", "change", "decline", "cancel"]
+        assert "left out" in review.text
+        assert "x, z" in review.text
+        sent: dict[str, list[str]] = {}
+        for field in review.all("input", type="hidden"):
+            sent.setdefault(field["name"], []).append(field["value"])
+
+        changed = await web.fill(question, "change", **sent)
+        assert changed.all("input", id="f0")[0]["value"] == "Ann"
+        done = await web.fill(question, "accept", **sent)
+        assert "You said yes" in done.text
+        answer = await question.over()
+
+    assert answer.content == {
+        "name": "Ann",
+        "mail": "ann@example.com",
+        "count": 3,
+        "price": 2.5,
+        "must": True,
+        "size": "M",
+        "tags": ["x", "z"],
+        "notes": "a\nb",
+    }
+    history = await web.get("/history")
+    assert "answered" in history.text
+    assert "ann@example.com" not in history.html
+    assert "closed" in (await web.get(f"/{question.id}")).text
+
+
+async def test_what_nobody_touched_is_left_out_and_a_yes_is_never_given_beforehand(web: Web) -> None:
+    async with web.asked() as question:
+        page = await web.get(f"/{question.id}")
+        chosen = {(box["name"], box["value"]) for box in page.all("input") if "checked" in box}
+        assert chosen == {("f5", "-"), ("f7", "1")}
+        assert page.all("input", id="f1")[0]["value"] == "ann@example.com"
+        await web.fill(question, "accept", f0="Ann", f5="-", f6="no", f3="", f4="", f8="-")
+        answer = await question.over()
+
+    assert answer.content == {"name": "Ann", "must": False}
+
+
+async def test_errors_are_shown_beside_the_fields_and_in_a_summary_with_links(web: Web) -> None:
+    async with web.asked() as question:
+        for step in ("review", "accept"):
+            page = await web.fill(question, step, f0="A", f2="soon", f3="12", f4="much", f8="99", f9=["7"])
+            assert page.status == 422
+            assert page.text.startswith("\n\n\nError") or "Error: A question" in page.text
+            links = [link["href"] for link in page.all("a") if link["href"].startswith("#")]
+            assert links == ["#f0", "#f2", "#f3", "#f4", "#f6-0", "#f8", "#f9-0"]
+            ids = {attrs["id"] for _, attrs in page.tags if "id" in attrs}
+            assert {link[1:] for link in links} <= ids
+            wrong = [attrs for _, attrs in page.tags if attrs.get("aria-invalid") == "true"]
+            assert len(wrong) == 6 + 3  # each box of the group
+            assert page.all("div", role="alert")
+            assert page.all("input", id="f0")[0]["value"] == "A"
+        checked = await web.client.post(
+            f"/{question.id}", data={"action": "check", "f0": "A"}, headers={**OWN, "accept": "application/json"}
+        )
+        assert checked.json()["f0"] == ["Must have at least 2 characters."]
+        assert checked.json()["f1"] == []
+        assert (await web.inbox.get("ann", question.id)).state == "pending"
+
+
+@pytest.mark.parametrize(("action", "said"), [("decline", "You declined"), ("cancel", "You cancelled")])
+async def test_a_no_needs_no_values(web: Web, action: str, said: str) -> None:
+    async with web.asked() as question:
+        page = await web.fill(question, action, f0="A")
+        answer = await question.over()
+
+    assert said in page.text
+    assert (answer.action, answer.block_server) == (action, False)
+
+
+async def test_never_again_is_offered_where_it_may_be(web: Web) -> None:
+    request = parse_request(FORM, server="mail").model_copy(update={"can_block": True})
+    async with web.asked() as question:
+        assert "block" not in (await web.get(f"/{question.id}")).buttons
+    async with web.asked(request) as question:
+        assert (await web.get(f"/{question.id}")).buttons == ["review", "decline", "cancel", "block"]
+        await web.fill(question, "block")
+        answer = await question.over()
+        assert (answer.action, answer.block_server) == ("decline", True)
+
+
+async def test_a_url_is_shown_whole_with_its_domain_marked_and_linked_only_after_consent(web: Web) -> None:
+    async with web.asked(URL) as question:
+        page = await web.get(f"/{question.id}")
+        assert page.buttons == ["accept", "decline", "cancel"]
+        assert "https://pay.<strong>shop.example</strong>/a?b=1" in page.html
+        assert not [link for link in page.all("a") if "shop.example" in link["href"]]
+        done = await web.fill(question, "accept")
+        (link,) = [link for link in done.all("a") if "shop.example" in link["href"]]
+        assert (link["href"], link["rel"]) == (URL["url"], "noopener noreferrer nofollow")
+        assert (await question.over()).action == "accept"
+
+
+async def test_where_there_is_a_warning_the_way_out_comes_first(web: Web) -> None:
+    async with web.asked({**URL, "url": "https://xn--pypal-4ve.example/"}) as question:
+        page = await web.get(f"/{question.id}")
+        assert page.buttons == ["decline", "cancel", "accept"]
+        assert [each["value"] for each in page.all("button") if "main" in each.get("class", "")] == ["decline"]
+
+
+async def test_where_the_server_looks_at_once_the_answer_waits_until_the_visit_is_over(web: Web) -> None:
+    async with web.asked(URL, protocol_version="2026-07-28") as question:
+        assert (await web.get(f"/{question.id}")).buttons == ["open", "decline", "cancel"]
+        visit = await web.fill(question, "open")
+        assert [link["href"] for link in visit.all("a")] == [URL["url"]]
+        assert (await web.inbox.get("ann", question.id)).state == "pending"
+        assert visit.buttons == ["accept", "decline", "cancel"]
+        await web.fill(question, "accept")
+        assert (await question.over()).action == "accept"
+
+
+async def test_a_visit_that_the_server_does_not_find_finished_is_asked_for_again_and_told_so(web: Web) -> None:
+    for visits in (0, 1):
+        request = parse_request(URL, server="mail").model_copy(update={"previous_visits": visits})
+        async with web.asked(request) as question:
+            page = await web.get(f"/{question.id}")
+            assert ("you are not done there" in page.text) == bool(visits)
+            await web.fill(question, "decline")
+
+
+async def test_a_stale_page_and_a_second_click_are_told_so(web: Web) -> None:
+    async with web.asked() as question:
+        await web.fill(question, "accept", **GOOD)
+        pages = [await web.fill(question, step, **GOOD) for step in ("accept", "review", "decline")]
+        await question.over()
+
+    assert [page.status for page in pages] == [409] * 3
+    assert all("It has been answered" in page.text for page in pages)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"action=", b"action=yes", b"action=accept&action=decline", b"action=%ff", b"&" * 9]
+)
+async def test_a_bad_form_changes_nothing(web: Web, body: bytes) -> None:
+    async with web.asked() as question:
+        kind = {**OWN, "content-type": "application/x-www-form-urlencoded"}
+        reply = await web.client.post(f"/{question.id}", content=body, headers=kind)
+        state = (await web.inbox.get("ann", question.id)).state
+
+    assert (reply.status_code, state) == (400, "pending")
+
+
+async def test_what_a_server_writes_is_neither_markup_nor_link(web: Web) -> None:
+    choices = {"type": "string", "oneOf": [{"const": EVIL, "title": EVIL}, {"const": "b", "title": "b"}]}
+    properties = {
+        EVIL: {"type": "string", "title": EVIL, "description": EVIL, "default": EVIL, "minLength": 500},
+        "b": choices,
+        "c": {"type": "string", "enum": [EVIL, *"0123456789"]},
+        "d": {"type": "array", "items": {"enum": [EVIL, "b"]}},
+        "e": {"type": "string", "title": '" onfocus="alert(1)" autofocus="'},
+    }
+    params = form_params({"properties": properties}, EVIL)
+    async with web.asked(params, tool=EVIL) as question:
+        pages = [
+            await web.get("/"),
+            await web.get(f"/{question.id}"),
+            await web.fill(question, "review", f0=EVIL, f1="0"),
+            await web.fill(question, "review", f0=EVIL * 20, f1="0", f2="0", f3="0", f4='"><script>'),
+            await web.fill(question, "decline"),
+            await web.get("/history"),
+        ]
+
+    for page in pages:
+        assert [tag for tag, _ in page.tags].count("script") == 1
+        assert not [attrs for _, attrs in page.tags if any(name.startswith("on") for name in attrs)]
+        assert not any("evil" in attrs.get("href", "") for _, attrs in page.tags)
+        assert "style" not in [tag for tag, _ in page.tags]
+
+
+async def test_every_control_has_a_label_and_every_reference_its_target(web: Web) -> None:
+    async with web.asked() as question:
+        for page in (await web.get(f"/{question.id}"), await web.fill(question, "review")):
+            ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+            assert len(ids) == len(set(ids))
+            labelled = {label["for"] for label in page.all("label") if "for" in label}
+            for control in page.all("input", "select", "textarea"):
+                if control.get("type") not in ("hidden", "radio", "checkbox"):
+                    assert control["id"] in labelled
+            for _, attrs in page.tags:
+                assert set(attrs.get("aria-describedby", "").split()) <= set(ids)
+            assert len(page.all("legend")) == len(page.all("fieldset")) == 4
+            assert page.all("html")[0]["lang"] == "en"
+            kinds = {control["id"]: control.get("type") for control in page.all("input") if "id" in control}
+            assert (kinds["f1"], kinds["f2"], kinds["f3"]) == ("email", "date", "number")
+            assert "data-filter" in page.all("select", id="f8")[0]
+
+
+async def test_a_form_without_fields_is_a_question(web: Web) -> None:
+    async with web.asked({"message": "Go on?"}) as question:
+        assert (await web.get(f"/{question.id}")).buttons == ["accept", "decline", "cancel"]
+        await web.fill(question, "accept")
+        answer = await question.over()
+
+    assert (answer.action, answer.content) == ("accept", {})
+
+
+MOMENTS = form_params(
+    {
+        "properties": {
+            "updated_at": {"type": "string", "format": "date-time", "default": "2026-11-20T14:30:00+05:45"},
+            "at": {"type": "string", "format": "time"},
+            "odd": {"type": "string", "format": "date-time", "default": "2026-11-20T14:30:00.123456789Z"},
+        },
+        "required": ["updated_at"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("filled", "content"),
+    [
+        ({"f0": "2026-12-24T19:30", "f0-zone": "+01:00"}, {"updated_at": "2026-12-24T19:30:00+01:00"}),
+        ({"f0": "2026-12-24T19:30:05.5", "f0-zone": "Z"}, {"updated_at": "2026-12-24T19:30:05.5Z"}),
+        ({"f0": "2026-12-24T19:30:00-03:00", "f0-zone": "Z"}, {"updated_at": "2026-12-24T19:30:00-03:00"}),
+        (
+            {
+                "f0": "2026-12-24T19:30",
+                "f0-zone": "Z",
+                "f1": "08:15",
+                "f1-zone": "-09:30",
+                "f2": "2026-01-01T00:00:00Z",
+            },
+            {"updated_at": "2026-12-24T19:30:00Z", "at": "08:15:00-09:30", "odd": "2026-01-01T00:00:00Z"},
+        ),
+        ({"f0": "2026-12-24T19:30", "f0-zone": ""}, None),
+        ({"f0": "2026-12-24T19:30", "f0-zone": "Zulu"}, None),
+        ({"f0": "2026-12-24T29:30", "f0-zone": "Z"}, None),
+    ],
+)
+async def test_a_time_has_the_browsers_own_control_and_its_zone_beside_it(
+    web: Web, filled: dict[str, str], content: Any
+) -> None:
+    async with web.asked(MOMENTS) as question:
+        page = await web.get(f"/{question.id}")
+        kinds = {control["id"]: control["type"] for control in page.all("input")}
+        assert kinds == {"f0": "datetime-local", "f1": "time", "f2": "text"}
+        assert page.all("input", id="f0")[0]["value"] == "2026-11-20T14:30:00"
+        assert [zone["value"] for zone in page.all("option") if "selected" in zone] == ["+05:45"]
+        review = await web.fill(question, "review", **filled)
+        assert review.status == (200 if content else 422)
+        sent = {field["name"]: field["value"] for field in review.all("input", type="hidden")}
+        if content:
+            changed = await web.fill(question, "change", **sent)
+            assert changed.all("input", id="f0")[0]["value"].startswith(filled["f0"][:16])
+            await web.fill(question, "accept", **sent)
+            assert (await question.over()).content == content
+
+
+async def test_hints_tell_every_limit_and_what_the_server_suggests(web: Web) -> None:
+    properties = {
+        "a": {"type": "integer", "minimum": 0.5, "maximum": 9.5, "multipleOf": 2, "default": 4},
+        "b": {"type": "number", "exclusiveMinimum": 1, "exclusiveMaximum": 2},
+        "c": {"type": "array", "items": {"enum": ["x", "y", "z"]}, "minItems": 1, "maxItems": 2},
+        "d": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
+        "e": {"type": "string", "maxLength": 5, "default": "x"},
+    }
+    async with web.asked(form_params({"properties": properties})) as question:
+        page = await web.get(f"/{question.id}")
+
+    # Browsers count the steps of a number from its least value, which must be whole then.
+    assert {name: page.all("input", id="f0")[0][name] for name in ("min", "max", "step")} == {
+        "min": "1",
+        "max": "9",
+        "step": "1",
+    }
+    hints = re.findall(r'class="hint" id="f\d-hint"><bdi>(.*?)</bdi>', page.html)
+    assert hints == [
+        "From 0.5 to 9.5. A multiple of 2. Suggested by the server.",
+        "More than 1. Less than 2.",
+        "Choose from 1 to 2.",
+        "One on each line. At most 3 values.",
+        "At most 5 characters. Suggested by the server.",
+    ]
+    assert "What is optional and left empty is left out." in page.text
+
+
+async def test_up_to_seven_options_are_radio_buttons_and_leaving_out_is_always_in_sight(web: Web) -> None:
+    properties = {f"p{count}": {"type": "string", "enum": [str(at) for at in range(count)]} for count in (7, 8)}
+    async with web.asked(form_params({"properties": properties})) as question:
+        page = await web.get(f"/{question.id}")
+
+    assert [radio["value"] for radio in page.all("input", type="radio")] == [*"0123456", "-"]
+    assert [option["value"] for option in page.all("option")] == ["-", *"01234567"]
+    assert page.all("fieldset")[0]["role"] == "radiogroup"
+
+
+async def test_an_answer_that_looks_like_a_secret_is_confirmed_in_the_review(web: Web) -> None:
+    async with web.asked() as question:
+        clean = await web.fill(question, "review", **GOOD)
+        assert not clean.all("input", name="confirmed")
+        review = await web.fill(question, "review", **{**GOOD, "f0": "ghp_16C7e42F292c6912E7710c838347Ae178B4a"})
+        assert "Careful" in review.text
+        assert "it all the same" in review.text
+        sent: dict[str, list[str]] = {}
+        for field in review.all("input", type="hidden"):
+            sent.setdefault(field["name"], []).append(field["value"])
+        await web.fill(question, "accept", **sent)
+        assert (await question.over()).confirmed
+
+
+async def test_without_a_script_a_page_is_loaded_again_when_its_time_is_over(web: Web) -> None:
+    async with web.asked() as question:
+        page = await web.get(f"/{question.id}")
+        again = re.findall(r'<noscript><meta http-equiv="refresh" content="(\d+)"></noscript>', page.html)
+        assert 230 < int(again[0]) <= 241
+        await web.fill(question, "decline")
+        assert "refresh" not in (await web.get(f"/{question.id}")).html
+
+
+async def test_a_page_by_itself_leads_to_no_list() -> None:
+    inbox = Inbox(MemoryStore())
+    app = inbox_app(inbox, lambda _: "ann", single_request=True)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HOST) as client:
+        web = Web(client, inbox, app)
+        async with web.asked() as question:
+            page = await web.get(f"/{question.id}")
+            assert "data-alone" in page.html
+            assert "Press Cancel to give no answer" in page.html
+            done = await web.fill(question, "decline")
+            again = await web.get(f"/{question.id}")
+    for end in (done, again):
+        assert end.all("a") == []
+        assert "You can close this page." in end.text
+
+
+# --- events
+
+
+async def test_events_tell_what_waits_and_what_becomes_of_it_until_the_browser_leaves(web: Web) -> None:
+    told: list[str] = []
+    leaves = anyio.Event()
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/events",
+        "query_string": b"",
+        "headers": [(b"x-user", b"ann"), (b"host", b"app.example")],
+    }
+
+    async def receive() -> Any:
+        await leaves.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        told.append(message.get("body", b"").decode())
+
+    async def states(count: int) -> list[str]:
+        with anyio.fail_after(10):
+            while True:
+                found = re.findall(r'"state":"(\w+)"', "".join(told))
+                if len(found) >= count:
+                    return found
+                await anyio.lowlevel.checkpoint()
+
+    async with web.asked() as question, anyio.create_task_group() as group:
+        group.start_soon(web.app, scope, receive, send)
+        assert await states(1) == ["pending"]
+        await web.fill(question, "accept", **GOOD)
+        assert await states(2) == ["pending", "answered"]
+        leaves.set()
+
+    assert "event: entry\n" in "".join(told)
+    assert "Ann" not in "".join(told)
+
+
+# --- a real browser
+
+
+@asynccontextmanager
+async def browsing(web: Web, **context: Any) -> AsyncIterator[Any]:
+    """A page of a real browser, and where the app is."""
+    import uvicorn
+
+    app = inbox_app(web.inbox, lambda _: "ann")
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=0))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        async with anyio.create_task_group() as group, browser() as launched:
+            group.start_soon(server.serve, [listening])
+            origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
+            yield await (await launched.new_context(base_url=origin, **context)).new_page()
+            await launched.close()
+            server.should_exit = True
+
+
+IN_A_BROWSER = pytest.mark.parametrize("anyio_backend", ["asyncio"])
+
+
+@IN_A_BROWSER
+@pytest.mark.parametrize("has_script", [True, False])
+async def test_a_form_is_filled_in_by_keyboard_alone(web: Web, has_script: bool) -> None:
+    fields = {"name": {"type": "string", "title": "Name", "minLength": 2}, "sure": {"type": "boolean"}}
+    params = form_params({"properties": fields, "required": ["name", "sure"]})
+    async with web.asked(params) as question, browsing(web, java_script_enabled=has_script) as page:
+        await page.goto(f"/{question.id}")
+        for key in ("Tab", "A", "Tab", "ArrowDown", "Enter"):
+            await page.keyboard.press(key)
+        await page.wait_for_selector(".summary")
+        assert "at least 2 characters" in await page.inner_text(".summary")
+        # The summary is read first: its link leads to the field.
+        for key in ("Tab", "Enter"):
+            await page.keyboard.press(key)
+        for key in ("Tab", "End", "n", "n", "Enter") if not page.url.endswith("#f0") else ("End", "n", "n", "Enter"):
+            await page.keyboard.press(key)
+        await page.wait_for_selector("dl")
+        await until_it_takes_a_yes(page, has_script=has_script)
+        for key in ("Tab", "Enter"):
+            await page.keyboard.press(key)
+        await page.wait_for_selector("h1:has-text('Sent')")
+        answer = await question.over()
+
+    assert answer.content == {"name": "Ann", "sure": False}
+
+
+@IN_A_BROWSER
+async def test_errors_are_shown_early_and_a_page_notices_an_answer_from_elsewhere(web: Web) -> None:
+    async with web.asked() as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        await page.fill("#f0", "A")
+        await page.press("#f0", "Tab")
+        await page.wait_for_selector("#f0-errors p:has-text('at least 2')")
+        assert await page.get_attribute("#f0", "aria-invalid") == "true"
+        await page.wait_for_selector("[data-countdown]:has-text('from now')")
+        await web.inbox.answer("ann", question.id, "decline")
+        await page.wait_for_selector("h1:has-text('closed')")
+
+
+@IN_A_BROWSER
+async def test_every_page_fits_a_narrow_screen(web: Web) -> None:
+    long = {**FORM, "message": "w" * 500}
+    url = {**URL, "url": f"https://pay.shop.example/{'a' * 300}"}
+
+    async def fits(page: Any) -> bool:
+        await page.wait_for_load_state()  # its style, too
+        return bool(await page.evaluate("document.documentElement.scrollWidth") == 320)
+
+    for params in (long, url):
+        async with web.asked(params) as question, browsing(web, viewport={"width": 320, "height": 600}) as page:
+            for path in (f"/{question.id}", "/", "/history", "/nothing"):
+                await page.goto(path)
+                assert await fits(page)
+            if params is long:
+                await page.goto(f"/{question.id}")
+                await page.click("text=Review")
+                await page.wait_for_selector(".summary")
+                assert await fits(page)
+                await page.fill("#f0", "w" * 300)
+                await page.check("#f6-0")
+                await page.check("#f9-0")
+                await page.click("text=Review")
+                await page.wait_for_selector("dl")
+                assert await fits(page)
+
+
+@IN_A_BROWSER
+async def test_what_a_control_cannot_read_is_told_and_does_not_pass_for_left_out(web: Web) -> None:
+    async with web.asked() as question, browsing(web, locale="en-US") as page:
+        await page.goto(f"/{question.id}")
+        await page.fill("#f0", "Ann")
+        await page.check("#f6-0")
+        await page.check("#f9-0")
+        await page.focus("#f2")
+        await page.keyboard.type("1224")  # a day without its year
+        await page.click("text=Review")
+        await page.wait_for_selector("#f2-errors p:has-text('cannot be read')")
+        assert await page.evaluate("document.activeElement.id") == "f2"
+        await page.keyboard.press("Tab")
+        await page.fill("#f2", "2026-12-24")
+        await page.click("text=Review")
+        await page.wait_for_selector("dl")
+
+
+@IN_A_BROWSER
+async def test_the_zone_of_the_computer_is_suggested_for_that_day_until_another_is_chosen(web: Web) -> None:
+    async with web.asked(MOMENTS) as question, browsing(web, timezone_id="Europe/Berlin") as page:
+        await page.goto(f"/{question.id}")
+        at = page.locator("#f1-zone")
+        await page.fill("#f1", "08:15")
+        await page.press("#f1", "Tab")
+        assert await at.input_value() in ("+01:00", "+02:00")
+        assert await page.locator("#f0-zone").input_value() == "+05:45"
+        await page.fill("#f0", "2026-07-01T10:00")
+        await page.press("#f0", "Tab")
+        assert await page.locator("#f0-zone").input_value() == "+05:45"
+
+
+@IN_A_BROWSER
+async def test_a_long_list_is_filtered_by_typing_and_a_group_counts(web: Web) -> None:
+    async with web.asked() as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        filtering = page.get_by_label("Filter the options of country")
+        await filtering.fill("C1")
+        await filtering.press("Enter")
+        shown = await page.evaluate("[...document.querySelectorAll('#f8 option')].filter((o) => !o.hidden).length")
+        assert shown == 4  # C1, C10, C11 and what is chosen: to leave it out
+        assert await page.locator("p[role=status]:has-text('4 of 13')").count() == 1
+        await page.check("#f9-0")
+        await page.check("#f9-2")
+        assert await page.locator("p[role=status]:has-text('2 chosen')").count() == 1
+
+
+@IN_A_BROWSER
+async def test_nothing_is_sent_in_the_first_half_second(web: Web) -> None:
+    async with web.asked(URL) as question, browsing(web) as page:
+        await page.goto(f"/{question.id}", wait_until="domcontentloaded")
+        is_early = await page.evaluate(
+            "() => { const early = !('awake' in document.body.dataset);"
+            " document.querySelector('button.main').click(); return early; }"
+        )
+        assert is_early
+        await page.wait_for_selector("body[data-awake]")
+        assert (await web.inbox.get("ann", question.id)).state == "pending"
+        await page.click("button.main")
+        assert (await question.over()).action == "accept"
+
+
+@IN_A_BROWSER
+async def test_texts_that_run_from_right_to_left_stand_on_the_right(web: Web) -> None:
+    drinks = {"type": "string", "title": "المشروب", "enum": ["شاي", "قهوة"]}
+    params = form_params({"properties": {"a": {"type": "string", "title": "الاسم"}, "b": drinks}}, "كم عدد الضيوف؟")
+    async with web.asked(params) as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        for which in ("blockquote", "label[for=f0]", "legend", ".options"):
+            assert await page.eval_on_selector(which, "(each) => getComputedStyle(each).direction") == "rtl"
+        await page.fill("#f0", "آن")
+        assert await page.eval_on_selector("#f0", "(each) => getComputedStyle(each).direction") == "rtl"
+
+
+@IN_A_BROWSER
+async def test_axe_finds_nothing(web: Web) -> None:
+    found: list[Any] = []
+    for params in (FORM, URL):
+        async with web.asked(params) as question, browsing(web) as page:
+            for path in (f"/{question.id}", "/", "/history", "/nothing"):
+                await page.goto(path)
+                found += await violations(page)
+
+    assert found == []
+
+
+# --- templates
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_templates_are_compiled_once_where_python_may_keep_what_it_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write() -> str:
+        environment.cache_clear()
+        return (
+            environment(single_request=False)
+            .get_template("history.html")
+            .render(page=EntryPage(entries=()), requests=[])
+        )
+
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    first = write()
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    assert write() == first
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(kept) == 2  # the page and what it stands in
+    before = {path: path.stat().st_mtime_ns for path in kept}
+    assert write() == first
+    assert {path: path.stat().st_mtime_ns for path in kept} == before
+    for path in kept:
+        path.write_bytes(path.read_bytes()[:40])
+    assert write() == first
+    assert {path: path.stat().st_mtime_ns for path in kept} != before
+    environment.cache_clear()
+
+
+# --- extras
+
+
+@pytest.mark.parametrize("module", ["jinja2", "starlette.applications"])
+async def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[browser\]"):
+        inbox_app(Inbox(MemoryStore()), lambda _: None)
