@@ -253,7 +253,7 @@ class Form(BaseModel):
     @cached_property
     def mentions_patterns(self) -> bool:
         """True if a field has a pattern, checked or not."""
-        return any(text.pattern is not None for text in self._texts)
+        return any(text.pattern is not None or text.pattern_skipped for text in self._texts)
 
     @property
     def _texts(self) -> Iterator[TextField]:

@@ -168,12 +168,13 @@ def default_answer(request: Request, partial: Mapping[str, Any] | None = None) -
     if not isinstance(request, FormRequest):
         return Answer.cancel(by="unattended", reason="only a user can consent to a URL")
     content = apply_defaults(request, partial)
-    if not content:
-        return Answer.cancel(by="unattended", reason="the form has no defaults: only a user can confirm it")
-    validation = validate_content(request.form, content)
+    requested = {name: value for name, value in content.items() if name in request.form.by_name}
+    validation = validate_without_patterns(request.form, requested)
     if not validation:
         reason = f"the default values do not complete the form: {join_errors(validation.errors)}"
         return Answer.cancel(by="unattended", reason=reason)
+    if not requested:
+        return Answer.cancel(by="unattended", reason="the form has no defaults: only a user can confirm it")
     sources = {name: "host" if name in (partial or {}) else "default" for name in content}
     return Answer.accept(content, by="default", sources=sources)  # type: ignore[arg-type]
 

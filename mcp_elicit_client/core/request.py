@@ -94,8 +94,15 @@ class _Request(BaseModel):
     meta: dict[str, Any] = Setting(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
 
-    # What the request was read with, so that stricter options are applied only where they differ.
+    # The limits and URL rules with which the request was read: others are applied only if they differ.
     _read_with: tuple[Limits, UrlRules] | None = PrivateAttr(default=None)
+
+    def __eq__(self, other: object) -> bool:
+        # Private attributes say how the request reached this process, not what it asks.
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((self.server, self.message, self.request_id))
 
 
 class FormRequest(_Request):

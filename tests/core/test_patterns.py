@@ -152,16 +152,17 @@ def test_an_answer_is_checked_against_its_pattern_or_said_not_to_be(
     assert [problem.message for problem in validation.unchecked] == unchecked
 
 
-def test_the_pattern_is_shown_safely_in_the_error() -> None:
+def test_the_pattern_is_a_sanitized_parameter_of_the_error_and_never_in_its_sentence() -> None:
     (error,) = validate(form({"f": {"type": "string", "pattern": "^\x1b"}}), {"f": "x"}).errors
 
-    assert error.message == "Must match the pattern ^\\u{1b}"
+    assert error.message == "This does not have the required format."
+    assert error.params == {"pattern": "^\\u{1b}"}
 
 
-def test_a_long_pattern_is_shown_cut_and_in_one_line() -> None:
+def test_a_long_pattern_is_cut_and_in_one_line_in_the_error() -> None:
     (error,) = validate(form({"f": {"type": "string", "pattern": "b\n" + "a" * 100}}), {"f": "x"}).errors
 
-    assert error.message == f"Must match the pattern b {'a' * 78}…"
+    assert error.params == {"pattern": f"b {'a' * 78}…"}
 
 
 def test_a_pattern_is_checked_whatever_the_fields_before_it_have() -> None:
@@ -238,13 +239,13 @@ async def test_a_handler_sees_no_default_that_does_not_match_its_pattern() -> No
 
 @pytest.mark.anyio
 async def test_in_an_event_loop_a_direct_check_gives_up_soon() -> None:
-    assert check_pattern("^a", "abc") in (PatternResult.MATCH, PatternResult.BUSY)
+    assert check_pattern("^a", "abc") is not PatternResult.NO_MATCH
     assert not check_pattern(ENDLESS, VICTIM).checked
 
 
 CHECK_AND = """
 import os, sys
-from mcp_elicit_client.core import patterns
+from mcp_elicit_client.core.validation import patterns
 assert patterns.check_pattern("a", "a") is patterns.PatternResult.MATCH
 print(patterns._pool._worker.process.pid, flush=True)
 {then}

@@ -20,22 +20,22 @@ PIECES = st.sampled_from(
 
 
 WARNINGS = {
-    "https://8.8.8.8/": ["It names its place by a number, not by a domain."],
-    "https://example.com:8443/": ["It uses the unusual port 8443."],
-    "https://xn--mnchen-3ya.de/": ["Its name is written in other letters: münchen.de (Latin)"],
-    "https://github.com.evil.example/": ["It is not github.com: look at the end of its name."],
+    "https://8.8.8.8/": ["The URL uses an IP address instead of a domain name."],
+    "https://example.com:8443/": ["The URL uses an unusual port: 8443."],
+    "https://xn--mnchen-3ya.de/": ["The name contains non-ASCII letters: münchen.de (Latin)."],
+    "https://github.com.evil.example/": ["This is not github.com. It belongs to evil.example."],
     "https://xn--pypal-4ve.com/": [
-        "Its name is written in other letters: pаypal.com (Cyrillic, Latin)",
-        "Its name mixes the letters of several alphabets.",
+        "The name contains non-ASCII letters: pаypal.com (Cyrillic, Latin).",
+        "The name mixes several alphabets.",
     ],
     "https://xn--80ak6aa92e.com/": [
-        "Its name is written in other letters: аррӏе.com (Cyrillic)",
-        "Its letters look like others, but are not the same.",
+        "The name contains non-ASCII letters: аррӏе.com (Cyrillic).",
+        "The name uses letters that only look like Latin letters.",
     ],
-    "https://a_b.example.com/": ["Its name has an underscore, which domains do not have."],
-    f"https://{'a' * 60}.example.com/": ["Its name is very long: look at its end."],
-    "http://localhost/": ["It leads to a program on this computer."],
-    "https://wiki.corp/": ["It leads into a private network."],
+    "https://a_b.example.com/": ["The host name contains an underscore, which is unusual."],
+    f"https://{'a' * 60}.example.com/": ["The domain name is very long. Check how it ends: example.com."],
+    "http://localhost/": ["The URL opens a program on this computer."],
+    "https://wiki.corp/": ["The URL leads to a private network."],
 }
 
 

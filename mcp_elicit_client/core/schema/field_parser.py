@@ -201,14 +201,16 @@ def _text_limits(schema: Mapping[str, Any], limits: Limits, report: Report) -> d
 
 
 def _pattern(schema: Mapping[str, Any], limits: Limits, report: Report) -> tuple[str | None, str]:
-    """Return the pattern, and why it is not checked; empty if it is."""
+    """Return the pattern, and why it is not checked; empty if it is.  A pattern that is not Unicode is dropped."""
     pattern = schema.get("pattern")
     if pattern is None:
         return None, ""
-    if not isinstance(pattern, str) or not is_unicode(pattern):
+    if not isinstance(pattern, str):
         report("limit_ignored", "its pattern is not a text")
         return None, ""
-    if not limits.check_patterns:
+    if not is_unicode(pattern):
+        pattern, skipped = None, "the pattern is not valid Unicode"
+    elif not limits.check_patterns:
         skipped = "patterns are turned off"
     elif len(pattern) > limits.max_pattern:
         skipped = f"the pattern is longer than {limits.max_pattern} characters"

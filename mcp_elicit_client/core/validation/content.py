@@ -241,10 +241,11 @@ def _match_patterns(form: Form, content: Mapping[str, Any]) -> tuple[tuple[Field
     unchecked: list[Diagnostic] = []
     for field in form.fields:
         text = text_constraints(field)
-        if text is None or text.pattern is None or field.name not in content:
+        if text is None or field.name not in content:
             continue
         if text.pattern_skipped:
             unchecked.append(_not_checked(field, text.pattern_skipped))
+        if text.pattern is None or text.pattern_skipped:
             continue
         results = {budget.check(text.pattern, each) for each in texts_of(content[field.name])}
         if PatternResult.NO_MATCH in results:

@@ -135,7 +135,7 @@ _KEYWORDS: Mapping[str, tuple[ErrorCode, str]] = {
     "maxItems": ("max_items", "max"),
     "uniqueItems": ("duplicate", ""),
 }
-"""The error code of each keyword, and the parameter that holds its value.  The field's attribute is named like the code."""
+"""The code of each keyword and the parameter with its value.  The attribute of the field is named like the code."""
 
 
 def field_error(name: str, code: ErrorCode, /, **params: object) -> FieldError:

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+
+from mcp_elicit_client import AnswerError, FormRequest, Limits, TextField, UrlRequest, parse_request
+from mcp_elicit_client.presentation.input_parsing import parse_text
+from mcp_elicit_client.presentation.url_prompts import completion_prompt, consent_prompt
+from tests.support import form_params
+
+
+def form(schema: object) -> FormRequest:
+    request = parse_request(form_params(schema))
+    assert isinstance(request, FormRequest)
+    return request
+
+
+STRIPPED = {
+    "email": "a@b.example",
+    "uri": "https://example.com/",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "hostname": "www.example.com",
+    "duration": "P1D",
+    "date": "2026-11-20",
+    "time": "14:30:00Z",
+    "date-time": "2026-11-20T14:30:00Z",
+}
+
+
+@pytest.mark.parametrize(("name", "value"), STRIPPED.items())
+def test_spaces_around_a_formatted_text_are_no_part_of_it(name: str, value: str) -> None:
+    assert parse_text(TextField(name="f", title="F", format=name), f"  {value} ") == value
+
+
+def test_the_sentences_of_an_answer_that_was_refused_are_those_of_its_errors() -> None:
+    request = form(
+        {"properties": {"n": {"type": "integer", "minimum": 5}, "b": {"type": "boolean"}, "c": {"enum": ["x"]}}}
+    )
+    for field, typed, sentence in zip(
+        request.form.fields, ["4", "perhaps", "z"], ["Enter 5 or more.", "Select yes or no.", None], strict=True
+    ):
+        with pytest.raises(AnswerError) as caught:
+            parse_text(field, typed)
+        assert str(caught.value) == caught.value.errors[0].message
+        assert sentence in (None, str(caught.value))
+
+
+def test_an_option_is_chosen_by_its_value_too_and_by_number_only_where_no_name_is_one() -> None:
+    titled = {"oneOf": [{"const": "small", "title": "S"}, {"const": "big", "title": "B"}]}
+    numbered = {"oneOf": [{"const": "2", "title": "two"}, {"const": "1", "title": "one"}]}
+    first, second = form({"properties": {"a": titled, "b": numbered}}).form.fields
+
+    assert [parse_text(first, typed) for typed in ("small", "BIG", "S", "2")] == ["small", "big", "small", "big"]
+    assert [parse_text(second, typed) for typed in ("1", "2", "two")] == ["1", "2", "2"]
+
+
+def test_a_date_without_a_time_is_no_moment() -> None:
+    (field,) = form({"properties": {"a": {"type": "string", "format": "date-time"}}}).form.fields
+    with pytest.raises(AnswerError):
+        parse_text(field, "2026-11-20")
+
+
+def test_typed_text_is_read_within_the_limits_of_the_host() -> None:
+    (field,) = form({"properties": {"a": {"type": "integer"}}}).form.fields
+
+    with pytest.raises(AnswerError):
+        parse_text(field, "10", Limits(max_integer=9))
+
+
+def test_the_question_about_a_url_offers_what_can_be_done() -> None:
+    request = parse_request({"mode": "url", "message": "m", "url": "https://a.example/"})
+    warned = parse_request({"mode": "url", "message": "m", "url": "https://a.example:8443/"})
+    assert isinstance(request, UrlRequest)
+    assert isinstance(warned, UrlRequest)
+
+    assert consent_prompt(request).choices == ("open", "show", "decline", "cancel")
+    assert consent_prompt(request).step == "consent"
+    assert consent_prompt(request, can_open=False, can_copy=True).choices == ("copy", "show", "decline", "cancel")
+    assert (consent_prompt(request).default, consent_prompt(warned).default) == (None, "decline")
+    assert completion_prompt(request).choices == ("done", "reopen", "decline", "cancel")
+    assert completion_prompt(request, can_open=False).choices == ("done", "decline", "cancel")
+    assert (completion_prompt(warned).step, completion_prompt(warned).default) == ("waiting", None)
