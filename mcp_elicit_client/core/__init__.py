@@ -1,3 +1,1 @@
-"""
-The pure part: no I/O, no async, and no ``mcp`` before a result is built.
-"""
+"""Requests, forms and answers as pure functions: no I/O, no async, and no ``mcp`` before a result is built."""

@@ -1,4 +1,4 @@
-"""`Answer`: what is sent to the server, and what stays local."""
+"""`Answer`, and `check_answer`, which every answer passes before it is sent."""
 
 from __future__ import annotations
 
@@ -121,26 +121,26 @@ def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMI
         return answer.model_copy(update={"content": None, "sources": {}})
     form = request.form
     content = drop_nulls(form, answer.content or {})
-    asked = {name: value for name, value in content.items() if name in form.by_name}
-    notes = tuple(
+    requested = {name: value for name, value in content.items() if name in form.by_name}
+    omitted = tuple(
         Diagnostic(code="not_asked_for", message="the form did not request it; it is not sent", field=name)
         for name in content
-        if name not in asked
+        if name not in requested
     )
-    validation = validate_content(form, asked, limits)
+    validation = validate_content(form, requested, limits)
     if not validation:
         codes = sorted({error.code for error in validation.errors})
         return Answer(
             action="cancel",
             by="error",
             reason=f"the answer does not fit the form: {', '.join(codes)}",
-            diagnostics=notes,
+            diagnostics=omitted,
         )
     return answer.model_copy(
         update={
-            "content": {name: to_json_value(form.by_name[name], value) for name, value in asked.items()},
-            "sources": {name: source for name, source in answer.sources.items() if name in asked},
-            "diagnostics": (*answer.diagnostics, *notes, *validation.unchecked),
+            "content": {name: to_json_value(form.by_name[name], value) for name, value in requested.items()},
+            "sources": {name: source for name, source in answer.sources.items() if name in requested},
+            "diagnostics": (*answer.diagnostics, *omitted, *validation.unchecked),
         }
     )
 

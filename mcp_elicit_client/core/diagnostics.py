@@ -1,4 +1,4 @@
-"""What was wrong with a request or an answer, but survivable."""
+"""`Diagnostic`: a non-fatal finding about a request or an answer."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ DiagnosticCode: TypeAlias = Literal[
     "undeclared_field",
     "union",
 ]
-"""The code of a `Problem`."""
+"""The code of a `Diagnostic`."""
 
 
 class Diagnostic(BaseModel):
     """
-    Something wrong that did not stand in the way.
+    A non-fatal finding about a request or an answer.
 
     Attributes:
-        code: One stable word; ``docs/reference.md`` says what each means.
-        message: A sentence for developers, safe to show.
-        field: The name of the field it is about, as the server spells it;
-            None if it is about none.
+        code: A stable code; ``docs/reference.md`` lists all.
+        message: A sentence for developers.  Sanitized.
+        field: The name of the field, as the server spells it; None if the
+            finding is about the whole request or answer.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)

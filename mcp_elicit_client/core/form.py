@@ -1,14 +1,15 @@
-"""`Form` and its five kinds of field: what a server's schema is read into."""
+"""`Form` and its five kinds of field."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
 from pydantic import Field as Setting
+from typing_extensions import assert_never
 
 from mcp_elicit_client.core.schema.enums import Choice, Scalar, json_key
 from mcp_elicit_client.core.text import sanitize_text
@@ -220,15 +221,16 @@ class MultiChoiceField(_WithChoices):
 
 
 Field: TypeAlias = TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField
-"""One of the five kinds of field; ``field.kind`` tells which."""
+"""One of the five kinds of field, distinguished by ``field.kind``."""
 
 
 class Form(BaseModel):
     """
-    A form: the fields that a server asks for, in its order.
+    A form: the fields that a server requests.
 
     Attributes:
-        fields: The fields.  A form without fields asks for confirmation.
+        fields: The fields, in the server's order.  A form without fields asks
+            for confirmation.
         unsupported_fields: The names of optional fields that cannot be
             answered.  No answer contains them.
         rejects_unknown_fields: The server rejects answers with other keys.
@@ -262,9 +264,20 @@ class Form(BaseModel):
 
 def text_constraints(field: Field) -> TextField | None:
     """Return the constraints of the texts of *field*; None if it accepts no free text."""
-    if field.kind == "text":
-        return field
-    return field.item if field.kind == "multichoice" else None
+    match field:
+        case TextField():
+            return field
+        case MultiChoiceField():
+            return field.item
+        case NumberField() | BooleanField() | ChoiceField():
+            return None
+        case _:
+            assert_never(field)
+
+
+def texts_of(value: object) -> Iterable[str]:
+    """Return the texts in a value of an answer."""
+    return (value,) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
 
 
 def _present(keywords: Mapping[str, Any]) -> dict[str, Any]:

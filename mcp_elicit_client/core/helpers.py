@@ -10,13 +10,9 @@ from mcp_elicit_client.core.answer import Answer, check_answer
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.parse import parse_request
 from mcp_elicit_client.core.request import FormRequest, Request
-from mcp_elicit_client.core.validation.content import (
-    ValidationResult,
-    settle_defaults,
-    validate_content,
-    validate_without_patterns,
-)
+from mcp_elicit_client.core.validation.content import ValidationResult, validate_content, validate_without_patterns
 from mcp_elicit_client.core.validation.field_errors import AnswerError, join_errors
+from mcp_elicit_client.core.validation.patterns import settle_defaults
 from mcp_elicit_client.exceptions import RequestError
 
 if TYPE_CHECKING:

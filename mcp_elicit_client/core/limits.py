@@ -1,4 +1,4 @@
-"""How much of a server's request is looked at."""
+"""`Limits`: maximum sizes and counts for untrusted input."""
 
 from __future__ import annotations
 
@@ -8,31 +8,32 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """
-    Bounds on what an untrusted server may make us read, show or send.
+    Maximum sizes and counts for untrusted input.
 
-    What is longer is cut if it is only shown (message, title, description);
-    a field over its limits is left out if it is optional; everything else
-    ends in a `RequestError`.  Lengths are in characters (code points).
+    Texts that are only shown (message, titles, descriptions) are cut.  A
+    field above its limits is unsupported if it is optional.  Everything else
+    above a limit raises `RequestError`.  Lengths are in characters (code
+    points).
 
     Attributes:
-        request: The whole request: the characters of all its texts and
-            names, plus 8 for every value.
-        message: The message shown to the user.
-        fields: Fields in one form.
-        name: A field's name.
-        title: A field's title.
-        description: A field's description.
-        options: Options of one field.
-        option_title: The title of one option.
-        option_value: The value of one option, if it is a text.
-        pattern: A regular expression; longer ones are not checked here.
-        patterns: Whether regular expressions are checked here at all.
-        answer: The content of one answer, counted as JSON text.
-        depth: How many wrappers around a field (``$ref``, ``allOf`` of one,
-            a union with null) are opened to find what it is.
-        nesting: How deep objects and arrays may nest anywhere in the request.
-        integer: The largest magnitude of an integer: 2**53, past which
-            JavaScript servers no longer tell neighbours apart.
+        max_request: The whole request: the characters of all texts and names,
+            plus 8 for each value.
+        max_message: The message.
+        max_fields: The fields of a form.
+        max_name: The name of a field.
+        max_title: The title of a field.
+        max_description: The description of a field.
+        max_options: The options of a field.
+        max_option_title: The title of an option.
+        max_option_value: The value of an option that is a text.
+        max_pattern: A regular expression.  Longer ones are not checked.
+        check_patterns: Check regular expressions.
+        max_answer: The content of an answer, as JSON text.
+        max_depth: The wrappers around a field (``$ref``, ``allOf`` of one
+            schema, a union with null).
+        max_nesting: The depth of objects and arrays anywhere in the request.
+        max_integer: The magnitude of an integer.  JavaScript servers cannot
+            tell integers above 2**53 from their neighbors.
     """
 
     max_request: int = 262_144

@@ -1,9 +1,9 @@
 """
 `parse_request`: the only reader of a server's JSON.
 
-It reads everything but patterns: strict about danger, liberal about shape.
-What the specification forbids and servers send anyway becomes a field if a
-user could answer it.  Nothing is fetched.
+It reads everything but patterns.  It is strict about danger and liberal about
+shape: a property that the specification forbids becomes a field if a user can
+answer it.  Nothing is fetched.
 """
 
 from __future__ import annotations
@@ -26,21 +26,26 @@ from mcp_elicit_client.core.request import (
     Server,
     UrlRequest,
 )
-from mcp_elicit_client.core.schema.field_parser import WRAPPERS, SchemaParser, parse_field
+from mcp_elicit_client.core.schema.field_parser import SchemaParser, is_wrapped, parse_field
 from mcp_elicit_client.core.schema.unwrapping import UnsupportedSchemaError, unwrap_schema
 from mcp_elicit_client.core.schema.writer import write_schema
-from mcp_elicit_client.core.text import is_unicode, sanitize_text
+from mcp_elicit_client.core.text import is_unicode, sanitize_and_cut
 from mcp_elicit_client.core.url.inspect import DEFAULT_URL_RULES, TargetUrl, UrlRules, inspect_url
 from mcp_elicit_client.exceptions import RequestError
 
 MAX_ELICITATION_ID = 1_024
 """The longest ``elicitationId``, in characters."""
-_COST_OF_A_VALUE = 8
-_SCALARS = frozenset({int, float, bool, type(None)})
+
 UNNAMED_SERVER = Server(name="a server that the application did not name")
 
+_COST_OF_A_VALUE = 8
+_SCALARS = frozenset({int, float, bool, type(None)})
+_RULES_BETWEEN_FIELDS = frozenset(
+    {"allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "minProperties"}
+)
 
-def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
+
+def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
     params: object,
     *,
     server: Server | str = UNNAMED_SERVER,
@@ -88,7 +93,7 @@ def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
     meta = wire.get("_meta")
     common: dict[str, Any] = {
         "server": server if isinstance(server, Server) else Server(name=server),
-        "message": sanitize_text(message, limit=limits.max_message),
+        "message": sanitize_and_cut(message, limits.max_message, multiline=True),
         "protocol_version": protocol_version,
         "tool": tool,
         "request_id": request_id,
@@ -115,7 +120,7 @@ def parse_request(  # noqa: PLR0913 -- who, where and how, all by keyword
             )
         case _:
             raise RequestError('`mode` must be "form" or "url"')
-    request._read_with = (limits, url_rules)  # noqa: SLF001 -- see restrict_request
+    request._read_with = _options_that_matter(request, limits, url_rules)  # noqa: SLF001 -- for restrict_request
     return request
 
 
@@ -126,16 +131,21 @@ def restrict_request(request: Request, limits: Limits, url_rules: UrlRules) -> R
     Raises:
         RequestError: If they do not allow it.
     """
-    if request._read_with == (limits, url_rules):  # noqa: SLF001
+    read_with = _options_that_matter(request, limits, url_rules)
+    if request._read_with == read_with:  # noqa: SLF001 -- set by parse_request
         return request
-    changed: dict[str, Any] = {"message": sanitize_text(request.message, limit=limits.max_message)}
+    changed: dict[str, Any] = {"message": sanitize_and_cut(request.message, limits.max_message, multiline=True)}
     if isinstance(request, UrlRequest):
         changed["target"] = inspect_url(request.target.url, url_rules)
     else:
         changed |= _restrict_form(request, limits)
     restricted = request.model_copy(update=changed)
-    restricted._read_with = (limits, url_rules)  # noqa: SLF001
+    restricted._read_with = read_with  # noqa: SLF001 -- as in parse_request
     return restricted
+
+
+def _options_that_matter(request: Request, limits: Limits, url_rules: UrlRules) -> tuple[Limits, UrlRules | None]:
+    return limits, url_rules if isinstance(request, UrlRequest) else None
 
 
 def _restrict_form(request: FormRequest, limits: Limits) -> dict[str, Any]:
@@ -177,20 +187,6 @@ def to_wire(params: object) -> Mapping[str, Any]:
     return wire
 
 
-def _target(url: object, url_rules: UrlRules) -> TargetUrl:
-    if not isinstance(url, str):
-        raise RequestError("`url` must be a string")
-    return inspect_url(url, url_rules)
-
-
-def _elicitation_id(value: object) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str) or len(value) > MAX_ELICITATION_ID:
-        raise RequestError(f"`elicitationId` must be a string of at most {MAX_ELICITATION_ID} characters")
-    return value
-
-
 def check_size(wire: Mapping[str, Any], limits: Limits) -> None:
     """
     Refuse a request that is too large or too deep.  No more is read than *limits* allow.
@@ -206,10 +202,10 @@ def check_size(wire: Mapping[str, Any], limits: Limits) -> None:
             left -= _COST_OF_A_VALUE * (1 + len(value))
             if left < 0:
                 break
-            if not isinstance(value, (list, tuple)):
-                left -= _length_of_names(value)
-                value = value.values()  # noqa: PLW2901 -- what is left to look at
-            left -= _count_characters(value, below)
+            if isinstance(value, (list, tuple)):
+                left -= _count_characters(value, below)
+            else:
+                left -= _length_of_names(value) + _count_characters(value.values(), below)
         if left < 0:
             raise RequestError(f"the request is larger than {limits.max_request} characters")
         if not below:
@@ -227,7 +223,7 @@ def _count_characters(values: Iterable[Any], below: list[Any]) -> int:
             characters += len(each)
         elif kind is dict or kind is list:
             below.append(each)
-        elif kind not in _SCALARS:  # of a kind that no JSON parser makes
+        elif kind not in _SCALARS:  # a type that JSON parsers do not create
             characters += len(each) if isinstance(each, str) else 0
             below += [each] if isinstance(each, (list, tuple, Mapping)) else []
     return characters
@@ -240,24 +236,30 @@ def _length_of_names(value: Mapping[Any, Any]) -> int:
         raise RequestError("names must be strings") from None
 
 
-_RULES_BETWEEN_FIELDS = frozenset(
-    {"allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "minProperties"}
-)
+def _target(url: object, url_rules: UrlRules) -> TargetUrl:
+    if not isinstance(url, str):
+        raise RequestError("`url` must be a string")
+    return inspect_url(url, url_rules)
+
+
+def _elicitation_id(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or len(value) > MAX_ELICITATION_ID:
+        raise RequestError(f"`elicitationId` must be a string of at most {MAX_ELICITATION_ID} characters")
+    return value
 
 
 def parse_form(schema: object, limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
     """
-    Read a ``requestedSchema``.
+    Return the form of a ``requestedSchema``, and non-fatal findings.
 
-    References are resolved within the schema.  An optional field that cannot
-    be answered is left out of the form; a required one makes the request
-    unanswerable.
-
-    Returns:
-        The form, and non-fatal findings.
+    An optional field that cannot be answered becomes one of the form's
+    `unsupported_fields`.
 
     Raises:
-        RequestError: If *schema* is not a form, or cannot be answered.
+        RequestError: If *schema* is not a form, or if a required field cannot
+            be answered.
     """
     if schema is None:
         missing = Diagnostic(code="schema_missing", message="there is no requestedSchema; the user is asked to confirm")
@@ -265,7 +267,7 @@ def parse_form(schema: object, limits: Limits) -> tuple[Form, tuple[Diagnostic, 
     if not isinstance(schema, dict):
         raise RequestError("`requestedSchema` must be an object")
     parser = SchemaParser(schema, limits)
-    if not (isinstance(schema.get("type"), str) and WRAPPERS.isdisjoint(schema)):
+    if is_wrapped(schema):
         try:
             schema, _ = unwrap_schema(schema, schema, limits, lambda _code, _message: None)
         except UnsupportedSchemaError as error:
@@ -282,32 +284,33 @@ def _form(schema: Mapping[str, Any], parser: SchemaParser) -> Form:
     required = _required(schema.get("required", []), properties, parser)
     names = [*properties, *(name for name in required if name not in properties)]
     if len(names) > parser.limits.max_fields:
-        raise RequestError(f"the form has {len(names)} fields; at most {parser.limits.max_fields} can be shown")
+        raise RequestError(f"the form has {len(names)} fields; at most {parser.limits.max_fields} are supported")
     for rule in sorted(_RULES_BETWEEN_FIELDS.intersection(schema)):
-        parser.report("rule_not_checked", f"the form's {rule} is not checked here")
+        parser.report("rule_not_checked", f"the form's {rule} is not checked")
     closed = schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False
 
     fields: list[Field] = []
-    left_out: list[str] = []
-    alike: set[str] = set()
+    unsupported: list[str] = []
+    normalized: set[str] = set()
     for name in names:
-        described = properties.get(name, not closed)
-        field = _field_or_none(name, described, alike, parser, required=name in required)
+        field = _field_or_none(name, properties.get(name, not closed), normalized, parser, required=name in required)
         if field is not None:
             fields.append(field)
         elif is_unicode(name):
-            left_out.append(name)
-    return Form(fields=tuple(fields), unsupported_fields=tuple(left_out), rejects_unknown_fields=closed)
+            unsupported.append(name)
+    return Form(fields=tuple(fields), unsupported_fields=tuple(unsupported), rejects_unknown_fields=closed)
 
 
-def _field_or_none(name: str, schema: object, alike: set[str], parser: SchemaParser, *, required: bool) -> Field | None:
+def _field_or_none(
+    name: str, schema: object, normalized: set[str], parser: SchemaParser, *, required: bool
+) -> Field | None:
     """Read one property; return None if it is optional and cannot be answered."""
     try:
-        _check_name(name, alike, parser.limits)
+        _check_name(name, normalized, parser.limits)
         return parse_field(name, schema, parser, required=required)
     except UnsupportedSchemaError as error:
         if required:
-            shown = sanitize_text(name, limit=parser.limits.max_name, multiline=False)
+            shown = sanitize_and_cut(name, parser.limits.max_name)
             raise RequestError(f'the required field "{shown}" {error}', field=name) from None
         parser.report("unsupported_field", f"it {error}", name)
         return None
@@ -320,19 +323,20 @@ def _required(required: object, properties: Mapping[str, Any], parser: SchemaPar
         return {}
     names = dict.fromkeys(each for each in required if isinstance(each, str))
     if len(names) < len(required):
-        parser.report("required_ignored", '"required" names something twice, or something that is no name')
+        parser.report("required_ignored", '"required" contains duplicates, or values that are not names')
     for name in names:
         if name not in properties:
-            parser.report("undeclared_field", "it is required but not described; any text is taken", name)
+            parser.report("undeclared_field", "it is required but not declared; any text is accepted", name)
     return names
 
 
-def _check_name(name: str, alike: set[str], limits: Limits) -> None:
+def _check_name(name: str, normalized: set[str], limits: Limits) -> None:
+    """Refuse a name that is too long, not Unicode, or looks like one of *normalized*, to which it is added."""
     if len(name) > limits.max_name:
         raise UnsupportedSchemaError(f"has a name of more than {limits.max_name} characters")
     if not is_unicode(name):
         raise UnsupportedSchemaError("has a name that is not valid Unicode")
     normal = name if name.isascii() else unicodedata.normalize("NFKC", name)
-    if normal in alike:
-        raise UnsupportedSchemaError("has a name that looks like another field's")
-    alike.add(normal)
+    if normal in normalized:
+        raise UnsupportedSchemaError("has a name that looks like that of another field")
+    normalized.add(normal)

@@ -1,4 +1,4 @@
-"""What a server asks: requests, who sends them, and where they stand in a call."""
+"""`FormRequest` and `UrlRequest`, the server that sent them, and their position in a batch."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class _Request(BaseModel):
     diagnostics: tuple[Diagnostic, ...] = ()
 
     # The limits and URL rules with which the request was read: others are applied only if they differ.
-    _read_with: tuple[Limits, UrlRules] | None = PrivateAttr(default=None)
+    _read_with: tuple[Limits, UrlRules | None] | None = PrivateAttr(default=None)
 
     def __eq__(self, other: object) -> bool:
         # Private attributes say how the request reached this process, not what it asks.
@@ -180,9 +180,9 @@ Request: TypeAlias = FormRequest | UrlRequest
 
 
 def request_key(request: Request) -> str:
-    """Return the same text for two requests that ask the same in the same words."""
-    what = repr(request.form) if isinstance(request, FormRequest) else request.target.url
-    return f"{request.mode} {request.message} {what}"
+    """Return a text that two requests share if they have the same message and the same form or URL."""
+    subject = repr(request.form) if isinstance(request, FormRequest) else request.target.url
+    return f"{request.mode} {request.message} {subject}"
 
 
 AnyRequest: TypeAlias = Annotated[Request, Setting(discriminator="mode")]

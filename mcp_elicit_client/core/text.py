@@ -1,10 +1,10 @@
 r"""
-What a server wrote, made safe to show.
+`sanitize_text`: escapes control, bidirectional and invisible characters in untrusted text.
 
-Terminals, pages and logs all act on characters that nobody sees: escape
-sequences, direction overrides, zero-width and unassigned characters.  They
-are not removed, which would hide that they were there, but shown by their
-number: ``\u{202e}``.
+Terminals, pages and logs act on invisible characters: escape sequences,
+direction overrides, zero-width and unassigned characters.  Removing them
+would hide that the server sent them, so they are shown by their number:
+``\u{202e}``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import re
 import unicodedata
 
 MAX_SHOWN = 4_000
-"""How many characters are shown unless told otherwise: a message's limit."""
+"""The default limit of `sanitize_text`, in characters: that of a message."""
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _RUN_OF_SPACES = re.compile(r"[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]{5,}")
 _RUN_OF_LINES = re.compile(r"\n(?:[ \u00a0]*\n){2,}")
 
-# Letters, marks and symbols that leave no ink.
+# Letters, marks and symbols without a visible glyph.
 _INVISIBLE = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\ufffc\U00016fe4\U0001d159"
 )
@@ -31,7 +32,7 @@ _TEXT_STYLE = "\ufe0e"
 _MARKS_ON_ONE_LETTER = 4
 _VIRAMA = 9
 
-# Scripts in which a joiner changes how neighbours are written.
+# Scripts in which a joiner changes the shape of its neighbors.
 _JOINING_SCRIPTS = frozenset(
     {
         "ARABIC",
@@ -58,36 +59,36 @@ _JOINING_SCRIPTS = frozenset(
     }
 )
 
-# The only flags that Unicode recommends to write with tag characters.
+# The only flags for which Unicode recommends tag characters.
 _TAG_FLAG = re.compile(
     "\U0001f3f4(?:"
     + "|".join("".join(chr(0xE0000 + ord(letter)) for letter in region) for region in ("gbeng", "gbsct", "gbwls"))
     + ")\U000e007f"
 )
 
-# Markup of consoles that read [tags]: what closes one, links, calls or hides.
+# Markup of consoles that read [tags]: closing tags, links, calls and hidden text.
 _MARKUP = re.compile(r"\[(?:/|link=|@|conceal\b)")
 _MARKUP_TAG = re.compile(r"\[(?=[A-Za-z/@#])")
 
 
 def sanitize_text(text: str, *, limit: int | None = MAX_SHOWN, multiline: bool = True) -> str:
     r"""
-    Make *text* safe to show in a terminal, on a page or in a log.
+    Return *text* safe to show in a terminal, on a page or in a log.
 
-    Whatever would move the cursor, change the reading direction, hide or
-    overprint comes out as ``\u{...}``, and so do the brackets of console
-    markup.  Joiners stay where a script or an emoji needs them, at most
-    four marks stay on one letter, long runs of spaces and of empty lines
-    become short.  Cleaning what is clean already changes nothing.
+    Characters that move the cursor, change the reading direction, hide text
+    or print over it become ``\u{...}``.  So do the brackets of console markup.
+    Joiners stay where a script or an emoji needs them.  At most four marks
+    stay on one letter.  Long runs of spaces and of empty lines are shortened.
+    Sanitizing a sanitized text changes nothing.
 
     Args:
-        text: Anything, lone surrogates included.
-        limit: How many characters of *text* are looked at; what follows
-            becomes ``…``.  None for all: then the time is linear in *text*.
-        multiline: Keep line breaks.  If not, they become spaces.
+        text: Any text, also with lone surrogates.
+        limit: The number of characters of *text* to read; the rest is
+            replaced by ``…``.  None to read all.
+        multiline: Keep line breaks; otherwise they become spaces.
 
     Examples:
-        >>> print(printable("Domain: github.com\r\x1b[1AEVIL"))
+        >>> print(sanitize_text("Domain: github.com\r\x1b[1AEVIL"))
         Domain: github.com\u{d}\u{1b}[1AEVIL
     """
     if is_plain(text):
@@ -106,14 +107,27 @@ def sanitize_text(text: str, *, limit: int | None = MAX_SHOWN, multiline: bool =
     return f"{text}…" if cut else text
 
 
+def sanitize_and_cut(text: str, limit: int, *, multiline: bool = False) -> str:
+    """
+    Return *text* sanitized and cut to *limit* characters, escapes included, plus ``…``.
+
+    Doing so again changes nothing: a form that is written and read again
+    keeps its texts.
+    """
+    shown = sanitize_text(text, limit=limit, multiline=multiline)
+    while len(shown) > limit + 1:  # twice at most: a cut can only split one emoji or flag
+        shown = sanitize_text(shown, limit=limit, multiline=multiline)
+    return shown
+
+
 def is_plain(text: str) -> bool:
-    """Tell whether nothing in *text* needs a second look: most texts, at the least cost."""
+    """Return True if *text* needs no sanitizing.  A fast test that most texts pass."""
     return text.isascii() and text.isprintable() and "[" not in text and "     " not in text
 
 
 def is_unicode(text: str) -> bool:
-    """Tell whether *text* can be sent: it has no lone surrogate."""
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+    """Return True if *text* can be sent: it has no lone surrogate."""
+    return text.isascii() or _SURROGATE.search(text) is None
 
 
 def _escape(text: str, *, multiline: bool) -> str:
@@ -153,7 +167,7 @@ def _is_safe(character: str, before: str, after: str, *, has_letter: bool, marks
 
 
 def _joins(joiner: str, before: str, after: str) -> bool:
-    """Tell a joiner that a script or an emoji needs from one that only hides."""
+    """Return True if a script or an emoji needs *joiner* here."""
     if joiner == _ZWJ:
         if before and (_is_pictograph(before) or before == _EMOJI_STYLE):
             return bool(after) and unicodedata.category(after) == "So" and after not in _INVISIBLE
@@ -163,7 +177,7 @@ def _joins(joiner: str, before: str, after: str) -> bool:
 
 
 def _styles(selector: str, before: str) -> bool:
-    """Tell a variation selector after an emoji from one that carries a message."""
+    """Return True if *selector* chooses the style of an emoji or digit, and hides no data."""
     if selector not in (_EMOJI_STYLE, _TEXT_STYLE) or not before:
         return False
     return _is_pictograph(before) or before in "#*0123456789\u203c\u2049\u3030\u303d"

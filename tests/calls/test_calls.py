@@ -308,7 +308,7 @@ MALFORMED: dict[str, tuple[Any, str]] = {
     ),
     "an unsafe one": (
         {"elicitations": [{"mode": "url", "message": "m", "url": "javascript:alert(1)", "elicitationId": "e"}]},
-        "wants a URL visited that is not: the URL's scheme is not https",
+        "wants a URL visited that is not: `url` must have the scheme https",
     ),
     "no url": ({"elicitations": [{"mode": "url", "message": "m", "elicitationId": "e"}]}, "url must be a text"),
 }

@@ -111,7 +111,7 @@ def test_a_file_without_end_is_not_read_to_its_end(run: Any) -> None:
 def test_show_tells_what_was_wrong_with_the_request(run: Any) -> None:
     _, _, err = run("show", "--headless", file=ODD)
 
-    assert "note: a: it asks for something that no answer can carry" in err
+    assert "note: a: it has an unsupported type" in err
 
 
 def test_show_without_a_terminal_cancels(run: Any) -> None:
@@ -125,7 +125,7 @@ def test_show_refuses_what_nobody_could_answer(run: Any) -> None:
     status, out, err = run("show", file=IMPOSSIBLE)
 
     assert (status, out) == (1, "")
-    assert err == 'mcp-elicit: the required field "a" asks for something that no answer can carry\n'
+    assert err == 'mcp-elicit: the required field "a" has an unsupported type\n'
 
 
 def test_lint_says_what_each_revision_says(run: Any) -> None:
@@ -158,7 +158,7 @@ def test_lint_says_why_a_request_cannot_be_answered(run: Any) -> None:
 def test_lint_says_what_is_survived(run: Any) -> None:
     _, out, _ = run("lint", file=ODD)
 
-    assert "  unsupported_field: a: it asks for something that no answer can carry\n" in out
+    assert "  unsupported_field: a: it has an unsupported type\n" in out
 
 
 FIELDS: list[tuple[dict[str, Any], tuple[str, ...]]] = [

@@ -24,7 +24,8 @@ from mcp_elicit_client import (
     validate,
 )
 from mcp_elicit_client.core.answer import check_answer
-from mcp_elicit_client.core.validation.content import settle_defaults, validate_value
+from mcp_elicit_client.core.validation.content import validate_value
+from mcp_elicit_client.core.validation.patterns import settle_defaults
 from tests.support import cases, form_params, rebuilt_schema
 
 EVERYTHING = {
@@ -307,23 +308,23 @@ def test_every_refused_url_carries_its_code_and_its_text(case: Any) -> None:
 
 
 SENTENCES = {
-    "insecure": {"the URL is not https"},
-    "loopback": {"the URL leads to the user's own machine"},
+    "insecure": {"`url` must use https"},
+    "loopback": {"`url` leads to the user's own computer"},
     "ambiguous_host": {
-        "the URL does not start with https://",
-        "the URL does not name its host plainly",
-        "the URL's address is not written in its usual form",
-        "the URL's host is longer than a name can be",
-        "the URL's host is not a valid international name",
+        "`url` must start with https://",
+        "`url` has an ambiguous host",
+        "`url` has an IP address in an unusual notation",
+        "`url` has a host of more than 253 characters",
+        "`url` has an invalid international host name",
     },
-    "port": {"the URL's port does not exist"},
+    "port": {"`url` has an invalid port"},
     "private": {
-        "the URL leads into a private network",
-        "the URL hides an address that is not public",
-        "the URL's address is not one that people visit",
+        "`url` leads to a private network",
+        "`url` embeds an address that is not public",
+        "`url` has a reserved address",
     },
-    "scheme": {"the URL's scheme is not https"},
-    "too_long": {"the URL is longer than 2048 characters"},
+    "scheme": {"`url` must have the scheme https"},
+    "too_long": {"`url` must have at most 2048 characters"},
 }
 
 
@@ -419,12 +420,12 @@ def test_a_host_name_may_be_253_characters_long() -> None:
     name = ".".join(["a" * 49] * 5)
 
     assert len(inspect_url(f"https://{name}.com/").host) == 253
-    with pytest.raises(UnsafeUrlError, match="longer than a name can be"):
+    with pytest.raises(UnsafeUrlError, match="more than 253 characters"):
         inspect_url(f"https://{name}.{'a' * 4}/")
 
 
 def test_the_unspecified_address_is_nobodys() -> None:
-    with pytest.raises(UnsafeUrlError, match="not one that people visit"):
+    with pytest.raises(UnsafeUrlError, match="reserved address"):
         inspect_url("https://[::]/", UrlRules(allow_private=True))
 
 

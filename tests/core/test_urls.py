@@ -97,9 +97,9 @@ def test_a_host_may_allow_its_private_network_over_https_only() -> None:
     rules = UrlRules(allow_private=True)
 
     assert [warning.code for warning in inspect_url("https://wiki.corp/", rules).warnings] == ["private"]
-    with pytest.raises(UnsafeUrlError, match="not https"):
+    with pytest.raises(UnsafeUrlError, match="must use https"):
         inspect_url("http://wiki.corp/", rules)
-    with pytest.raises(UnsafeUrlError, match="own machine"):
+    with pytest.raises(UnsafeUrlError, match="own computer"):
         inspect_url("https://localhost/", rules)
 
 

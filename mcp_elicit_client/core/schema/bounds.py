@@ -1,19 +1,18 @@
-"""Limits that are numbers: what a server may write, and what of it holds."""
+"""Minimum, maximum and step of a number field."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.schema.enums import Report
+from mcp_elicit_client.core.schema.unwrapping import UnsupportedSchemaError
 
 _HUGE = 2**1000
-"""Past this, a limit stands for infinity: no number that can be sent reaches it."""
-
+"""A limit above this counts as infinite: no number that can be sent reaches it."""
 
 _LIMITS = (
     ("minimum", "minimum", True),
@@ -24,97 +23,71 @@ _LIMITS = (
 NUMBER_KEYWORDS = frozenset({"format", "multipleOf", *(keyword for keyword, _, _ in _LIMITS)})
 
 
-@dataclass(slots=True)
-class Bounds:
-    """The limits of one number field."""
-
-    minimum: int | float | None = None
-    maximum: int | float | None = None
-    exclusive_minimum: int | float | None = None
-    exclusive_maximum: int | float | None = None
-    multiple_of: int | float | None = None
-    integer: bool = False
-    largest: int = 2**53
-    impossible: bool = False
-
-    def is_empty(self) -> bool:
-        """Tell whether no number fits."""
-        if self.impossible:
-            return True
-        if self.exclusive_minimum is None and self.exclusive_maximum is None and self.minimum is not None:
-            within = -self.largest <= self.minimum <= self.largest and isinstance(self.minimum, int)
-            if within and self.maximum is not None:
-                return self.minimum > self.maximum
-        lows = [low for low in (self.minimum, self.exclusive_minimum) if low is not None]
-        highs = [high for high in (self.maximum, self.exclusive_maximum) if high is not None]
-        low = max(lows, default=-math.inf)
-        high = min(highs, default=math.inf)
-        if self.integer:
-            least = max(-self.largest, -self.largest if low == -math.inf else math.ceil(low))
-            most = min(self.largest, self.largest if high == math.inf else math.floor(high))
-            least += least == self.exclusive_minimum
-            most -= most == self.exclusive_maximum
-            return least > most
-        is_open = low == self.exclusive_minimum or high == self.exclusive_maximum
-        return low > high or (low == high and is_open)
-
-    def as_limits(self) -> dict[str, int | float | None]:
-        """Return the limits as a number field takes them."""
-        return {
-            "minimum": self.minimum,
-            "maximum": self.maximum,
-            "exclusive_minimum": self.exclusive_minimum,
-            "exclusive_maximum": self.exclusive_maximum,
-            "multiple_of": self.multiple_of,
-        }
-
-
-def number_limits(schema: Mapping[str, Any], limits: Limits, report: Report, *, integer: bool) -> Bounds:
+def number_limits(
+    schema: Mapping[str, Any], limits: Limits, report: Report, *, integer: bool
+) -> dict[str, int | float]:
     """
-    Read the limits of a number from *schema*.
+    Return the limits of a number, by attribute of `NumberField`.
 
-    What is no number is ignored, and *report* learns of it; so is a limit at
-    infinity in the direction in which it limits nothing.
+    Limits that are not numbers, or that are infinite, are ignored and
+    reported.
+
+    Raises:
+        UnsupportedSchemaError: If no number fits, or none that can be sent
+            exactly.
     """
-    bounds = Bounds(integer=integer, largest=limits.max_integer)
-    for keyword, name, lower in _LIMITS:
-        if keyword not in schema:
-            continue
+    found: dict[str, int | float] = {}
+    is_possible = True
+    for keyword, name, is_lower in _LIMITS:
         value = _number(schema, keyword, report)
         if value is None:
             continue
         if abs(value) > _HUGE:
-            bounds.impossible |= (value > 0) == lower
+            is_possible &= (value < 0) == is_lower
             report("limit_ignored", f"its {keyword} is beyond all numbers that can be sent")
-            continue
-        setattr(bounds, name, value)
+        else:
+            found[name] = value
     if schema.get("format") == "int32":
-        bounds.minimum = max(-(2**31), bounds.minimum if bounds.minimum is not None else -math.inf)
-        bounds.maximum = min(2**31 - 1, bounds.maximum if bounds.maximum is not None else math.inf)
+        found["minimum"] = max(-(2**31), found.get("minimum", -(2**31)))
+        found["maximum"] = min(2**31 - 1, found.get("maximum", 2**31 - 1))
+    if not is_possible or _is_empty(found, limits.max_integer if integer else None):
+        raise UnsupportedSchemaError("allows no number that can be sent exactly")
     step = _number(schema, "multipleOf", report)
     if step is not None and 0 < step <= _HUGE:
-        bounds.multiple_of = step
+        found["multiple_of"] = step
     elif step is not None:
         report("limit_ignored", "its multipleOf is not a positive number")
-    return bounds
+    return found
 
 
 def is_multiple(value: float, step: float) -> bool:
     """
-    Tell whether *value* is a whole multiple of *step*, both as written.
+    Return True if *value* is a whole multiple of *step*, in decimal.
 
-    In decimal, as people and JSON write them: 0.3 is a multiple of 0.1.
+    Both are taken as JSON writes them: 0.3 is a multiple of 0.1.
     """
     if isinstance(value, int) and isinstance(step, int):
         return value % step == 0
     return Fraction(repr(value)) % Fraction(repr(step)) == 0
 
 
+def _is_empty(found: Mapping[str, int | float], max_integer: int | None) -> bool:
+    """Return True if no number is within the limits; no integer, if there is a *max_integer*."""
+    above, below = found.get("exclusive_minimum"), found.get("exclusive_maximum")
+    low = max(found.get("minimum", -math.inf), -math.inf if above is None else above)
+    high = min(found.get("maximum", math.inf), math.inf if below is None else below)
+    if max_integer is None:
+        return low > high or (low == high and (low == above or high == below))
+    least = -max_integer if low < -max_integer else math.ceil(low)
+    most = max_integer if high > max_integer else math.floor(high)
+    return least + (least == above) > most - (most == below)
+
+
 def _number(schema: Mapping[str, Any], keyword: str, report: Report) -> int | float | None:
     value = schema.get(keyword)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:  # noqa: PLR0124
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:  # noqa: PLR0124 -- NaN
         report("limit_ignored", f"its {keyword} is not a number")
         return None
     return value

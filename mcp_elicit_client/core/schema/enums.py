@@ -1,5 +1,7 @@
 """
-Options to choose from: every spelling of SEP-1330, and what servers really send.
+`Choice` and `normalize_enum`: the options of a field, in every spelling.
+
+These are the spellings of SEP-1330 and those that servers send in addition:
 
 ========================================  ==========================
 single                                    several
@@ -22,14 +24,13 @@ from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, 
 
 from mcp_elicit_client.core.diagnostics import DiagnosticCode
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.text import is_unicode, sanitize_text
+from mcp_elicit_client.core.text import is_unicode, sanitize_and_cut
 
 Scalar: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat
 """One value of an answer that is not a list."""
 
 Report: TypeAlias = Callable[[DiagnosticCode, str], None]
-"""Where a parser says what was wrong but survivable: ``report(code, message)``."""
-
+"""Takes the code and the message of a diagnostic."""
 
 _NUMBERS = ("integer", "number")
 ENUM_KEYWORDS = frozenset({"enum", "const", "oneOf", "anyOf"})
@@ -40,8 +41,8 @@ class Choice(BaseModel):
     One option.
 
     Attributes:
-        value: What is sent if it is chosen, spelled as the server spells it.
-        title: What is shown.  Safe to show.
+        value: The value to send, as the server spells it.
+        title: The label of the option.  Sanitized.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
@@ -52,17 +53,20 @@ class Choice(BaseModel):
 
 def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -> tuple[Choice, ...]:
     """
-    List the options that *schema* offers, however it spells them.
+    Return the options of *schema*, in the server's order.
 
-    Options keep the server's order; a repeated value appears once.  A title
-    is never put next to a value that it might not belong to: where names and
-    values differ in number, or one value has two names, the values stand for
-    themselves.  Values that no answer can carry (null, objects, lists) are
-    left out.
+    A repeated value appears once.  If a title may belong to another value
+    (the numbers of names and values differ, or one value has two names), the
+    value is shown instead.  Values that cannot be sent (null, objects, lists)
+    are dropped.
+
+    Args:
+        schema: The schema of one property, in any spelling.  If its ``type``
+            is ``array``, several options may be selected.
+        limits: Maximum sizes and counts.
 
     Returns:
-        The options; none if *schema* is no enum.  Whether several may be
-        chosen is the schema's ``type``: ``array``.
+        The options; empty if *schema* is not an enum.
 
     Examples:
         >>> normalize_enum({"type": "string", "enum": ["s", "m"], "enumNames": ["Small", "Medium"]})
@@ -72,7 +76,7 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
         schema = items_with_names(schema)
 
     def report(_code: DiagnosticCode, _message: str) -> None:
-        """Nobody asked what was survived."""
+        """Ignore diagnostics: this function returns options only."""
 
     options = options_of(schema, report)
     named = {} if options is None else named_options(options, schema.get("type"), limits, report)
@@ -80,7 +84,7 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
 
 
 def items_with_names(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the items of a list, with the legacy names of options, which servers put beside the items too."""
+    """Return the ``items`` of a list, with ``enumNames``, which some servers put beside them."""
     items: Mapping[str, Any] = schema["items"]
     if "enumNames" in schema and "enumNames" not in items:
         return {**items, "enumNames": schema["enumNames"]}
@@ -88,15 +92,15 @@ def items_with_names(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def spells_choices(schema: Mapping[str, Any]) -> bool:
-    """Tell whether *schema* lists options, usable or not."""
+    """Return True if *schema* lists options, valid or not."""
     return "const" in schema or isinstance(schema.get("enum"), list) or _titled_options(schema) is not None
 
 
 def options_of(schema: Mapping[str, Any], report: Report) -> list[tuple[object, object]] | None:
     """
-    List values and titles, as written, of a single-choice schema; None if it is none.
+    Return the values and titles of a single-choice schema, as written; None if it is not one.
 
-    *report* learns of titles that are of no use.
+    Unusable titles are reported.
     """
     if ENUM_KEYWORDS.isdisjoint(schema):
         return None
@@ -117,9 +121,9 @@ def options_of(schema: Mapping[str, Any], report: Report) -> list[tuple[object, 
 
 def json_key(value: object) -> tuple[str, object]:
     """
-    Return what two values have in common exactly if JSON Schema calls them equal.
+    Return a key that two values share exactly if they are equal in JSON Schema.
 
-    In Python ``True == 1``; in JSON they differ, and ``1.0`` is ``1``.
+    In Python ``True == 1``.  In JSON they differ, and ``1.0`` equals ``1``.
     """
     if isinstance(value, str):
         return "string", value
@@ -129,7 +133,7 @@ def json_key(value: object) -> tuple[str, object]:
 
 
 def json_equal(one: object, other: object) -> bool:
-    """Tell whether JSON Schema calls two scalars equal."""
+    """Return True if two scalars are equal in JSON Schema."""
     return json_key(one) == json_key(other)
 
 
@@ -163,7 +167,7 @@ def _names(names: object, values: Sequence[object], report: Report) -> list[Any]
         return [None] * len(values)
     if isinstance(names, list) and len(names) == len(values):
         return names
-    report("titles_ignored", "enumNames does not name every option once; the values are shown instead")
+    report("titles_ignored", "enumNames and enum differ in length; the values are shown instead")
     return [None] * len(values)
 
 
@@ -171,23 +175,23 @@ def named_options(
     options: Sequence[tuple[object, object]], type_: object, limits: Limits, report: Report
 ) -> dict[tuple[str, object], dict[str, object]]:
     """
-    Choose what can be sent of values and titles, each with a name safe to show; `normalize_enum` says how.
+    Return the *options* that can be sent, with sanitized titles, as `normalize_enum` describes.
 
-    *report* learns what was left out or shown differently.
+    Dropped options and titles are reported.
 
     Returns:
-        What `Choice` takes, by `scalar_key`: many options are made faster by
-        the field that holds them.
+        The arguments of each `Choice`, by `json_key`.  Many options are
+        created faster by the field that holds them.
     """
     types = None if type_ is None else frozenset(each for each in _listed(type_) if isinstance(each, str))
     named: dict[tuple[str, object], dict[str, object]] = {}
     longest = limits.max_option_title
     for value, title in options:
         if not _is_sendable(value, types, limits):
-            report("options_dropped", "an option that no answer can carry was left out")
+            report("options_dropped", "an option whose value cannot be sent was dropped")
             continue
         titled = isinstance(title, str) and title.strip()
-        name = sanitize_text(str(title), limit=longest, multiline=False) if titled else value_as_title(value, longest)
+        name = sanitize_and_cut(str(title), longest) if titled else value_as_title(value, longest)
         key = json_key(value)
         first = named.get(key)
         if first is None:
@@ -218,8 +222,8 @@ def _is_sendable(value: object, types: frozenset[str] | None, limits: Limits) ->
             return False
 
 
-def value_as_title(value: object, limit: int | None = None) -> str:
-    """Return the title of an option that has none: its value, sanitized."""
+def value_as_title(value: object, limit: int) -> str:
+    """Return the title of an option without title: its value, sanitized."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return sanitize_text(str(value), limit=limit, multiline=False)
+    return sanitize_and_cut(str(value), limit)

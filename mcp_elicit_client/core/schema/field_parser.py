@@ -1,11 +1,11 @@
-"""Reading one property of a schema into a field."""
+"""`parse_field`: reads one property of a schema into a field."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 from mcp_elicit_client.core.diagnostics import Diagnostic, DiagnosticCode
 from mcp_elicit_client.core.form import (
@@ -21,22 +21,19 @@ from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.schema.bounds import NUMBER_KEYWORDS, number_limits
 from mcp_elicit_client.core.schema.enums import ENUM_KEYWORDS, Report, items_with_names, named_options, options_of
 from mcp_elicit_client.core.schema.unwrapping import UnsupportedSchemaError, unwrap_schema
-from mcp_elicit_client.core.text import is_plain, is_unicode, sanitize_text
+from mcp_elicit_client.core.text import is_plain, is_unicode, sanitize_and_cut, sanitize_text
 from mcp_elicit_client.core.validation.content import to_json_value, validate_field
 
 _RULES_NOT_CHECKED = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "contains"})
-WRAPPERS = frozenset({"$ref", "allOf", "items"})
+_WRAPPERS = frozenset({"$ref", "allOf", "items"})
 _MAX_FORMAT = 64
 _MAX_COUNT = 2**1000
-
-_Named: TypeAlias = dict[tuple[str, object], dict[str, object]]
-F = TypeVar("F", ChoiceField, MultiChoiceField)
 
 
 @dataclass
 class SchemaParser:
     """
-    Reads one schema, and collects what was wrong with it.
+    The schema that is being read, and its diagnostics.
 
     Attributes:
         root: The whole schema, in which references are resolved.
@@ -54,15 +51,21 @@ class SchemaParser:
             field = sanitize_text(field, limit=self.limits.max_name, multiline=False)
         self.diagnostics.append(Diagnostic(code=code, message=message, field=field))
 
-    def sanitize(self, text: object, limit: int, what: str, field: str, *, multiline: bool = False) -> str:
-        """Return *text* sanitized and cut to *limit* characters; empty if it is no text."""
+    def sanitize(self, text: object, limit: int, label: str, field: str, *, multiline: bool = False) -> str:
+        """Return *text* sanitized and cut to *limit* characters; empty if it is not a string."""
         if not isinstance(text, str):
             return ""
         if len(text) <= limit and is_plain(text):
             return text.strip()
-        if len(text) > limit:
-            self.report("truncated", f"its {what} was longer than {limit} characters", field)
-        return sanitize_text(text.strip(), limit=limit, multiline=multiline)
+        shown = sanitize_and_cut(text.strip(), limit, multiline=multiline)
+        if max(len(text), len(shown)) > limit:
+            self.report("truncated", f"its {label} was longer than {limit} characters", field)
+        return shown
+
+
+def is_wrapped(schema: Mapping[str, Any]) -> bool:
+    """Return True if *schema* must be unwrapped before it is read."""
+    return not isinstance(schema.get("type"), str) or not _WRAPPERS.isdisjoint(schema)
 
 
 def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bool) -> Field:
@@ -79,16 +82,16 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
     if schema is True:
         schema = {}
     if not isinstance(schema, dict):
-        raise UnsupportedSchemaError("allows no answer")
+        raise UnsupportedSchemaError("allows no value")
     limits = parser.limits
     nullable = schema.get("nullable") is True
-    if not (isinstance(schema.get("type"), str) and WRAPPERS.isdisjoint(schema)):
+    if is_wrapped(schema):
         schema, allows_null = unwrap_schema(schema, parser.root, limits, report)
         nullable |= allows_null
     common: dict[str, Any] = {
         "name": name,
         "title": parser.sanitize(schema.get("title"), limits.max_title, "title", name)
-        or sanitize_text(name, limit=limits.max_title, multiline=False).strip()
+        or sanitize_and_cut(name, limits.max_title).strip()
         or "(no name)",
         "description": parser.sanitize(
             schema.get("description"), limits.max_description, "description", name, multiline=True
@@ -97,13 +100,11 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
         "nullable": nullable,
     }
     field = _field_of_kind(schema, common, limits, report)
-    return _with_default(field, schema.get("default"), limits, report)
+    return field if schema.get("default") is None else _with_default(field, schema["default"], limits, report)
 
 
 def _with_default(field: Field, default: object, limits: Limits, report: Report) -> Field:
     """Return *field* with its default, if that is valid.  A default that has a pattern stays unchecked."""
-    if default is None:
-        return field
     errors = validate_field(field, default, limits)
     if errors:
         report("default_dropped", f"its default is not valid: {errors[0].message}")
@@ -111,7 +112,7 @@ def _with_default(field: Field, default: object, limits: Limits, report: Report)
     value = to_json_value(field, default)
     text = text_constraints(field)
     is_checked = text is None or text.pattern is None or bool(text.pattern_skipped)
-    # Set in place: a copy would cost more than all the rest, and no one else has seen this field yet.
+    # Set in place: a copy would cost more than the check, and no other code has seen this field yet.
     field.__dict__["default" if is_checked else "unchecked_default"] = (
         tuple(value) if isinstance(value, list) else value
     )
@@ -122,26 +123,27 @@ def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], limits:
     kind = schema.get("type")
     options = None if kind == "array" or ENUM_KEYWORDS.isdisjoint(schema) else options_of(schema, report)
     if options is not None:
-        named = _choices(options, kind, limits, report)
-        return _indexed(ChoiceField.model_validate({**common, "choices": list(named.values())}), named)
+        return ChoiceField.model_validate({**common, "choices": _choices(options, kind, limits, report)})
     if kind is None:
         kind = _guess_type(schema)
-        report("type_guessed", f"it has no type; {kind} is asked for")
+        report("type_guessed", f"it has no type; {kind} is used")
     if not _RULES_NOT_CHECKED.isdisjoint(schema):
         for rule in sorted(_RULES_NOT_CHECKED.intersection(schema)):
-            report("rule_not_checked", f"its {rule} is not checked here")
+            report("rule_not_checked", f"its {rule} is not checked")
     match kind:
         case "string":
             return TextField.model_validate({**common, **_text_limits(schema, limits, report)})
         case "number" | "integer":
-            bounds = _number_limits(schema, limits, report, integer=kind == "integer")
-            return NumberField.model_validate({**common, **bounds})
+            integer = kind == "integer"
+            has_limits = not NUMBER_KEYWORDS.isdisjoint(schema)
+            bounds = number_limits(schema, limits, report, integer=integer) if has_limits else {}
+            return NumberField.model_validate({**common, **bounds, "integer": integer})
         case "boolean":
             return BooleanField.model_validate(common)
         case "array":
             return _list_field(schema, common, limits, report)
         case _:
-            raise UnsupportedSchemaError("asks for something that no answer can carry")
+            raise UnsupportedSchemaError("has an unsupported type")
 
 
 def _guess_type(schema: Mapping[str, Any]) -> str:
@@ -167,37 +169,40 @@ def _guess_type(schema: Mapping[str, Any]) -> str:
             return "string"
 
 
-def _choices(options: Sequence[tuple[object, object]], kind: object, limits: Limits, report: Report) -> _Named:
+def _choices(
+    options: Sequence[tuple[object, object]], kind: object, limits: Limits, report: Report
+) -> list[dict[str, object]]:
+    """Return the arguments of each `Choice`."""
     if len(options) > limits.max_options:
-        raise UnsupportedSchemaError(f"has {len(options)} options; at most {limits.max_options} can be shown")
-    choices = named_options(options, kind, limits, report)
+        raise UnsupportedSchemaError(f"has {len(options)} options; at most {limits.max_options} are supported")
+    choices = list(named_options(options, kind, limits, report).values())
     if not choices:
-        raise UnsupportedSchemaError("has no option that an answer can carry")
+        raise UnsupportedSchemaError("has no option that can be sent")
     return choices
-
-
-def _indexed(field: F, named: _Named) -> F:
-    """Return *field* with the index of its options, which is known here."""
-    field.__dict__["by_key"] = dict(zip(named, field.choices, strict=True))
-    return field
 
 
 def _text_limits(schema: Mapping[str, Any], limits: Limits, report: Report) -> dict[str, Any]:
     least, most = _count(schema, "minLength", report), _count(schema, "maxLength", report)
     if least is not None and ((most is not None and least > most) or least > limits.max_answer):
-        raise UnsupportedSchemaError("asks for a longer text than can be sent")
+        raise UnsupportedSchemaError("requires a longer text than can be sent")
     pattern, skipped = _pattern(schema, limits, report)
-    format_ = schema.get("format", schema.get("x-format"))
-    if format_ is not None and (not isinstance(format_, str) or len(format_) > _MAX_FORMAT):
-        report("limit_ignored", "its format is not a word")
-        format_ = None
     return {
         "min_length": least,
         "max_length": most,
         "pattern": pattern,
         "pattern_skipped": skipped,
-        "format": sanitize_text(format_, multiline=False) if format_ else None,
+        "format": _format(schema, report),
     }
+
+
+def _format(schema: Mapping[str, Any], report: Report) -> str | None:
+    name = schema.get("format", schema.get("x-format"))
+    shown = sanitize_text(name, limit=_MAX_FORMAT, multiline=False) if isinstance(name, str) else None
+    if shown is not None and len(shown) <= _MAX_FORMAT:
+        return shown or None
+    if name is not None:
+        report("limit_ignored", "its format is not a word")
+    return None
 
 
 def _pattern(schema: Mapping[str, Any], limits: Limits, report: Report) -> tuple[str | None, str]:
@@ -206,7 +211,7 @@ def _pattern(schema: Mapping[str, Any], limits: Limits, report: Report) -> tuple
     if pattern is None:
         return None, ""
     if not isinstance(pattern, str):
-        report("limit_ignored", "its pattern is not a text")
+        report("limit_ignored", "its pattern is not a string")
         return None, ""
     if not is_unicode(pattern):
         pattern, skipped = None, "the pattern is not valid Unicode"
@@ -220,59 +225,41 @@ def _pattern(schema: Mapping[str, Any], limits: Limits, report: Report) -> tuple
     return pattern, skipped
 
 
-def _number_limits(schema: Mapping[str, Any], limits: Limits, report: Report, *, integer: bool) -> dict[str, Any]:
-    if NUMBER_KEYWORDS.isdisjoint(schema):
-        return {"integer": integer}
-    bounds = number_limits(schema, limits, report, integer=integer)
-    if bounds.is_empty():
-        raise UnsupportedSchemaError("asks for a number that does not exist or cannot be sent exactly")
-    return {"integer": integer, **bounds.as_limits()}
-
-
 def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Limits, report: Report) -> Field:
     least, most = _count(schema, "minItems", report), _count(schema, "maxItems", report)
     unique = schema.get("uniqueItems") is True
     items = schema.get("items", True)
     if "prefixItems" in schema or isinstance(items, list):
-        raise UnsupportedSchemaError("asks for a list whose places differ")
+        raise UnsupportedSchemaError("is a list with a schema for each position")
     if items is False:
-        raise UnsupportedSchemaError("asks for a list that can only be empty")
+        raise UnsupportedSchemaError("is a list that can only be empty")
     if isinstance(items, dict):
         items = items_with_names(schema)
     choices, item = _items({} if items is True else items, limits, report)
     possible = len(choices) if choices and unique else None
     if least is not None and any(bound is not None and least > bound for bound in (most, possible)):
-        raise UnsupportedSchemaError("asks for more values than it allows")
-    field = MultiChoiceField.model_validate(
-        {
-            **common,
-            "choices": list(choices.values()),
-            "item": item,
-            "min_items": least,
-            "max_items": most,
-            "unique": unique,
-        }
-    )
-    return _indexed(field, choices)
+        raise UnsupportedSchemaError("requires more values than it allows")
+    lists = {"choices": choices, "item": item, "min_items": least, "max_items": most, "unique": unique}
+    return MultiChoiceField.model_validate({**common, **lists})
 
 
-def _items(items: object, limits: Limits, report: Report) -> tuple[_Named, TextField | None]:
+def _items(items: object, limits: Limits, report: Report) -> tuple[list[dict[str, object]], TextField | None]:
     """Read the items of a list: options, or the constraints of its texts."""
     if not isinstance(items, dict):
-        raise UnsupportedSchemaError("asks for a list that no answer can carry")
+        raise UnsupportedSchemaError("is a list of unsupported values")
     options = options_of(items, report)
     if options is not None:
         choices = _choices(options, items.get("type"), limits, report)
-        if not all(isinstance(choice["value"], str) for choice in choices.values()):
-            raise UnsupportedSchemaError("asks for a list of options that are not texts")
+        if not all(isinstance(choice["value"], str) for choice in choices):
+            raise UnsupportedSchemaError("is a list of options that are not strings")
         return choices, None
     if items.get("type", _guess_type(items)) != "string":
-        raise UnsupportedSchemaError("asks for a list of something else than texts")
-    return {}, TextField(name="", title="", **_text_limits(items, limits, report))
+        raise UnsupportedSchemaError("is a list of values that are not strings")
+    return [], TextField(name="", title="", **_text_limits(items, limits, report))
 
 
 def _count(schema: Mapping[str, Any], keyword: str, report: Report) -> int | None:
-    """Read a limit that is a number of things: a whole number from 0 on."""
+    """Read a limit that counts something: a whole number from 0 on."""
     value = schema.get(keyword)
     if value is None:
         return None

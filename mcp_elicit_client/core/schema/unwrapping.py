@@ -1,4 +1,4 @@
-"""What servers wrap around a schema: references, unions with null, ``allOf`` of one."""
+"""Removal of the wrappers around a schema: references, unions with null, ``allOf`` of one schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcp_elicit_client.core.schema.enums import Report, spells_choices
 _Schema: TypeAlias = Mapping[str, Any]
 
 PREFERRED_TYPES = ("string", "number", "integer", "boolean", "array")
-"""Which type is asked for where several would do, best first."""
+"""The types of a union, the most general input first."""
 
 _REFERENCE_ROOTS = ("$defs", "definitions")
 _MAX_BRANCHES = 32
@@ -19,20 +19,20 @@ _WRAPPERS = frozenset({"$ref", "allOf"})
 
 
 class UnsupportedSchemaError(Exception):
-    """Why nobody could answer a field: the rest of a sentence about it."""
+    """A field that cannot be answered.  The text is the predicate of a sentence about the field."""
 
 
 def unwrap_schema(schema: _Schema, root: _Schema, limits: Limits, report: Report) -> tuple[_Schema, bool]:
     """
-    Take off the wrappers around a schema: references, unions with null.
+    Remove the wrappers around *schema*.
 
-    What stands beside a wrapper wins over what is in it.
+    Keywords beside a wrapper override those inside it.
 
     Returns:
-        The schema, and whether null is allowed beside it.
+        The schema, and whether it also allows null.
 
     Raises:
-        UnanswerableError: If nothing is left that a person could answer.
+        UnsupportedSchemaError: If the schema cannot be answered.
     """
     if isinstance(schema.get("type"), str) and _WRAPPERS.isdisjoint(schema):
         if "items" in schema:
@@ -47,7 +47,7 @@ def unwrap_schema(schema: _Schema, root: _Schema, limits: Limits, report: Report
                 schema = {**schema, "items": _open_items(schema["items"], root, limits, report)}
             return schema, nullable
         schema = opened
-    raise UnsupportedSchemaError(f"is wrapped more than {limits.max_depth} times")
+    raise UnsupportedSchemaError(f"nests more than {limits.max_depth} references or unions")
 
 
 def _open_items(items: object, root: _Schema, limits: Limits, report: Report) -> object:
@@ -83,13 +83,13 @@ def _open_once(schema: _Schema, root: _Schema, limits: Limits, report: Report) -
         names = [name for name in types if name != "null"]
         chosen = next((name for name in PREFERRED_TYPES if name in names), None)
         if len(names) > 1 and chosen is not None:
-            report("union", f"it takes several types; {chosen} is asked for")
+            report("union", f"it allows several types; {chosen} is used")
         return {**schema, "type": chosen or "null"}
     return None
 
 
 def _open_union(schema: _Schema, root: _Schema, limits: Limits, report: Report) -> _Schema | None:
-    """Choose the branch of a union that a person can answer best; None if there is no union."""
+    """Return the branch of a union that is easiest to answer; None if there is no union."""
     for keyword in ("anyOf", "oneOf"):
         options = schema.get(keyword)
         if not isinstance(options, list) or not all(isinstance(option, dict) for option in options):
@@ -103,13 +103,13 @@ def _open_union(schema: _Schema, root: _Schema, limits: Limits, report: Report) 
         if "type" in schema or "enum" in schema:
             continue
         if len(branches) > _MAX_BRANCHES:
-            raise UnsupportedSchemaError(f"is one of more than {_MAX_BRANCHES} kinds of answer")
+            raise UnsupportedSchemaError(f"is a union of more than {_MAX_BRANCHES} schemas")
         opened = [_open_reference(branch, root, limits) for branch in branches]
         ranked = sorted(opened, key=_preference)
         if not ranked:
-            raise UnsupportedSchemaError("allows no answer but null")
+            raise UnsupportedSchemaError("allows no value but null")
         if len(ranked) > 1:
-            report("union", "it takes one of several kinds of answer; the plainest is asked for")
+            report("union", "it allows several schemas; the simplest is used")
         return {**ranked[0], **outer}
     return None
 
@@ -132,19 +132,19 @@ def _open_reference(schema: _Schema, root: _Schema, limits: Limits) -> _Schema:
         if "$ref" not in schema:
             return schema
         schema = {**_referenced(schema["$ref"], root), **_without(schema, "$ref")}
-    raise UnsupportedSchemaError(f"is wrapped more than {limits.max_depth} times")
+    raise UnsupportedSchemaError(f"nests more than {limits.max_depth} references or unions")
 
 
 def _referenced(reference: object, root: _Schema) -> _Schema:
     if isinstance(reference, str):
         start, _, rest = reference.partition("/")
-        place, _, name = rest.partition("/")
+        root_name, _, name = rest.partition("/")
         name = name.replace("~1", "/").replace("~0", "~")
-        if start == "#" and place in _REFERENCE_ROOTS and isinstance(root.get(place), dict):
-            target = root[place].get(name)
+        if start == "#" and root_name in _REFERENCE_ROOTS and isinstance(root.get(root_name), dict):
+            target = root[root_name].get(name)
             if isinstance(target, dict):
                 return target
-    raise UnsupportedSchemaError("refers to a schema that is not in the request; nothing is fetched")
+    raise UnsupportedSchemaError("refers to a schema outside the request; references are not fetched")
 
 
 def _without(schema: _Schema, keyword: str) -> dict[str, Any]:

@@ -1,13 +1,13 @@
-"""Writing a `Form` as a ``requestedSchema`` again, and a request as its params."""
+"""`to_schema` and `to_params`: a `Form` as a ``requestedSchema`` again, and a request as its params."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from typing_extensions import assert_never
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, Form, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS
 from mcp_elicit_client.core.request import (
     FIRST_MULTI_ROUND_TRIP_VERSION,
     PROTOCOL_VERSIONS,
@@ -15,43 +15,49 @@ from mcp_elicit_client.core.request import (
     ProtocolVersion,
     Request,
 )
-from mcp_elicit_client.core.schema.enums import value_as_title
+from mcp_elicit_client.core.schema.enums import json_key, value_as_title
 from mcp_elicit_client.core.validation.formats import STANDARD_FORMATS
 from mcp_elicit_client.exceptions import ElicitationError
 
 NEWEST: ProtocolVersion = PROTOCOL_VERSIONS[-1]
-
-_TYPES: Mapping[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number"}
+_OLDEST = PROTOCOL_VERSIONS[0]
 
 
 class SchemaNotExpressibleError(ElicitationError):
     """
-    A form that a protocol version cannot express.
+    A form or URL request that a protocol version cannot express.
 
     Attributes:
-        fields: The names of the fields, as the server spells them.
+        fields: The names of the fields, as the server spells them; for a URL
+            request, the member of the params.
         protocol_version: The protocol version.
     """
 
     def __init__(self, fields: tuple[str, ...], protocol_version: str) -> None:
         names = ", ".join(map(repr, fields))
-        super().__init__(f"protocol version {protocol_version} cannot express these fields: {names}")
+        super().__init__(f"Protocol version {protocol_version} cannot express: {names}.")
         self.fields = fields
         self.protocol_version = protocol_version
 
 
 def to_schema(form: Form, *, protocol_version: ProtocolVersion = NEWEST) -> dict[str, Any]:
     """
-    Write *form* as a valid ``requestedSchema``.
+    Return *form* as a valid ``requestedSchema``.
 
-    `parse_request` reads it into an equal form, without `unsupported_fields`.
-    A format that the specification does not list is written as ``x-format``,
-    and null as ``nullable``, because a valid schema has no place for them.
+    `parse_request` with the same limits reads it into an equal form, except
+    for `unsupported_fields`, which no answer contains, and `sensitive`, which
+    the host sets.  Valid schemas have no keyword for null and for some
+    formats: they are written as ``nullable`` and ``x-format``.
+
+    Args:
+        form: A form that was read by `parse_request`.
+        protocol_version: The protocol version that the schema must be valid
+            in.
 
     Raises:
         SchemaNotExpressibleError: If *protocol_version* cannot express a
-            field: a list of texts, or options of different types; before
-            2025-11-25 also several options.
+            field: a list of texts, options of different types, or a pattern
+            that is not Unicode; before 2025-11-25, also several options.
     """
     failed = tuple(field.name for field in form.fields if not _is_expressible(field, protocol_version))
     if failed:
@@ -60,10 +66,10 @@ def to_schema(form: Form, *, protocol_version: ProtocolVersion = NEWEST) -> dict
 
 
 def write_schema(form: Form, protocol_version: ProtocolVersion = NEWEST) -> dict[str, Any]:
-    """Write *form* as a schema that `parse_request` reads, valid or not."""
+    """Return *form* as a schema that `parse_request` reads, also if no valid schema can express it."""
     schema: dict[str, Any] = {
         "type": "object",
-        "properties": {field.name: _field(field, protocol_version) for field in form.fields},
+        "properties": {field.name: _property(field, protocol_version) for field in form.fields},
     }
     required = [field.name for field in form.fields if field.required]
     if required:
@@ -75,20 +81,24 @@ def write_schema(form: Form, protocol_version: ProtocolVersion = NEWEST) -> dict
 
 def to_params(request: Request, *, protocol_version: ProtocolVersion = NEWEST) -> dict[str, Any]:
     """
-    Write *request* as the params of ``elicitation/create``.
+    Return *request* as the params of ``elicitation/create``.
+
+    The server's ``_meta`` is not written: it belongs to the original session.
 
     Raises:
-        SchemaNotExpressibleError: As in `to_schema`, and for URL mode before
-            2025-11-25.
+        SchemaNotExpressibleError: As in `to_schema`; and in URL mode before
+            2025-11-25, or in 2025-11-25 without an `elicitation_id`.
     """
     if isinstance(request, FormRequest):
-        mode = {} if protocol_version == PROTOCOL_VERSIONS[0] else {"mode": "form"}
+        mode = {} if protocol_version == _OLDEST else {"mode": "form"}
         schema = to_schema(request.form, protocol_version=protocol_version)
         return {**mode, "message": request.message, "requestedSchema": schema}
-    if protocol_version == PROTOCOL_VERSIONS[0]:
+    if protocol_version == _OLDEST:
         raise SchemaNotExpressibleError(("url",), protocol_version)
     params = {"mode": "url", "message": request.message, "url": request.target.url}
-    if request.elicitation_id is not None and protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
+    if protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
+        if request.elicitation_id is None:
+            raise SchemaNotExpressibleError(("elicitationId",), protocol_version)
         params["elicitationId"] = request.elicitation_id
     return params
 
@@ -98,21 +108,23 @@ def _is_expressible(field: Field, protocol_version: ProtocolVersion) -> bool:
         case ChoiceField():
             return _type_of_options(field) is not None
         case MultiChoiceField():
-            return bool(field.choices) and protocol_version != PROTOCOL_VERSIONS[0]
-        case TextField() | NumberField() | BooleanField():
+            return bool(field.choices) and protocol_version != _OLDEST
+        case TextField():
+            return field.pattern is not None or not field.pattern_skipped
+        case NumberField() | BooleanField():
             return True
         case _:
             assert_never(field)
 
 
-def _field(field: Field, protocol_version: ProtocolVersion) -> dict[str, Any]:
+def _property(field: Field, protocol_version: ProtocolVersion) -> dict[str, Any]:
     match field:
         case ChoiceField():
             schema = _options(field, protocol_version)
         case MultiChoiceField():
-            schema = {**field.keywords(), **_items(field)}
+            schema = {**field.list_keywords(), "items": _items(field)}
         case TextField():
-            schema = _with_format(field)
+            schema = _text(field)
         case NumberField() | BooleanField():
             schema = field.keywords()
         case _:
@@ -127,7 +139,7 @@ def _field(field: Field, protocol_version: ProtocolVersion) -> dict[str, Any]:
     return schema | {keyword: value for keyword, value in about.items() if value is not None}
 
 
-def _with_format(field: TextField) -> dict[str, Any]:
+def _text(field: TextField) -> dict[str, Any]:
     schema = {keyword: value for keyword, value in field.keywords().items() if keyword != "format"}
     if field.format is not None:
         schema["format" if field.format in STANDARD_FORMATS else "x-format"] = field.format
@@ -140,23 +152,25 @@ def _options(field: ChoiceField, protocol_version: ProtocolVersion) -> dict[str,
     values = [choice.value for choice in field.choices]
     if not _has_titles(field):
         return {**schema, "enum": values}
-    if protocol_version == PROTOCOL_VERSIONS[0]:
+    if protocol_version == _OLDEST:
         return {**schema, "enum": values, "enumNames": [choice.title for choice in field.choices]}
     return {**schema, "oneOf": _titled(field)}
 
 
 def _type_of_options(field: ChoiceField) -> str | None:
-    """Return the type of all options; None if they have different types."""
-    types = {_TYPES[type(choice.value)] for choice in field.choices}
-    if types == {"integer", "number"}:
-        return "number"
+    """Return the type of all options; None if there are several types, or no options."""
+    types = {json_key(choice.value)[0] for choice in field.choices}
+    if types == {"number"} and all(isinstance(choice.value, int) for choice in field.choices):
+        return "integer"
     return types.pop() if len(types) == 1 else None
 
 
 def _items(field: MultiChoiceField) -> dict[str, Any]:
     if not field.choices:
-        return {} if field.item is None else {"items": _with_format(field.item)}
-    return {"items": {"anyOf": _titled(field)}} if _has_titles(field) else {}
+        return _text(field.item or TextField(name="", title=""))
+    if _has_titles(field):
+        return {"anyOf": _titled(field)}
+    return {"type": "string", "enum": [choice.value for choice in field.choices]}
 
 
 def _titled(field: ChoiceField | MultiChoiceField) -> list[dict[str, Any]]:
@@ -164,4 +178,5 @@ def _titled(field: ChoiceField | MultiChoiceField) -> list[dict[str, Any]]:
 
 
 def _has_titles(field: ChoiceField | MultiChoiceField) -> bool:
-    return any(choice.title != value_as_title(choice.value) for choice in field.choices)
+    limit = DEFAULT_LIMITS.max_option_title
+    return any(choice.title != value_as_title(choice.value, limit) for choice in field.choices)

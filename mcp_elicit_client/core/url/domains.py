@@ -1,4 +1,4 @@
-"""What a host's name tells: who registered it, and what it may pretend to be."""
+"""Registrable domains, and warnings about host names that imitate others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mcp_elicit_client.core.messages import URL_WARNINGS, Translate, english, fo
 from mcp_elicit_client.core.text import sanitize_text
 
 LONG_HOST_LENGTH = 64
-"""Hosts longer than this, in characters, are warned about: their end may be out of sight."""
+"""The length in characters above which a host causes a warning: its end may not be visible."""
 
 PUNYCODE = "xn--"
 
@@ -31,18 +31,18 @@ UrlWarningCode: TypeAlias = Literal[
 ]
 """The code of a `UrlWarning`."""
 
-# Names under which the public knows organisations.  Shorter ones (us, eu, io,
-# app) are left out: as labels inside a host they mean a place or a stage.
+# Endings of well-known organization names.  Shorter ones (us, eu, io, app) are
+# not listed: as labels inside a host they mean a region or a stage.
 _KNOWN_ENDINGS = frozenset({"com", "org", "net", "edu", "gov", "mil"})
 _SECOND_LEVEL = frozenset({"ac", "co", "com", "edu", "gov", "net", "org"})
 
 LOOKALIKES: Mapping[str, str] = dict(
     zip("аеорсухіјѕһԁԛԝӏѵԍьгпαονρικτυχγωօսոհցքզգ", "aeopcyxijshdqwlvgbrnaovpiktuxywouuhgpqq", strict=True)
 )
-"""Letters of other alphabets, each with the Latin one that it is drawn like (Unicode TS 39)."""
+"""Letters of other alphabets, each with the Latin letter that it looks like (Unicode TS 39)."""
 
 _SAME_SCRIPT = {"CJK": "HAN", "IDEOGRAPHIC": "HAN", "KATAKANA-HIRAGANA": "KATAKANA"}
-# Scripts that one language writes together.
+# Scripts that one language combines.
 _WRITTEN_TOGETHER = (
     frozenset({"HAN", "HIRAGANA", "KATAKANA", "LATIN"}),
     frozenset({"HAN", "BOPOMOFO", "LATIN"}),
@@ -56,8 +56,8 @@ class UrlWarning(BaseModel):
 
     Attributes:
         code: A stable code; ``docs/reference.md`` lists all.
-        detail: What the warning is about, where the code does not say all.
-            Sanitized.
+        detail: The port, the imitated name or the letters that the warning is
+            about; else empty.  Sanitized.
         domain: The registrable domain of the URL, where the message names it.
         message: An English sentence for the user.
     """
@@ -81,10 +81,10 @@ class UrlWarning(BaseModel):
 
 def registrable_domain(host: str) -> str:
     """
-    Return the part of *host* that its owner registered, e.g. ``example.co.uk``.
+    Return the part of *host* that its owner registered, such as ``example.co.uk``.
 
-    The list of public suffixes is the one installed; nothing is fetched.
-    Hosts without a registrable part come back whole.
+    The installed list of public suffixes is used; nothing is fetched.  A host
+    without a registrable domain is returned whole.
     """
     if host.startswith("[") or host.replace(".", "").isdigit():
         return host
@@ -93,7 +93,7 @@ def registrable_domain(host: str) -> str:
 
 @cache
 def _suffixes() -> Any:
-    # Reading the list takes 0.2 s: only where somebody looks at a domain.
+    # Reading the list takes 0.2 s, so it is read at first use.
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList()
@@ -101,10 +101,10 @@ def _suffixes() -> Any:
 
 def host_warnings(host: str) -> Iterator[UrlWarning]:
     """
-    Say what to look at in the name *host*, in ASCII.
+    Yield the warnings about *host*, which is in ASCII.
 
     Raises:
-        ValueError: If a part of it that claims to be international is not.
+        ValueError: If one of its punycode labels is invalid.
     """
     labels = host.split(".")
     if any(label.startswith(PUNYCODE) for label in labels):
@@ -121,7 +121,7 @@ def host_warnings(host: str) -> Iterator[UrlWarning]:
 def _letter_warnings(labels: list[str]) -> Iterator[UrlWarning]:
     words = [_in_unicode(label) for label in labels]
     scripts = [_scripts(word) for word in words]
-    # Latin goes without saying for the parts of a name that are in ASCII.
+    # The script of ASCII labels is not named: it is Latin.
     named = sorted(
         {name.capitalize() for names, word in zip(scripts, words, strict=True) if not word.isascii() for name in names}
     )
@@ -150,7 +150,7 @@ def _scripts(word: str) -> set[str]:
 
 
 def _script(letter: str) -> str:
-    # Python knows no script property; a letter's name begins with its script's.
+    # Python has no script property, but the name of a letter begins with its script.
     name = unicodedata.name(letter, "UNKNOWN").split(" ")[0]
     return _SAME_SCRIPT.get(name, name)
 
@@ -161,14 +161,14 @@ def _looks_latin(word: str, scripts: set[str]) -> bool:
 
 def _imitated(labels: list[str]) -> str | None:
     """
-    Find a well-known kind of domain in the part of a host that anybody can choose.
+    Return a domain that appears in the subdomains of a host; None if there is none.
 
     Examples:
         >>> _imitated("github.com.evil.example".split("."))
         'github.com'
     """
     if not any(label.partition("-")[0] in _KNOWN_ENDINGS | _SECOND_LEVEL for label in labels[1:-1]):
-        return None  # as nearly always: the list of suffixes need not be read
+        return None  # the usual case, without reading the list of suffixes
     owned = registrable_domain(".".join(labels)).count(".") + 1
     chosen = labels[: len(labels) - owned]
     for at in range(1, len(chosen)):
@@ -176,7 +176,7 @@ def _imitated(labels: list[str]) -> str | None:
             return ".".join(chosen[at - 1 : at + 2])
         if chosen[at] in _KNOWN_ENDINGS:
             return ".".join(chosen[at - 1 : at + 1])
-    # ``paypal.com-login.example``: the ending goes on with a dash.
+    # ``paypal.com-login.example``: a hyphen continues the ending.
     for at in range(1, len(chosen) + 1):
         ending, dash, _ = labels[at].partition("-")
         if dash and ending in _KNOWN_ENDINGS:

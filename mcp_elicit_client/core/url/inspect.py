@@ -1,9 +1,9 @@
 """
-URLs that a server wants a person to visit: which host would a browser contact?
+`inspect_url`: the host that a browser would contact for a URL.
 
-Only a URL that names its host plainly is let through.  A parser that repairs
-what it is given shows one host where a browser goes to another; so whatever
-would need repair is refused.  Nothing here is fetched, and no name resolved.
+Only a URL with an unambiguous host is allowed.  A parser that repairs a URL
+may show one host while the browser opens another, so a URL that needs repair
+is refused.  Nothing is fetched, and no name is resolved.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mcp_elicit_client.core.url.domains import UrlWarning, host_warnings, regist
 from mcp_elicit_client.exceptions import UnsafeUrlError
 
 MAX_URL = 2_048
-"""The longest URL that is let through, in characters."""
+"""The longest URL that is allowed, in characters."""
 
 _MAX_NAME = 253
 _DEFAULT_PORTS = {"https": 443, "http": 80}
@@ -40,7 +40,7 @@ _PLAIN_URL = re.compile(
 )
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.ASCII | re.IGNORECASE)
 
-# Names that are never public (RFC 6761, RFC 6762, RFC 8375, ICANN's .internal).
+# Names that are never public (RFC 6761, RFC 6762, RFC 8375, .internal of ICANN).
 _LOCAL_NAMES = ("local", "internal", "lan", "home", "corp", "intranet", "private", "home.arpa", "localdomain")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
@@ -50,13 +50,13 @@ _IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlRules:
     """
-    Where a host application lets servers send its users, beyond public https.
+    The URLs that servers may send users to, beyond public https.
 
     Attributes:
-        allow_loopback: Also this machine (``localhost``, ``127.0.0.1``), and
-            then also with plain http.  For development.
-        allow_private: Also addresses and names of private networks, over
-            https.  For organisations whose servers live on one.
+        allow_loopback: Allow this computer (``localhost``, ``127.0.0.1``),
+            also with plain http.  For development.
+        allow_private: Allow addresses and names of private networks, over
+            https.  For organizations with servers in such a network.
     """
 
     allow_loopback: bool = False
@@ -68,15 +68,15 @@ DEFAULT_URL_RULES = UrlRules()
 
 class TargetUrl(BaseModel):
     """
-    A URL that has been inspected: what is shown is what is opened.
+    An inspected URL.  The URL that is shown is the URL that is opened.
 
     Attributes:
-        url: The URL to open: scheme and host in lower case, else as sent.
+        url: The URL to open: scheme and host in lower case, the rest as sent.
             ASCII without spaces, quotes or backslashes.
-        scheme: ``https``, or ``http`` where the host application allows it.
+        scheme: ``https``, or ``http`` if the host application allows it.
         host: The host that a browser contacts, in ASCII; IPv6 in brackets.
-        port: The port, if the URL names one other than its scheme's.
-        warnings: What a person should know first.
+        port: The port, if it is not the default of the scheme.
+        warnings: Warnings for the user.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
@@ -91,18 +91,18 @@ class TargetUrl(BaseModel):
     @property
     def registrable_domain(self) -> str:
         """
-        The part of the host that its owner registered; what to mark.
+        The part of the host that its owner registered.  Mark it when you show the URL.
 
-        The host itself if it is an address or has no registrable part.
+        The whole host if it is an IP address or has no registrable domain.
         """
         return registrable_domain(self.host)
 
     @property
     def split_at_domain(self) -> tuple[str, str, str]:
         """
-        The URL in three parts: what comes before its domain, the domain, what comes after.
+        The URL in three parts: before the registrable domain, the domain, after it.
 
-        For interfaces that can set the domain apart.
+        For user interfaces that can mark the domain.
         """
         end = len(self.scheme) + len("://") + len(self.host)
         start = end - len(self.registrable_domain)
@@ -110,13 +110,13 @@ class TargetUrl(BaseModel):
 
     def shorten(self, width: int) -> str:
         """
-        Name the place in about *width* characters; the domain is never cut.
+        Return the host in about *width* characters, for titles and lists.
 
-        For titles and lists.  Consent needs the whole URL.
+        Show the whole `url` when you ask for consent.
 
         Args:
-            width: How many characters there are.  A domain that is longer
-                comes back whole.
+            width: The number of characters.  The registrable domain is never
+                cut, even if it is longer.
         """
         host = self.host if self.port is None else f"{self.host}:{self.port}"
         if len(host) <= width:
@@ -129,16 +129,16 @@ class TargetUrl(BaseModel):
 
 def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
     """
-    Find the host that a browser would contact for *url*.
+    Return the host that a browser would contact for *url*, with warnings.
 
     Nothing is fetched, and no name is resolved.
 
     Raises:
-        UnsafeURLError: If there is any doubt about the host, or the host is
-            out of the bounds of *rules*.
+        UnsafeUrlError: If the host is ambiguous, or if *rules* do not allow
+            it.
     """
     if len(url) > MAX_URL:
-        raise UnsafeUrlError(url, "too_long", f"the URL is longer than {MAX_URL} characters")
+        raise UnsafeUrlError(url, "too_long", f"`url` must have at most {MAX_URL} characters")
     plain = _PLAIN_URL.fullmatch(url)
     if plain is None:
         raise _unsafe(url)
@@ -149,12 +149,12 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
     warnings: list[UrlWarning] = []
     if plain["v4"] or plain["v6"]:
         address = _address(url, plain["v4"] or plain["v6"].lower())
-        place = _place_of_address(url, address)
+        network = _network_of_address(url, address)
         warnings.append(UrlWarning(code="ip_address"))
     else:
-        place = _place_of_name(host)
+        network = _network_of_name(host)
         warnings += _name_warnings(url, host)
-    warnings += _place_warnings(url, scheme, place, rules)
+    warnings += _network_warnings(url, scheme, network, rules)
     if port is not None:
         warnings.append(UrlWarning(code="port", detail=str(port)))
 
@@ -171,10 +171,10 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
 def _unsafe(url: str) -> UnsafeUrlError:
     scheme = _SCHEME.match(url)
     if scheme is None:
-        return UnsafeUrlError(url, "ambiguous_host", "the URL does not start with https://")
+        return UnsafeUrlError(url, "ambiguous_host", "`url` must start with https://")
     if scheme[1].lower() not in _DEFAULT_PORTS:
-        return UnsafeUrlError(url, "scheme", "the URL's scheme is not https")
-    return UnsafeUrlError(url, "ambiguous_host", "the URL does not name its host plainly")
+        return UnsafeUrlError(url, "scheme", "`url` must have the scheme https")
+    return UnsafeUrlError(url, "ambiguous_host", "`url` has an ambiguous host")
 
 
 def _port(url: str, scheme: str, digits: str | None) -> int | None:
@@ -182,7 +182,7 @@ def _port(url: str, scheme: str, digits: str | None) -> int | None:
         return None
     port = int(digits)
     if not 0 < port < 65_536:
-        raise UnsafeUrlError(url, "port", "the URL's port does not exist")
+        raise UnsafeUrlError(url, "port", "`url` has an invalid port")
     return None if port == _DEFAULT_PORTS[scheme] else port
 
 
@@ -192,25 +192,25 @@ def _address(url: str, text: str) -> _IPAddress:
     except ValueError:
         address = None
     if address is None or str(address) != text:
-        raise UnsafeUrlError(url, "ambiguous_host", "the URL's address is not written in its usual form")
+        raise UnsafeUrlError(url, "ambiguous_host", "`url` has an IP address in an unusual notation")
     return address
 
 
-def _place_of_address(url: str, address: _IPAddress) -> str:
+def _network_of_address(url: str, address: _IPAddress) -> str:
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
         if address in _NAT64:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None and not inner.is_global:
-            raise UnsafeUrlError(url, "private", "the URL hides an address that is not public")
+            raise UnsafeUrlError(url, "private", "`url` embeds an address that is not public")
     if address.is_loopback:
         return "loopback"
     if address.is_multicast or address.is_unspecified or address.is_link_local:
-        raise UnsafeUrlError(url, "private", "the URL's address is not one that people visit")
+        raise UnsafeUrlError(url, "private", "`url` has a reserved address")
     return "public" if address.is_global else "private"
 
 
-def _place_of_name(host: str) -> str:
+def _network_of_name(host: str) -> str:
     if host == "localhost" or host.endswith(".localhost"):
         return "loopback"
     if "." not in host or any(host == name or host.endswith(f".{name}") for name in _LOCAL_NAMES):
@@ -218,24 +218,24 @@ def _place_of_name(host: str) -> str:
     return "public"
 
 
-def _place_warnings(url: str, scheme: str, place: str, rules: UrlRules) -> list[UrlWarning]:
-    if place == "loopback":
+def _network_warnings(url: str, scheme: str, network: str, rules: UrlRules) -> list[UrlWarning]:
+    if network == "loopback":
         if not rules.allow_loopback:
-            raise UnsafeUrlError(url, "loopback", "the URL leads to the user's own machine")
+            raise UnsafeUrlError(url, "loopback", "`url` leads to the user's own computer")
         return [UrlWarning(code="loopback")]
     if scheme == "http":
-        raise UnsafeUrlError(url, "insecure", "the URL is not https")
-    if place == "private":
+        raise UnsafeUrlError(url, "insecure", "`url` must use https")
+    if network == "private":
         if not rules.allow_private:
-            raise UnsafeUrlError(url, "private", "the URL leads into a private network")
+            raise UnsafeUrlError(url, "private", "`url` leads to a private network")
         return [UrlWarning(code="private")]
     return []
 
 
 def _name_warnings(url: str, host: str) -> list[UrlWarning]:
     if len(host) > _MAX_NAME:
-        raise UnsafeUrlError(url, "ambiguous_host", "the URL's host is longer than a name can be")
+        raise UnsafeUrlError(url, "ambiguous_host", "`url` has a host of more than 253 characters")
     try:
         return list(host_warnings(host))
     except ValueError:
-        raise UnsafeUrlError(url, "ambiguous_host", "the URL's host is not a valid international name") from None
+        raise UnsafeUrlError(url, "ambiguous_host", "`url` has an invalid international host name") from None

@@ -1,1 +1,1 @@
-"""Validation of answers."""
+"""Validation of answers against their forms."""

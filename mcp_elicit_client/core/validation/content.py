@@ -1,31 +1,33 @@
 """
 Validation of an answer against its form.
 
-Keywords are checked by ``jsonschema``'s own functions, called one by one on
-keywords that were rebuilt from the field: never on the server's schema.
-``jsonschema``'s walk through a schema and its ``check_schema`` would be 98 %
-of the cost (``benchmarks/validation.py``).
+Keywords are checked by the functions of ``jsonschema``, called one by one on
+keywords that are rebuilt from the field, never on the server's schema.  Its
+walk through a schema and its ``check_schema`` would be 98 % of the cost
+(``benchmarks/validation.py``).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import assert_never
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import (
+    BooleanField,
     ChoiceField,
     Field,
     Form,
     MultiChoiceField,
     NumberField,
     TextField,
-    text_constraints,
+    texts_of,
 )
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.schema.bounds import is_multiple
@@ -33,9 +35,7 @@ from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.text import is_unicode, sanitize_text
 from mcp_elicit_client.core.validation.field_errors import FieldError, error_for_keyword, field_error
 from mcp_elicit_client.core.validation.formats import FORMATS
-from mcp_elicit_client.core.validation.patterns import PatternResult, TimeBudget, warm_up
-
-_MAX_PATTERN_SHOWN = 80
+from mcp_elicit_client.core.validation.patterns import match_patterns
 
 
 class ValidationResult(BaseModel):
@@ -43,10 +43,10 @@ class ValidationResult(BaseModel):
     The result of a validation.  Its truth value is `valid`.
 
     Attributes:
-        valid: The answer may be sent.
+        valid: True if the answer may be sent.
         errors: All errors, in the order of the fields.
-        unchecked: Patterns that could not be checked, and why.  Only the
-            server knows whether they match.
+        unchecked: The patterns that could not be checked, with the reason.
+            The server may reject the answer.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
@@ -64,14 +64,14 @@ def validate_content(form: Form, content: object, limits: Limits = DEFAULT_LIMIT
     Check *content* against *form*, patterns included.
 
     Patterns are checked in another process.  In a thread that runs an event
-    loop this takes at most 0.08 s; the other patterns count as unchecked.
+    loop this takes at most 0.08 s; the remaining patterns are unchecked.
     """
     validation = validate_without_patterns(form, content, limits)
     if not isinstance(content, Mapping) or not form.mentions_patterns:
         return validation
     wrong = {error.field for error in validation.errors}
     present = drop_nulls(form, content)
-    mismatched, unchecked = _match_patterns(form, {name: each for name, each in present.items() if name not in wrong})
+    mismatched, unchecked = match_patterns(form, {name: each for name, each in present.items() if name not in wrong})
     if not mismatched and not unchecked:
         return validation
     order = {name: number for number, name in enumerate(form.by_name)}
@@ -121,40 +121,6 @@ def validate_field(field: Field, value: object, limits: Limits = DEFAULT_LIMITS)
     return [error_for_keyword(field, keyword, within=within) for keyword, within in dict.fromkeys(violated)]
 
 
-def settle_defaults(form: Form) -> tuple[Form, tuple[Diagnostic, ...]]:
-    """
-    Check the defaults of fields with a pattern.  Matching ones become `default`, the others are dropped.
-
-    If the form has patterns, the worker process is started, so that it is
-    ready when the answer is checked.
-    """
-    if not form.has_patterns:
-        return form, ()
-    warm_up()
-    unchecked = {
-        field.name: field.unchecked_default
-        for field in form.fields
-        if isinstance(field, (TextField, MultiChoiceField)) and field.unchecked_default is not None
-    }
-    if not unchecked:
-        return form, ()
-    wrong = {error.field for error in _match_patterns(form, unchecked)[0]}
-    fields = tuple(
-        field.model_copy(
-            update={"default": None if field.name in wrong else unchecked[field.name], "unchecked_default": None}
-        )
-        if field.name in unchecked
-        else field
-        for field in form.fields
-    )
-    dropped = tuple(
-        Diagnostic(code="default_dropped", message="its default does not match its pattern", field=name)
-        for name in unchecked
-        if name in wrong
-    )
-    return form.model_copy(update={"fields": fields}), dropped
-
-
 def drop_nulls(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
     """Drop null values of optional fields for which the server allows null.  A missing field means the same."""
     fields = form.by_name
@@ -172,16 +138,17 @@ def to_json_value(field: Field, value: Any) -> Any:
     An integer ``1.0`` becomes 1, a tuple becomes a list, and an option is
     spelled as the server spells it.
     """
-    if isinstance(field, ChoiceField):
-        return field.by_key[json_key(value)].value
-    if isinstance(field, NumberField) and field.integer:
-        return int(value)
-    return list(value) if isinstance(value, (list, tuple)) else value
-
-
-def texts_of(value: object) -> Iterable[str]:
-    """Return the texts in a value of an answer."""
-    return (value,) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
+    match field:
+        case ChoiceField():
+            return field.by_key[json_key(value)].value
+        case NumberField():
+            return int(value) if field.integer else value
+        case MultiChoiceField():
+            return list(value)
+        case TextField() | BooleanField():
+            return value
+        case _:
+            assert_never(field)
 
 
 def _check_unknown(form: Form, name: str, value: object, limits: Limits) -> Iterator[FieldError]:
@@ -197,14 +164,14 @@ def _check_unknown(form: Form, name: str, value: object, limits: Limits) -> Iter
 
 
 def _is_too_large(content: Mapping[str, Any], limits: Limits) -> bool:
-    # JSON takes at most six characters for one; the exact size is computed only if the answer may be too large.
+    # JSON writes a character with six at most.  The exact size is computed only if the answer may be too large.
     texts = [*content, *(each for value in content.values() for each in texts_of(value))]
     estimate = sum(map(len, texts)) * 6 + 32 * (len(content) + len(texts))
     return estimate > limits.max_answer and len(json.dumps(dict(content), ensure_ascii=False)) > limits.max_answer
 
 
 def _json_error(name: str, value: object, field: Field | None, limits: Limits) -> FieldError | None:
-    """Return the error of a value that no answer can contain, whatever the form."""
+    """Return the error of a value that no answer may contain."""
     if isinstance(value, str):
         return None if is_unicode(value) else field_error(name, "not_unicode")
     match value:
@@ -231,48 +198,21 @@ def _integer_error(name: str, value: float, limits: Limits) -> FieldError | None
     return None if abs(value) <= limits.max_integer else field_error(name, "unsafe_integer", max=limits.max_integer)
 
 
-# --- patterns
-
-
-def _match_patterns(form: Form, content: Mapping[str, Any]) -> tuple[tuple[FieldError, ...], tuple[Diagnostic, ...]]:
-    """Return the errors of the patterns that do not match, and the patterns that could not be checked."""
-    budget = TimeBudget()
-    mismatched: list[FieldError] = []
-    unchecked: list[Diagnostic] = []
-    for field in form.fields:
-        text = text_constraints(field)
-        if text is None or field.name not in content:
-            continue
-        if text.pattern_skipped:
-            unchecked.append(_not_checked(field, text.pattern_skipped))
-        if text.pattern is None or text.pattern_skipped:
-            continue
-        results = {budget.check(text.pattern, each) for each in texts_of(content[field.name])}
-        if PatternResult.NO_MATCH in results:
-            shown = sanitize_text(text.pattern, limit=_MAX_PATTERN_SHOWN, multiline=False)
-            mismatched.append(field_error(field.name, "pattern", pattern=shown))
-        unchecked += (_not_checked(field, result.value) for result in results if not result.checked)
-    return tuple(mismatched), tuple(unchecked)
-
-
-def _not_checked(field: Field, reason: str) -> Diagnostic:
-    return Diagnostic(code="pattern_not_checked", message=reason, field=field.name)
-
-
-# --- JSON Schema keywords
-
-
 def _violated_keywords(field: Field, value: Any) -> list[tuple[str, bool]]:
-    """Return the keywords of *field* that *value* violates, each with whether one value of a list violates it."""
-    if isinstance(field, ChoiceField):
-        return [(keyword, False) for keyword in _violated({"enum": field.by_key}, value)]
-    if not isinstance(field, MultiChoiceField):
-        return [(keyword, False) for keyword in _violated(field.keywords(), value)]
-    violated = [(keyword, False) for keyword in _violated(field.list_keywords(), value)]
-    if isinstance(value, (list, tuple)):
-        of_items = {"type": "string", "enum": field.by_key} if field.choices else field.keywords()["items"]
-        violated += [(keyword, True) for each in value for keyword in _violated(of_items, each)]
-    return violated
+    """Return the keywords of *field* that *value* violates; True marks those that one value of a list violates."""
+    match field:
+        case ChoiceField():
+            return [(keyword, False) for keyword in _violated({"enum": field.by_key}, value)]
+        case TextField() | NumberField() | BooleanField():
+            return [(keyword, False) for keyword in _violated(field.keywords(), value)]
+        case MultiChoiceField():
+            violated = [(keyword, False) for keyword in _violated(field.list_keywords(), value)]
+            if isinstance(value, (list, tuple)):
+                of_items = {"type": "string", "enum": field.by_key} if field.choices else field.keywords()["items"]
+                violated += [(keyword, True) for each in value for keyword in _violated(of_items, each)]
+            return violated
+        case _:
+            assert_never(field)
 
 
 def _violated(keywords: Mapping[str, Any], value: Any) -> list[str]:
@@ -288,7 +228,7 @@ def _violated(keywords: Mapping[str, Any], value: Any) -> list[str]:
 
 
 class _Validator:
-    """The part of a ``jsonschema`` validator that keyword functions use."""
+    """The part of a ``jsonschema`` validator that its keyword functions use."""
 
     def __init__(self, format_checker: Any) -> None:
         self.format_checker = format_checker
@@ -310,7 +250,7 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
 
 @cache
 def _jsonschema() -> tuple[_Validator, Mapping[str, Callable[..., Any]]]:
-    # Imported here: jsonschema takes a tenth of the time of "import mcp".
+    # Imported at first use: jsonschema takes a tenth of the time of "import mcp".
     from jsonschema import Draft202012Validator, FormatChecker
 
     formats = FormatChecker(formats=())
@@ -322,18 +262,18 @@ def _jsonschema() -> tuple[_Validator, Mapping[str, Callable[..., Any]]]:
 
 
 def _type(validator: Any, name: Any, instance: Any, _schema: Any) -> Iterator[Any]:
-    # One name, never a list of names, which jsonschema's own function would build first.
+    # Faster than the function of jsonschema, which accepts a list of names.
     if not validator.is_type(instance, name):
         yield name
 
 
 def _enum(_validator: Any, options: Any, instance: Any, _schema: Any) -> Iterator[Any]:
-    # A look-up by hash: *options* has the keys of the values.
+    # *options* is a mapping by json_key: a lookup by hash instead of a search.
     if isinstance(instance, (list, tuple)) or json_key(instance) not in options:
         yield options
 
 
 def _multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Any]:
-    # Multiples are decimal.
+    # Decimal: 0.3 is a multiple of 0.1.
     if validator.is_type(instance, "number") and not is_multiple(instance, step):
         yield step

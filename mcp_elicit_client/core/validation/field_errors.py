@@ -1,4 +1,4 @@
-"""`FieldError`: what is wrong with one field of an answer."""
+"""`FieldError`: an error in one field of an answer, with its code and parameters."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, computed_field
 from pydantic import Field as Setting
+from typing_extensions import assert_never
 
-from mcp_elicit_client.core.form import BooleanField, Field, MultiChoiceField, NumberField
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.messages import (
     FIELD_ERRORS,
     OPTION_COUNT_ERRORS,
@@ -56,8 +57,8 @@ class FieldError(BaseModel):
         field: The field's name, as the server spells it; empty if the error
             is about the whole answer.
         code: A stable code; ``docs/reference.md`` lists all.
-        params: What the message needs: limits, the expected type, the format.
-            It never holds the value.
+        params: The parameters of the message: limits, the expected type, the
+            format.  Never the value.
         message: An English sentence that tells the user what to enter.
     """
 
@@ -93,7 +94,8 @@ class AnswerError(ElicitationError, ValueError):
     An answer that does not fit its request.  It was not sent.
 
     Attributes:
-        errors: The errors, field by field.  Empty if no field is at fault.
+        errors: The errors in its fields; empty if the answer as a whole is
+            wrong.
     """
 
     def __init__(self, reason: str, errors: tuple[FieldError, ...] = ()) -> None:
@@ -108,7 +110,7 @@ def error_for_keyword(field: Field, keyword: str, *, within: bool) -> FieldError
     Args:
         field: The field.
         keyword: The keyword.
-        within: It is violated by one value of a list.
+        within: True if one value of a list violates it.
     """
     code, name = _KEYWORDS[keyword]
     if code == "type":
@@ -152,11 +154,13 @@ def type_error(field: Field) -> FieldError:
             expected = "integer" if field.integer else "number"
         case MultiChoiceField():
             expected = "list"
-        case _:
+        case TextField() | ChoiceField():
             expected = "text"
+        case _:
+            assert_never(field)
     return field_error(field.name, "type", type=expected)
 
 
 def join_errors(errors: Iterable[FieldError]) -> str:
-    """Return all errors in one line for a developer, each with the name of its field."""
+    """Return all errors in one line for developers, each with the name of its field."""
     return "; ".join(f"{error.field!r}: {error.message}" for error in errors)

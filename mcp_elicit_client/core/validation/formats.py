@@ -1,9 +1,8 @@
 """
-Formats of text fields: one row for each in `FORMATS`.
+Formats of text fields: one row of `FORMATS` for each.
 
 The specification allows ``email``, ``uri``, ``date`` and ``date-time``.
-Servers also send the others.  Each format is a grammar that the whole text
-must match.
+Servers also send the others.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ def is_date(text: str) -> bool:
         return False
     year, month, day = (int(part) for part in match.groups())
     try:
-        # RFC 3339 has a year 0, which was a leap year; Python has none.
+        # RFC 3339 allows the year 0, which was a leap year.  Python does not.
         date(year or 2000, month, day)
     except ValueError:
         return False
@@ -101,7 +100,7 @@ def is_date_time(text: str) -> bool:
     """
     Return True if *text* is a date-time of RFC 3339: ``2026-11-20T14:30:00+01:00``.
 
-    A second 60 passes only where leap seconds are: at 23:59:60 UTC.
+    A second 60 is allowed only where leap seconds occur: at 23:59:60 UTC.
     """
     match = _DATE_TIME.fullmatch(text)
     if match is None or not is_date(match["date"]):
@@ -161,11 +160,11 @@ class Format(NamedTuple):
 
     Attributes:
         check: Returns True if a text has the format.
-        error: What to enter, for the user.
-        name: What the format is called, in a list of what a field accepts.
+        error: The message that tells the user what to enter.
+        name: The name of the format, for descriptions of a field.
         example: A valid text.
         html_input: The type of the HTML input.
-        strip: Spaces around a typed text are removed.
+        strip: True if spaces around a typed text are removed.
     """
 
     check: Callable[[str], bool]

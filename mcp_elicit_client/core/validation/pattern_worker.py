@@ -1,10 +1,10 @@
 """
 The process that runs a server's regular expressions.
 
-It is started by path, without site-packages but for the one that it is told,
-and imports nothing of this package.  It reads one JSON list ``[pattern,
-text]`` a line and answers with one byte: ``1`` for a match, ``0`` for none,
-``e`` for a pattern that ECMAScript does not have.  ``r`` says that it is
+It is started by path, without site-packages except the directory that it is
+given, and imports nothing of this package.  It reads one JSON list
+``[pattern, text]`` per line and answers with one byte: ``1`` for a match,
+``0`` for no match, ``e`` for an invalid pattern.  It writes ``r`` when it is
 ready.
 """
 
@@ -12,46 +12,43 @@ import json
 import signal
 import sys
 
-MEMORY = 512 * 1024 * 1024
-"""How much address space it may take, in bytes, where the platform has a limit for that."""
+MAX_MEMORY = 512 * 1024 * 1024
+"""The maximum address space in bytes, on platforms that have such a limit."""
 
-LIFE = 1.0
-"""
-How long one check may take, in seconds, before the process ends by itself:
-for the case that nobody is left to kill it.
-"""
+MAX_CHECK_TIME = 1.0
+"""The maximum time of one check, in seconds.  After it the process ends itself, in case its parent has died."""
 
 
-def limit() -> None:
-    """Take away what a pattern does not need."""
+def limit_resources() -> None:
+    """Limit memory and disable core dumps."""
     try:
         import resource
     except ImportError:  # Windows
         return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def main() -> None:
-    """Answer until standard input ends."""
+    """Check patterns until standard input ends."""
     sys.path.append(sys.argv[1])
     from regress import Regex, RegressError
 
-    limit()
+    limit_resources()
     set_timer = getattr(signal, "setitimer", None)
     sys.stdout.buffer.write(b"r")
     sys.stdout.buffer.flush()
     for line in sys.stdin.buffer:
         pattern, text = json.loads(line)
         if set_timer is not None:
-            set_timer(signal.ITIMER_REAL, LIFE)
+            set_timer(signal.ITIMER_REAL, MAX_CHECK_TIME)
         try:
-            answer = b"1" if Regex(pattern, "u").find(text) is not None else b"0"
+            result = b"1" if Regex(pattern, "u").find(text) is not None else b"0"
         except RegressError:
-            answer = b"e"
+            result = b"e"
         if set_timer is not None:
             set_timer(signal.ITIMER_REAL, 0)
-        sys.stdout.buffer.write(answer)
+        sys.stdout.buffer.write(result)
         sys.stdout.buffer.flush()
 
 
