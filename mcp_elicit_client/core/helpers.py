@@ -108,7 +108,8 @@ def accept(content: Mapping[str, Any] | None = None, *, request: object = None) 
         RequestError: If *request* cannot be answered.
     """
     if request is not None:
-        return _checked_result(parse_request(request), Answer.accept(content, by="host"))
+        parsed = parse_request(request)
+        return _checked_result(parsed, _accept_requested(parsed, content or {}))
     if content is None:
         return _result(Answer.accept(by="host"))
     sendable = validate_without_patterns(Form(), content)
@@ -163,16 +164,31 @@ def default_answer(request: Request, partial: Mapping[str, Any] | None = None) -
     """Return the accept of a form with its defaults and *partial*, which wins; or a cancel that says why not."""
     if not isinstance(request, FormRequest):
         return Answer.cancel(by="unattended", reason="only a user can consent to a URL")
-    content = apply_defaults(request, partial)
-    requested = {name: value for name, value in content.items() if name in request.form.by_name}
-    validation = validate_without_patterns(request.form, requested)
+    content = _requested(request.form, apply_defaults(request, partial))
+    validation = validate_without_patterns(request.form, content)
     if not validation:
         reason = f"the default values do not complete the form: {join_errors(validation.errors)}"
         return Answer.cancel(by="unattended", reason=reason)
-    if not requested:
+    if not content:
         return Answer.cancel(by="unattended", reason="the form has no defaults: only a user can confirm it")
     sources = {name: "host" if name in (partial or {}) else "default" for name in content}
     return Answer.accept(content, by="default", sources=sources)  # type: ignore[arg-type]
+
+
+def _accept_requested(request: Request, content: Mapping[str, Any]) -> Answer:
+    """Return the accept of those values that *request* asks for; a cancel if they do not fit."""
+    if not isinstance(request, FormRequest):
+        return Answer.accept(by="host")
+    requested = _requested(request.form, content)
+    validation = validate_without_patterns(request.form, requested)
+    if not validation:
+        reason = f"the answer does not fit the form: {join_errors(validation.errors)}"
+        return Answer.cancel(by="error", reason=reason)
+    return Answer.accept(requested, by="host")
+
+
+def _requested(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name in form.by_name}
 
 
 def _checked_result(request: Request, answer: Answer) -> ElicitResult:

@@ -115,7 +115,7 @@ def sanitize_and_cut(text: str, limit: int, *, multiline: bool = False) -> str:
     keeps its texts.
     """
     shown = sanitize_text(text, limit=limit, multiline=multiline)
-    while len(shown) > limit + 1:  # twice at most: a cut can only split one emoji or flag
+    while len(shown.removesuffix("…")) > limit:  # twice at most: a cut can only split one emoji or flag
         shown = sanitize_text(shown, limit=limit, multiline=multiline)
     return shown
 

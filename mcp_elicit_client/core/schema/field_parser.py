@@ -91,7 +91,7 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
     common: dict[str, Any] = {
         "name": name,
         "title": parser.sanitize(schema.get("title"), limits.max_title, "title", name)
-        or sanitize_and_cut(name, limits.max_title).strip()
+        or sanitize_and_cut(name.strip(), limits.max_title)
         or "(no name)",
         "description": parser.sanitize(
             schema.get("description"), limits.max_description, "description", name, multiline=True
