@@ -1,139 +1,367 @@
-"""What to say about a request, a field, its value and its errors, in the words of a catalogue."""
+"""Descriptions of requests, fields, values and warnings, in words: the same for every user interface."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import (
     BooleanField,
     ChoiceField,
     Field,
+    Form,
     MultiChoiceField,
     NumberField,
     TextField,
+    text_constraints,
 )
+from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.core.schema.enums import json_equal
+from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.core.validation.formats import FORMATS
-from mcp_elicit_client.presentation.messages import MessageCatalog
-from mcp_elicit_client.typing import Request, UrlRequest
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.form_input import OMITTED
+from mcp_elicit_client.typing import Request, Source, UrlRequest
 
-_NAME = 200
-_VALUE = 2_000
-_PATTERN = 80
+_MAX_NAME = 200
+_MAX_VALUE = 2_000
+_MAX_PATTERN = 512
+_LONG_TEXT = 500
+
+InputKind: TypeAlias = Literal["text", "long_text", "number", "boolean", "option", "options", "list"]
+"""
+The kind of input that suits a field: one line of text, several lines, a
+number, yes or no, one of several options, any of several options, or a list
+of texts.
+"""
 
 
-def title_line(request: Request, words: MessageCatalog) -> str:
-    """Say who asks for what: the host's own line."""
-    tool = words.of_tool.format(tool=sanitize_text(request.tool, limit=_NAME, multiline=False)) if request.tool else ""
-    turn = request.batch_position
-    place = words.of_turn.format(number=turn.number, of=turn.total) if turn and turn.total > 1 else ""
-    common = {"server": name_of(request.server), "tool": tool, "turn": place}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldDescription:
+    """
+    The description of a field.
+
+    `label`, `help`, `suggested`, `pattern` and `name` are the server's words:
+    sanitized, and to be marked as such.  The other texts are the host's.
+
+    Attributes:
+        label: The label of the field.
+        help: A help text; empty if there is none.
+        accepts: What the field accepts, such as ``whole number, from 1 to 8``.
+        requirement: The word for required or optional.
+        suggested: The suggested value in words; empty if there is none.
+        example: A valid value, such as ``name@example.com``; empty if the
+            field has no format.
+        warning: A warning about the field; empty if there is none.
+        pattern: The regular expression; empty if there is none.
+        name: The key in the answer.
+        input_kind: The kind of input that suits the field.
+        html_input: The type of the HTML input, if `input_kind` is ``text`` or
+            ``number``.
+        is_hidden: What is typed must not be shown.
+    """
+
+    label: str
+    help: str
+    accepts: str
+    requirement: str
+    suggested: str
+    example: str
+    warning: str
+    pattern: str
+    name: str
+    input_kind: InputKind
+    html_input: str
+    is_hidden: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestWarning:
+    """
+    A warning about a request, or a note of less weight.
+
+    Attributes:
+        code: The code of the diagnostic or of the URL warning.
+        text: The sentence for the user, without the word "Warning".
+        is_note: True for information that needs no caution.
+    """
+
+    code: str
+    text: str
+    is_note: bool = False
+
+
+class Detail(NamedTuple):
+    """A fact about a request that the server spelled: the host's label, and the server's text, sanitized."""
+
+    label: str
+    text: str
+
+
+# --- Requests
+
+
+def server_name(server: Server) -> str:
+    """Return the name that the host gave *server*, sanitized."""
+    return sanitize_text(server.name, limit=_MAX_NAME, multiline=False)
+
+
+def title_line(request: Request, catalog: MessageCatalog) -> str:
+    """Return the heading of *request*: who asks for what."""
+    name = server_name(request.server)
     if isinstance(request, UrlRequest):
-        sentence = words.asks_again if request.previous_visits else words.asks_to_open
-        return sentence.format(**common, domain=request.target.registrable_domain)
-    fields = len(request.form.fields)
-    sentence = words.asks_many if fields > 1 else words.asks_one if fields else words.asks_to_confirm
-    return sentence.format(**common, fields=fields)
+        message = messages.NOT_FINISHED if request.previous_visits else messages.ASKS_TO_OPEN
+        title = catalog.text(message, server=name, domain=request.target.registrable_domain)
+    elif request.form.fields:
+        title = catalog.text(messages.ASKS_FOR_ANSWERS, server=name, count=len(request.form.fields))
+    else:
+        title = catalog.text(messages.ASKS_TO_CONFIRM, server=name)
+    position = request.batch_position
+    if position is None or position.total < 2:
+        return title
+    return catalog.text(messages.POSITION, title=title, number=position.number, total=position.total)
 
 
-def expectation(field: Field, words: MessageCatalog) -> str:
-    """Say what a field takes: its kind and its limits."""
-    return ", ".join(_expectation(field, words))
+def request_details(request: Request, catalog: MessageCatalog) -> tuple[Detail, ...]:
+    """Return the name of the tool, and the name that the server reports if it is another one."""
+    claimed = request.server.claimed_name
+    details = []
+    if request.tool:
+        tool = sanitize_text(request.tool, limit=_MAX_NAME, multiline=False)
+        details.append(Detail(catalog.text(messages.TOOL), tool))
+    if claimed and claimed != request.server.name:
+        details.append(Detail(catalog.text(messages.CLAIMED_NAME), claimed))
+    return tuple(details)
 
 
-def _expectation(field: Field, words: MessageCatalog) -> Iterator[str]:
+def request_warnings(request: Request, catalog: MessageCatalog) -> tuple[RequestWarning, ...]:
+    """
+    Return all warnings and notes about *request*.
+
+    They are about impersonation, sensitive data, the URL, and optional fields
+    that were skipped because they are not supported.
+    """
+    return tuple(dict.fromkeys(_request_warnings(request, catalog)))
+
+
+def _request_warnings(request: Request, catalog: MessageCatalog) -> Iterator[RequestWarning]:
+    for diagnostic in request.diagnostics:
+        if diagnostic.code in _DIAGNOSTICS:
+            yield RequestWarning(code=diagnostic.code, text=_diagnostic_text(diagnostic, catalog))
+    if isinstance(request, UrlRequest):
+        for warning in request.target.warnings:
+            yield RequestWarning(code=warning.code, text=catalog.warning(warning))
+    elif request.form.unsupported_fields:
+        text = catalog.text(messages.UNSUPPORTED_FIELDS, count=len(request.form.unsupported_fields))
+        yield RequestWarning(code="unsupported_field", text=text, is_note=True)
+
+
+_DIAGNOSTICS: Mapping[str, Message] = {
+    "impersonation": messages.IMPERSONATION,
+    "sensitive_data": messages.SENSITIVE_REQUEST,
+}
+"""The diagnostics that the user sees."""
+
+
+def _diagnostic_text(diagnostic: Diagnostic, catalog: MessageCatalog) -> str:
+    # Policies write English sentences with more detail than the messages that can be translated.
+    return diagnostic.message if catalog.language == "en" else catalog.text(_DIAGNOSTICS[diagnostic.code])
+
+
+def answer_warnings(
+    form: Form, content: Mapping[str, Any], sources: Mapping[str, Source], catalog: MessageCatalog
+) -> tuple[str, ...]:
+    """
+    Return a warning for each kind of sensitive data that the user typed.
+
+    An answer with warnings is sent only after the user confirmed it
+    (`Answer.confirmed`).
+
+    Args:
+        form: The form.
+        content: The values by field name.
+        sources: The origin of each value.
+        catalog: The texts.
+    """
+    from mcp_elicit_client.core.secrets.in_answer import typed_secrets
+
+    kinds = dict.fromkeys(finding.kind for finding in typed_secrets(form, content, sources))
+    return tuple(catalog.text(messages.SENSITIVE_ANSWERS[kind]) for kind in kinds)
+
+
+# --- Fields
+
+
+def describe_field(field: Field, catalog: MessageCatalog) -> FieldDescription:
+    """Return the description of *field* in the language of *catalog*."""
+    constraints = text_constraints(field)
+    row = FORMATS.get((constraints.format if constraints else None) or "")
+    pattern = (constraints.pattern if constraints else None) or ""
+    return FieldDescription(
+        label=field.title,
+        help=field.description,
+        accepts=", ".join(filter(None, _accepts(field, catalog))),
+        requirement=catalog.text(messages.REQUIRED if field.required else messages.OPTIONAL),
+        suggested="" if field.default is None else format_value(field, field.default, catalog),
+        example=row.example if row else "",
+        warning=catalog.text(messages.SENSITIVE_FIELD) if field.sensitive else "",
+        pattern=sanitize_text(pattern, limit=_MAX_PATTERN, multiline=False),
+        name=sanitize_text(field.name, limit=_MAX_PATTERN, multiline=False),
+        input_kind=_input_kind(field),
+        html_input=_html_input(field),
+        is_hidden=field.is_hidden,
+    )
+
+
+def selection_limits(field: MultiChoiceField, catalog: MessageCatalog) -> str:
+    """Return how many options may be selected, in words; empty if any number may."""
+    return _range(_SELECTIONS, field.min_items, field.max_items, catalog)
+
+
+def _input_kind(field: Field) -> InputKind:
+    match field:
+        case TextField():
+            has_lines = "\n" in (field.default or "") or (field.max_length or 0) >= _LONG_TEXT
+            return "long_text" if has_lines and not field.is_hidden and field.format not in FORMATS else "text"
+        case NumberField():
+            return "number"
+        case BooleanField():
+            return "boolean"
+        case ChoiceField():
+            return "option"
+        case MultiChoiceField():
+            return "options" if field.choices else "list"
+
+
+def _html_input(field: Field) -> str:
+    if field.is_hidden:
+        return "password"
     match field:
         case NumberField():
-            yield words.kinds["integer" if field.integer else "number"]
-            yield from _range(field, words)
-        case BooleanField():
-            yield words.kinds["boolean"]
-        case ChoiceField():
-            yield words.kinds["choice"].format(options=len(field.choices))
-        case MultiChoiceField(choices=()):
-            yield words.kinds["list"]
-            if field.item is not None:
-                yield from _text(field.item, words)
-        case MultiChoiceField():
-            yield words.kinds["multichoice"].format(options=len(field.choices))
+            return "number"
         case TextField():
-            yield from _text(field, words)
-    if isinstance(field, MultiChoiceField) and (count := how_many(field, words)):
-        yield count
-
-
-class _Amounts(NamedTuple):
-    """The sentences for an amount with limits."""
-
-    exactly: str
-    between: str
-    least: str
-    most: str
-
-    def say(self, least: int | None, most: int | None) -> str:
-        """Put limits into words; nothing if there are none."""
-        if least and most is not None:
-            sentence = self.exactly if least == most else self.between
-        elif least:
-            sentence = self.least
-        else:
-            sentence = self.most if most is not None else ""
-        return sentence.format(least=least, most=most)
-
-
-def how_many(field: MultiChoiceField, words: MessageCatalog) -> str:
-    """Say how many values may be chosen; nothing if any number may."""
-    ways = _Amounts(words.choose_exactly, words.choose_between, words.choose_least, words.choose_most)
-    return ways.say(field.min_items, field.max_items)
-
-
-def _text(field: TextField, words: MessageCatalog) -> Iterator[str]:
-    row = FORMATS.get(field.format or "")
-    yield words.kinds["text"] if row is None else words.translate(row.name, 1)
-    ways = _Amounts(words.characters_exactly, words.characters_between, words.characters_least, words.characters_most)
-    if amount := ways.say(field.min_length, field.max_length):
-        yield amount
-
-
-def _range(field: NumberField, words: MessageCatalog) -> Iterator[str]:
-    if field.minimum is not None:
-        yield words.number_from.format(least=field.minimum)
-    if field.exclusive_minimum is not None:
-        yield words.number_above.format(least=field.exclusive_minimum)
-    if field.maximum is not None:
-        yield words.number_to.format(most=field.maximum)
-    if field.exclusive_maximum is not None:
-        yield words.number_below.format(most=field.exclusive_maximum)
-    if field.multiple_of is not None:
-        yield words.number_steps.format(step=field.multiple_of)
-
-
-def format_value(field: Field, value: Any, words: MessageCatalog) -> str:
-    """Show the value of a field, safely, in one line."""
-    match field, value:
-        case _ if field.is_hidden:
-            return f"({words.hidden})"
-        case BooleanField(), _:
-            return words.yes if value else words.no
-        case ChoiceField(), _:
-            return next(field.label_of(choice) for choice in field.choices if json_equal(choice.value, value))
-        case MultiChoiceField(), _:
-            names = {choice.value: field.label_of(choice) for choice in field.choices}
-            shown = (names.get(each) or sanitize_text(each, limit=_VALUE, multiline=False) for each in value)
-            return ", ".join(shown) or f"({words.none_chosen})"
+            row = FORMATS.get(field.format or "")
+            return row.html_input if row else "text"
         case _:
-            return sanitize_text(str(value), limit=_VALUE, multiline=False) or f"({words.empty})"
+            return "text"
 
 
-def format_error(error: FieldError, words: MessageCatalog) -> str:
-    """Return the message of *error*."""
-    return error.translate(words.translate)
+def _accepts(field: Field, catalog: MessageCatalog) -> Iterator[str]:
+    match field:
+        case TextField():
+            yield from _accepts_text(field, catalog)
+        case NumberField():
+            yield catalog.text(messages.WHOLE_NUMBER if field.integer else messages.NUMBER)
+            yield from _accepts_numbers(field, catalog)
+        case BooleanField():
+            yield catalog.text(messages.YES_OR_NO)
+        case ChoiceField():
+            yield catalog.text(messages.OPTIONS, count=len(field.choices))
+        case MultiChoiceField(choices=()):
+            yield catalog.text(messages.LIST)
+            yield _range(_VALUES, field.min_items, field.max_items, catalog)
+            each = ", ".join(filter(None, _accepts_text(field.item, catalog))) if field.item else ""
+            if each and each != catalog.text(messages.TEXT):
+                yield catalog.text(messages.EACH_VALUE, accepts=each)
+        case MultiChoiceField():
+            yield catalog.text(messages.OPTIONS, count=len(field.choices))
+            yield selection_limits(field, catalog)
 
 
-def name_of(server: Server) -> str:
-    """Return what the host application calls *server*, safe to show."""
-    return sanitize_text(server.name, limit=_NAME, multiline=False)
+def _accepts_text(field: TextField, catalog: MessageCatalog) -> Iterator[str]:
+    row = FORMATS.get(field.format or "")
+    yield catalog.text(messages.HIDDEN_TEXT if field.is_hidden else row.name if row else messages.TEXT)
+    yield _range(_CHARACTERS, field.min_length, field.max_length, catalog)
+
+
+def _accepts_numbers(field: NumberField, catalog: MessageCatalog) -> Iterator[str]:
+    if field.minimum is not None and field.maximum is not None:
+        yield catalog.text(messages.NUMBER_BETWEEN, min=field.minimum, max=field.maximum)
+    elif field.minimum is not None:
+        yield catalog.text(messages.NUMBER_AT_LEAST, min=field.minimum)
+    elif field.maximum is not None:
+        yield catalog.text(messages.NUMBER_AT_MOST, max=field.maximum)
+    if field.exclusive_minimum is not None:
+        yield catalog.text(messages.NUMBER_MORE_THAN, min=field.exclusive_minimum)
+    if field.exclusive_maximum is not None:
+        yield catalog.text(messages.NUMBER_LESS_THAN, max=field.exclusive_maximum)
+    if field.multiple_of is not None:
+        yield catalog.text(messages.NUMBER_MULTIPLE, step=field.multiple_of)
+
+
+class _Range(NamedTuple):
+    """The messages for a number of things with limits."""
+
+    between: Message
+    exactly: Message
+    at_least: Message
+    at_most: Message
+
+
+_CHARACTERS = _Range(
+    messages.CHARACTERS_BETWEEN,
+    messages.CHARACTERS_EXACTLY,
+    messages.CHARACTERS_AT_LEAST,
+    messages.CHARACTERS_AT_MOST,
+)
+_VALUES = _Range(messages.VALUES_BETWEEN, messages.VALUES_EXACTLY, messages.VALUES_AT_LEAST, messages.VALUES_AT_MOST)
+_SELECTIONS = _Range(
+    messages.SELECT_BETWEEN, messages.SELECT_EXACTLY, messages.SELECT_AT_LEAST, messages.SELECT_AT_MOST
+)
+
+
+def _range(texts: _Range, minimum: int | None, maximum: int | None, catalog: MessageCatalog) -> str:
+    if minimum and maximum is not None:
+        return catalog.text(texts.exactly if minimum == maximum else texts.between, min=minimum, max=maximum)
+    if minimum:
+        return catalog.text(texts.at_least, min=minimum)
+    return "" if maximum is None else catalog.text(texts.at_most, max=maximum)
+
+
+# --- Values
+
+
+def format_value(field: Field, value: Any, catalog: MessageCatalog) -> str:
+    """
+    Return *value* of *field* in words: sanitized, in one line.
+
+    Words of the host, such as ``not provided`` and ``hidden``, are in
+    parentheses.
+
+    Args:
+        field: The field.
+        value: A valid value, or `OMITTED`.
+        catalog: The texts.
+    """
+    match field:
+        case _ if value is OMITTED:
+            return f"({catalog.text(messages.NOT_PROVIDED)})"
+        case _ if field.is_hidden:
+            return f"({catalog.text(messages.HIDDEN)})"
+        case BooleanField():
+            return catalog.text(messages.YES if value else messages.NO)
+        case ChoiceField():
+            return field.label_of(field.by_key[json_key(value)])
+        case MultiChoiceField():
+            labels = [_label(field, each) for each in value]
+            nothing = messages.NONE_SELECTED if field.choices else messages.EMPTY
+            return ", ".join(map(_quote_commas, labels)) or f"({catalog.text(nothing)})"
+        case _:
+            return _sanitize(value) or f"({catalog.text(messages.EMPTY)})"
+
+
+def _label(field: MultiChoiceField, value: str) -> str:
+    choice = field.by_key.get(json_key(value))
+    return _sanitize(value) if choice is None else field.label_of(choice)
+
+
+def _sanitize(value: object) -> str:
+    return sanitize_text(str(value), limit=_MAX_VALUE, multiline=False)
+
+
+def _quote_commas(text: str) -> str:
+    return f'"{text}"' if "," in text else text

@@ -1,17 +1,23 @@
-"""From what a person typed to the value of a field."""
+"""The meaning of typed text: the same in every user interface."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.validation.content import to_json_value, validate_value
+from mcp_elicit_client.core.validation.content import (
+    to_json_value,
+    validate_value,
+)
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error, type_error
-from mcp_elicit_client.core.validation.formats import is_date
+from mcp_elicit_client.core.validation.formats import FORMATS, is_date
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300})(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
@@ -28,84 +34,163 @@ _YES = frozenset({"y", "yes", "true", "on", "1"})
 _NO = frozenset({"n", "no", "false", "off", "0"})
 
 
-def parse_text(field: Field, text: str, limits: Limits = DEFAULT_LIMITS) -> Any:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputContext:
     """
-    Read *text*, as a person types it, as a value of *field*.
+    Facts about the user that decide what typed text means.
 
-    Numbers are read whole or not at all ("12abc" is no 12).  ``yes`` and
-    ``no`` have short forms.  An option is named by its title or its value,
-    in any case where that is not ambiguous, or by its place in the list,
-    from 1 on, where no option is itself a number.  Lists are separated by
-    commas.  A date and time may have a space for its ``T`` and lack its
-    seconds, but never its zone: an offset, ``UTC`` or a name such as
-    ``Europe/Berlin``.
+    They change nothing yet: numbers have a decimal point, dates begin with
+    the year, and times need a time zone.
+
+    Attributes:
+        locale: The user's locale as a BCP 47 tag, such as ``de-AT``, if known.
+        time_zone: The user's IANA time zone, such as ``Europe/Berlin``, if known.
+    """
+
+    locale: str | None = None
+    time_zone: str | None = None
+
+
+DEFAULT_CONTEXT = InputContext()
+
+
+def parse_text(
+    field: Field, text: str, context: InputContext = DEFAULT_CONTEXT, limits: Limits = DEFAULT_LIMITS
+) -> Any:
+    """
+    Return the value that *text* means for *field*.
+
+    - Numbers are ASCII digits with a decimal point.  The whole text must be
+      a number: ``12abc`` and ``1_000`` are errors.
+    - ``yes`` and ``no`` have short forms: ``y``, ``true``, ``on``, ``1``.
+    - An option is its title or its value, in any case if that is
+      unambiguous.  It is also its number in the list, from 1 on, if
+      `accepts_option_numbers`.
+    - Lists are separated by line breaks, or by commas if there are none.
+    - A date and time may have a space instead of ``T`` and no seconds.  It
+      needs a time zone: an offset, ``UTC`` or a name such as
+      ``Europe/Berlin``.
+    - Spaces around the text are removed, except for text without a format.
+
+    Args:
+        field: The field.
+        text: The text, as the user typed it.
+        context: The user's locale and time zone.
+        limits: Limits of the answer.
 
     Returns:
         The value, as it is sent.
 
     Raises:
-        AnswerError: If it does not fit.  Its ``errors`` say why, each in a
-            sentence for the person.
+        AnswerError: If the text is not valid.  Its ``errors`` say what to
+            enter.
     """
-    value = _read(field, text)
+    value = parse_without_checks(field, text, context)
     errors = validate_value(field, value, limits)
     if errors:
-        raise AnswerError("; ".join(error.message for error in errors), errors)
+        raise _invalid(errors)
     return to_json_value(field, value)
 
 
+def to_text(field: Field, value: Any) -> str:
+    """Return the text that `parse_text` reads as *value*: for inputs that show a value to be edited."""
+    match field:
+        case MultiChoiceField():
+            texts = [str(each) for each in value]
+            if any("," in each for each in texts):
+                return "\n".join(texts) if len(texts) > 1 else f"{texts[0]}\n"
+            return ", ".join(texts)
+        case BooleanField():
+            return "yes" if value else "no"
+        case _:
+            return str(value)
+
+
 def accepts_option_numbers(field: ChoiceField | MultiChoiceField) -> bool:
-    """Tell whether options may be named by their place: none of them is itself a number."""
+    """Return True if an option can be selected by its number: no title and no value is itself a number."""
     return not any(
         _INTEGER.fullmatch(name.strip()) for choice in field.choices for name in (choice.title, str(choice.value))
     )
 
 
-def _read(field: Field, text: str) -> Any:
+def accepts_empty(field: Field) -> bool:
+    """Return True if empty text or an empty list is a valid value of *field*."""
     match field:
         case TextField():
-            return _read_text(field, text)
-        case NumberField():
-            return _read_number(field, text.strip())
-        case BooleanField():
-            return _read_boolean(field, text.strip().casefold())
-        case ChoiceField():
-            return _read_choice(field, text)
+            return not field.min_length and field.format not in FORMATS
         case MultiChoiceField():
-            return _read_list(field, text)
-
-
-def _read_text(field: TextField, text: str) -> str:
-    match field.format:
-        case "email" | "uri" | "uuid" | "ipv4" | "ipv6" | "hostname" | "duration":
-            return text.strip()
-        case "date":
-            return _read_date(text.strip())
-        case "time":
-            return _read_time(text.strip(), None)
-        case "date-time":
-            moment = _DATE_AND_TIME.fullmatch(text.strip())
-            date = _read_date(moment[1]) if moment else ""
-            return f"{date}T{_read_time(moment[2], date)}" if moment and is_date(date) else text.strip()
+            return not field.min_items
         case _:
-            return text
+            return False
 
 
-def _read_date(text: str) -> str:
+def accepts_line_breaks(field: Field) -> bool:
+    """Return True if typed text for *field* may have several lines."""
+    match field:
+        case TextField():
+            return field.format is None and not field.is_hidden
+        case MultiChoiceField():
+            return not field.choices
+        case _:
+            return False
+
+
+def parse_without_checks(field: Field, text: str, context: InputContext) -> Any:  # noqa: ARG001 -- for locales
+    """
+    Return the value that *text* means for *field*, without checking the field's limits.
+
+    Raises:
+        AnswerError: If the text has no meaning for this kind of field.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    match field:
+        case TextField():
+            return _parse_text_field(field, text)
+        case NumberField():
+            return _parse_number(field, text.strip())
+        case BooleanField():
+            return _parse_boolean(field, text.strip().casefold())
+        case ChoiceField():
+            return _parse_choice(field, text)
+        case MultiChoiceField():
+            return _parse_list(field, text)
+
+
+def _parse_text_field(field: TextField, text: str) -> str:
+    row = FORMATS.get(field.format or "")
+    stripped = text.strip() if row is not None and row.strip else text
+    match field.format:
+        case "date":
+            return _parse_date(stripped)
+        case "time":
+            return _parse_time(stripped, None)
+        case "date-time":
+            return _parse_date_time(stripped)
+        case _:
+            return stripped
+
+
+def _parse_date_time(text: str) -> str:
+    match = _DATE_AND_TIME.fullmatch(text)
+    date = _parse_date(match[1]) if match else ""
+    return f"{date}T{_parse_time(match[2], date)}" if match and is_date(date) else text
+
+
+def _parse_date(text: str) -> str:
     match = _DATE.fullmatch(text)
     return f"{match[1]}-{match[2]:0>2}-{match[3]:0>2}" if match else text
 
 
-def _read_time(text: str, date: str | None) -> str:
-    """Read a time with its zone; the zone may be a name if the *date* is known."""
+def _parse_time(text: str, date: str | None) -> str:
+    """Return a time with its offset.  A named time zone needs the *date*."""
     match = _TIME.fullmatch(text)
     if match is None:
         return text
     seconds = match["seconds"] or ":00"
-    return f"{match['hour']:0>2}:{match['minute']}{seconds}{_read_zone(match['zone'], date, match)}"
+    return f"{match['hour']:0>2}:{match['minute']}{seconds}{_parse_zone(match['zone'], date, match)}"
 
 
-def _read_zone(zone: str, date: str | None, time: re.Match[str]) -> str:
+def _parse_zone(zone: str, date: str | None, time: re.Match[str]) -> str:
     if zone.upper() in ("Z", "UTC", "GMT"):
         return "Z"
     if offset := _OFFSET.fullmatch(zone):
@@ -118,21 +203,21 @@ def _read_zone(zone: str, date: str | None, time: re.Match[str]) -> str:
     return f"{spelled[:3]}:{spelled[3:5]}"
 
 
-def _read_number(field: NumberField, text: str) -> int | float:
+def _parse_number(field: NumberField, text: str) -> int | float:
     if _INTEGER.fullmatch(text):
         return int(text)
     if _NUMBER.fullmatch(text):
         return float(text)
-    raise _refuse(type_error(field))
+    raise _invalid([type_error(field)])
 
 
-def _read_boolean(field: BooleanField, text: str) -> bool:
+def _parse_boolean(field: BooleanField, text: str) -> bool:
     if text in _YES | _NO:
         return text in _YES
-    raise _refuse(type_error(field))
+    raise _invalid([type_error(field)])
 
 
-def _read_choice(field: ChoiceField | MultiChoiceField, text: str) -> Any:
+def _parse_choice(field: ChoiceField | MultiChoiceField, text: str) -> Any:
     typed = text.strip()
     for exact in (text, typed):
         for choice in field.choices:
@@ -144,20 +229,17 @@ def _read_choice(field: ChoiceField | MultiChoiceField, text: str) -> Any:
         return alike[0].value
     if accepts_option_numbers(field) and _INTEGER.fullmatch(typed) and 1 <= int(typed) <= len(field.choices):
         return field.choices[int(typed) - 1].value
-    raise _refuse(field_error(field.name, "choice"))
+    raise _invalid([field_error(field.name, "choice")])
 
 
-def _read_list(field: MultiChoiceField, text: str) -> list[Any]:
-    if not text.strip():
-        return []
-    if not field.choices:
-        return [part.strip() for part in text.split(",")]
-    try:
-        return [_read_choice(field, text)]  # one option, even if its name has a comma
-    except AnswerError:
-        values = [_read_choice(field, part) for part in text.split(",") if part.strip()]
-    return list(dict.fromkeys(values))
+def _parse_list(field: MultiChoiceField, text: str) -> list[Any]:
+    texts = [part.strip() for part in text.split("\n" if "\n" in text else ",") if part.strip()]
+    if not field.choices or not texts:
+        return texts
+    with suppress(AnswerError):
+        return [_parse_choice(field, text)]  # a single option, whose name may contain a comma
+    return list(dict.fromkeys(_parse_choice(field, part) for part in texts))
 
 
-def _refuse(error: FieldError) -> AnswerError:
-    return AnswerError(error.message, (error,))
+def _invalid(errors: Sequence[FieldError]) -> AnswerError:
+    return AnswerError("; ".join(error.message for error in errors), tuple(errors))

@@ -1,149 +1,197 @@
-"""Every text that the form shows of its own, to be translated as a whole."""
+"""
+Texts of all user interfaces, in English, as gettext message IDs.
+
+Sentences about field errors, formats and URL warnings are in `core`.  Names
+in braces are parameters.  Text that a server spelled is never a parameter,
+except for the domain and the URL that the user is asked to open.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
-from mcp_elicit_client.core.messages import Message, english
+from mcp_elicit_client.core.messages import Message
+from mcp_elicit_client.core.secrets.data_loader import SecretKind
+from mcp_elicit_client.presentation.url_prompts import UrlChoice
 
+# --- Requests
 
-def _kinds() -> Mapping[str, str]:
-    return {
-        "text": "a text",
-        "integer": "a whole number",
-        "number": "a number",
-        "boolean": "yes or no",
-        "choice": "one of {options} options",
-        "multichoice": "any of {options} options",
-        "list": "a list, separated by commas or one in each line",
-    }
+ASKS_TO_CONFIRM = Message("{server} asks you to confirm")
+ASKS_FOR_ANSWERS = Message("{server} asks for {count} answer", "{server} asks for {count} answers", "count")
+ASKS_TO_OPEN = Message("{server} asks you to open {domain}")
+NOT_FINISHED = Message("{server} reports that you have not finished at {domain}")
+POSITION = Message("{title} ({number} of {total})")
+TOOL = Message("Tool")
+CLAIMED_NAME = Message("Name reported by the server")
+LEGEND = Message("Text after | comes from the server.")
+EXPIRES_AT = Message("Expires at {time}")
+EXPIRES_IN = Message("Expires in {count} second", "Expires in {count} seconds", "count")
+WITHDRAWN = Message("The request from {server} was withdrawn.")
 
+# --- Warnings
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageCatalog:
-    """
-    The form's own texts; the defaults are English.
+WARNING = Message("Warning: {message}")
+UNSUPPORTED_FIELDS = Message(
+    "{count} unsupported optional field was skipped.", "{count} unsupported optional fields were skipped.", "count"
+)
+IMPERSONATION = Message("The name reported by the server resembles another name.")
+SENSITIVE_REQUEST = Message("This request asks for sensitive data. Servers must not request it in forms.")
+SENSITIVE_FIELD = Message("Do not enter passwords, keys or card numbers here.")
+SENSITIVE_ANSWERS: Mapping[SecretKind, Message] = {
+    "api_key": Message("This answer seems to contain an API key."),
+    "bank_account": Message("This answer seems to contain a bank account number."),
+    "card": Message("This answer seems to contain the number of a payment card."),
+    "connection": Message("This answer seems to contain a URL with a password."),
+    "identity_number": Message("This answer seems to contain the number of an identity document."),
+    "one_time_code": Message("This answer seems to contain a one-time code."),
+    "password": Message("This answer seems to contain a password."),
+    "pin": Message("This answer seems to contain a PIN."),
+    "private_key": Message("This answer seems to contain a private key."),
+    "recovery_phrase": Message("This answer seems to contain a recovery phrase."),
+    "security_answer": Message("This answer seems to contain the answer to a security question."),
+    "session": Message("This answer seems to contain a session cookie."),
+    "token": Message("This answer seems to contain an access token."),
+}
 
-    What is in braces is filled in; a translation keeps the names.  What
-    servers and the host write is not translated.
+# --- Fields: what they accept
 
-    Attributes:
-        errors: What is wrong with a value, by the code of its `FieldError`.
-        formats: What each format is called there.
-        kinds: What each kind of field takes.
-        warnings: What is strange about a URL, by the code of its warning.
-        problems: What the user is told about a request or an answer, by the
-            code of its `Problem`; where a code is missing, the problem's own
-            English, which says more.
-        yes_keys: The letters that mean yes.
-        no_keys: The letters that mean no.
-    """
+REQUIRED = Message("required")
+OPTIONAL = Message("optional")
+TEXT = Message("text")
+HIDDEN_TEXT = Message("text, hidden while you type")
+WHOLE_NUMBER = Message("whole number")
+NUMBER = Message("number")
+YES_OR_NO = Message("yes or no")
+OPTIONS = Message("select from {count} option", "select from {count} options", "count")
+LIST = Message("list, separated by commas or line breaks")
+EACH_VALUE = Message("each value: {accepts}")
+CHARACTERS_BETWEEN = Message("{min} to {max} characters")
+CHARACTERS_EXACTLY = Message("exactly {min} character", "exactly {min} characters", "min")
+CHARACTERS_AT_LEAST = Message("at least {min} character", "at least {min} characters", "min")
+CHARACTERS_AT_MOST = Message("at most {max} character", "at most {max} characters", "max")
+VALUES_BETWEEN = Message("{min} to {max} values")
+VALUES_EXACTLY = Message("exactly {min} value", "exactly {min} values", "min")
+VALUES_AT_LEAST = Message("at least {min} value", "at least {min} values", "min")
+VALUES_AT_MOST = Message("at most {max} value", "at most {max} values", "max")
+SELECT_BETWEEN = Message("select {min} to {max}")
+SELECT_EXACTLY = Message("select {min}")
+SELECT_AT_LEAST = Message("select at least {min}")
+SELECT_AT_MOST = Message("select at most {max}")
+NUMBER_BETWEEN = Message("from {min} to {max}")
+NUMBER_AT_LEAST = Message("{min} or more")
+NUMBER_AT_MOST = Message("{max} or less")
+NUMBER_MORE_THAN = Message("more than {min}")
+NUMBER_LESS_THAN = Message("less than {max}")
+NUMBER_MULTIPLE = Message("multiple of {step}")
+PATTERN = Message("Pattern")
+FIELD_NAME = Message("Field name")
+ALL_OPTIONS = Message("All options:")
 
-    asks_to_confirm: str = "{server}{tool} asks you to confirm this{turn}."
-    asks_one: str = "{server}{tool} asks you for one answer{turn}."
-    asks_many: str = "{server}{tool} asks you for {fields} answers{turn}."
-    asks_to_open: str = "{server}{tool} asks you to open a page at {domain}{turn}."
-    asks_again: str = "{server}{tool} says that you are not finished yet at {domain}{turn}."
-    of_tool: str = " (tool {tool})"
-    of_turn: str = " ({number} of {of})"
-    claims: str = "The server gives itself another name:"
-    legend: str = "Lines with | are the server's words."
-    left_out_fields: str = "Not asked here, since nobody could answer: {count} optional field(s)."
-    careful: str = "Careful: {message}"
-    careful_secret: str = "Careful: do not type a password, a key or a card number here."  # noqa: S105 -- a warning
-    closes_at: str = "The question closes at {time}."
-    closes_in: str = "The question closes in {seconds} s."
-    withdrawn: str = "({server}: the question was withdrawn.)"
+# --- Fields: their values
 
-    required: str = "required"
-    optional: str = "optional"
-    suggested: str = "suggested by the server"
-    typed_before: str = "as you had typed it"
-    not_answered: str = "not answered"
-    left_out: str = "left out"
-    empty: str = "empty, and sent so"
-    none_chosen: str = "none of them, and sent so"
-    hidden: str = "not shown"
-    yes: str = "yes"
-    no: str = "no"
-    yes_keys: str = "yY"
-    no_keys: str = "nN"
-    filter: str = "Type to find; {shown} of {options} shown"
-    filter_none: str = "No option has this in its name."
-    more_options: str = "{count} more"
-    chosen: str = "{count} chosen"
-    choose_between: str = "choose {least} to {most}"
-    choose_exactly: str = "choose {least}"
-    choose_least: str = "choose at least {least}"
-    choose_most: str = "choose at most {most}"
-    too_many: str = "No more than {most}: take one away first."
-    sent_as: str = "Is sent as {value}"
-    checking: str = "Checking ..."
-    name_is: str = "The server calls this field:"
-    all_options: str = "All options:"
-    characters_between: str = "{least} to {most} characters"
-    characters_exactly: str = "exactly {least} characters"
-    characters_least: str = "at least {least} characters"
-    characters_most: str = "at most {most} characters"
-    number_from: str = "from {least}"
-    number_to: str = "to {most}"
-    number_above: str = "above {least}"
-    number_below: str = "below {most}"
-    number_steps: str = "in steps of {step}"
-    pattern: str = "must match {pattern}"
-    to_send_empty: str = "To send an empty text or list, press F2."
-    wrong_fields: str = "{count} field(s) need another look."
+YES = Message("yes")
+NO = Message("no")
+YES_KEYS = Message("yY")
+NO_KEYS = Message("nN")
+NO_ANSWER = Message("no answer")
+NOT_PROVIDED = Message("not provided")
+HIDDEN = Message("hidden")
+EMPTY = Message("empty")
+NONE_SELECTED = Message("none selected")
+SUGGESTED = Message("suggested")
+SUGGESTED_VALUE = Message("Suggested value")
+RESTORED = Message("restored draft")
+RESTORED_DRAFT = Message("Restored draft")
+SENT_AS = Message("Sent as {value}")
+CHECKING = Message("Checking…")
+FILTER = Message(
+    "Type to filter: {shown} of {count} option", "Type to filter: {shown} of {count} options", "count"
+)
+NO_MATCHES = Message("No matching options")
+MORE = Message("{count} more")
+SELECTED = Message("{count} selected")
+TOO_MANY = Message("You can select at most {max} option.", "You can select at most {max} options.", "max")
+EMPTY_KEY = Message("F2 sends an empty value.")
 
-    review: str = "Please check before it is sent:"
-    goes_to: str = "This goes to {server}."
-    send_confirms: str = "To send means to confirm."
-    wait: str = "wait"
-    do_review: str = "review"
-    do_send: str = "send"
-    do_edit: str = "back"
-    do_decline: str = "decline"
-    do_block: str = "never ask for this server again"
-    do_cancel: str = "cancel"
-    do_open: str = "open"
-    do_copy: str = "copy the address"
-    do_show: str = "show the address"
-    do_done: str = "I am done there"
-    do_reopen: str = "open again"
+# --- Review
 
-    key_next: str = "next"
-    key_choose: str = "choose"
-    key_newline: str = "new line"
-    key_clear: str = "not answered"
-    key_empty: str = "left out / empty"
-    key_more: str = "more"
-    key_edit: str = "edit"
-    key_leave: str = "leave"
-    key_scroll: str = "scroll"
+NEEDS_ATTENTION = Message("{count} field needs attention", "{count} fields need attention", "count")
+CHECK_ANSWERS = Message("Check your answers")
+SENT_TO = Message("Your answers will be sent to {server}.")
+SEND_CONFIRMS = Message("Select Send to confirm.")
+CANCEL_ANYWAY = Message("Cancel this request? Your draft is kept. [y/N]")
+SEND_ANYWAY = Message("Send anyway? [y/N]")
 
-    ask_discard: str = "Leave, and lose what you typed?  {yes} / any other key: no"
-    ask_secret: str = "Send it anyway?  {yes} / any other key: no"  # noqa: S105 -- a question
+# --- Buttons
 
-    whole_address: str = "The whole address:"
-    opening: str = "A browser was asked to open {url}"
-    if_none_opens: str = "If no page opens, visit the address yourself."
-    no_browser: str = "No browser could be started here{ssh}."
-    over_ssh: str = ", over SSH"
-    copied: str = "The address was copied."
-    not_copied: str = "The address could not be copied."
-    open_yourself: str = "Open this address yourself, here or on another device:"
-    waiting: str = "When you have finished there, say so."
-    finished: str = "The server says that you are done."
+WAIT = Message("Wait…")
+REVIEW = Message("Review")
+SEND = Message("Send")
+BACK = Message("Back")
+DECLINE = Message("Decline")
+CANCEL = Message("Cancel")
+BLOCK = Message("Decline and block {server}")
+URL_CHOICES: Mapping[UrlChoice, Message] = {
+    "open": Message("Open {domain}"),
+    "copy": Message("Copy link"),
+    "show": Message("Show link"),
+    "done": Message("I have finished"),
+    "reopen": Message("Open again"),
+    "decline": DECLINE,
+    "block": BLOCK,
+    "cancel": CANCEL,
+}
 
-    kinds: Mapping[str, str] = field(default_factory=_kinds)
-    translations: Mapping[str, str] = field(default_factory=dict)
-    problems: Mapping[str, str] = field(default_factory=dict)
+# --- Keys
 
-    def translate(self, message: Message, count: int) -> str:
-        """Return *message* in the language of the catalog."""
-        text = english(message, count)
-        return self.translations.get(text, text)
+KEY_NEXT = Message("next")
+KEY_SELECT = Message("select")
+KEY_NEW_LINE = Message("new line")
+KEY_CLEAR = Message("clear")
+KEY_CLEAR_OR_EMPTY = Message("clear / send empty")
+KEY_DETAILS = Message("details")
+KEY_EDIT = Message("edit")
+KEY_CANCEL = Message("cancel")
+KEY_SCROLL = Message("scroll")
 
+# --- URLs
 
-ENGLISH = MessageCatalog()
-"""The form in English."""
+FULL_URL = Message("Full URL:")
+OPENING = Message("Opening {url} in your browser.")
+NOTHING_OPENS = Message("If no page opens, open the URL yourself.")
+NO_BROWSER = Message("Could not open a browser.")
+NO_BROWSER_OVER_SSH = Message("Could not open a browser over SSH.")
+COPIED = Message("Link copied.")
+NOT_COPIED = Message("Could not copy the link.")
+OPEN_YOURSELF = Message("Open this URL on this or another device:")
+SELECT_WHEN_FINISHED = Message('Select "I have finished" when you are done at {domain}.')
+FINISHED = Message("{server} reports that you have finished.")
+
+# --- Conversation: line mode and chats
+
+COMMANDS_HINT = Message("Type /help for commands, or /decline or /cancel to stop.")
+FIELD_POSITION = Message("Field {number} of {count}")
+TYPE_NUMBER_OR_NAME = Message("type a number or a name")
+TYPE_NAME = Message("type a name")
+TYPE_NUMBERS_OR_NAMES = Message("type numbers or names, separated by commas")
+TYPE_NAMES = Message("type names, separated by commas")
+ENTER_SUGGESTED = Message("Enter: use the suggested value")
+ENTER_RESTORED = Message("Enter: use the restored draft")
+ENTER_SKIPS = Message("Enter: do not provide")
+SKIP = Message("/skip: do not provide")
+TYPE_EMPTY = Message("Type /empty to send empty text.")
+MORE_OPTIONS = Message("{count} more. Type /options to list all.")
+TYPE_ONE_OF = Message("Type one of: {choices}")
+TYPE_EDIT = Message('Type "edit" and a field number from 1 to {count}.')
+HELP = Message("Type your answer and press Enter.")
+HELP_COMMANDS: Mapping[str, Message] = {
+    "/back": Message("return to the previous field"),
+    "/skip": Message("do not provide this optional field"),
+    "/empty": Message("send empty text or an empty list"),
+    "/options": Message("list all options"),
+    "/decline": Message("decline the request"),
+    "/block": Message("decline and block this server"),
+    "/cancel": Message("cancel the request (also Ctrl+C)"),
+}
+HELP_SLASH = Message("To enter text that begins with one of these commands, type another / before it.")
+TYPE_DONE = Message("Type done when you have finished at {domain}.")

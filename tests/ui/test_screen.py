@@ -49,7 +49,7 @@ from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
 from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ScreenDrafts
 from mcp_elicit_client.handlers.terminal.interactive.stdout_proxy import lines_above
 from mcp_elicit_client.handlers.terminal.interactive.tty import copy_through_terminal
-from mcp_elicit_client.presentation.descriptions import format_error
+from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import format_error
 from mcp_elicit_client.presentation.drafts import Drafts
 from tests.support.screens import (
     BACK_TAB,

@@ -12,10 +12,10 @@ import anyio
 from mcp_elicit_client.core.form import ChoiceField, Field, MultiChoiceField, TextField
 from mcp_elicit_client.core.secrets.in_answer import typed_secrets
 from mcp_elicit_client.core.validation.field_errors import AnswerError
+from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import name_of
 from mcp_elicit_client.handlers.terminal.line_mode import Console
 from mcp_elicit_client.handlers.terminal.parts import asks, decide, introduce, say
 from mcp_elicit_client.handlers.terminal.wording import expectation, spell
-from mcp_elicit_client.presentation.descriptions import name_of
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.input_parsing import accepts_option_numbers, parse_text
 from mcp_elicit_client.presentation.quoting import quote

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Sequence
 
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import name_of
 from mcp_elicit_client.handlers.terminal.line_mode import Console
-from mcp_elicit_client.presentation.descriptions import name_of
 from mcp_elicit_client.presentation.quoting import quote
 from mcp_elicit_client.typing import Request, UrlRequest
 

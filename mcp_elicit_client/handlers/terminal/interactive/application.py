@@ -27,13 +27,13 @@ from prompt_toolkit.styles import Style
 
 from mcp_elicit_client.handlers.terminal.interactive.key_bindings import bindings_of
 from mcp_elicit_client.handlers.terminal.interactive.layout import ViewControl, fixed
+from mcp_elicit_client.handlers.terminal.interactive.old_messages import ENGLISH, MessageCatalog
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Line
 from mcp_elicit_client.handlers.terminal.interactive.stdout_proxy import StdoutProxy, lines_above
 from mcp_elicit_client.handlers.terminal.interactive.theme import Theme, theme_of
 from mcp_elicit_client.handlers.terminal.interactive.tty import open_terminal
 from mcp_elicit_client.handlers.terminal.interactive.view import View
 from mcp_elicit_client.handlers.terminal.line_mode import EndOfInputError, InterruptedByUserError
-from mcp_elicit_client.presentation.messages import ENGLISH, MessageCatalog
 
 T = TypeVar("T")
 

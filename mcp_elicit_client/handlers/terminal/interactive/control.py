@@ -11,9 +11,9 @@ from prompt_toolkit.buffer import Buffer
 
 from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.core.validation.field_errors import FieldError, field_error
+from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import format_error, format_value
+from mcp_elicit_client.handlers.terminal.interactive.old_messages import MessageCatalog
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing
-from mcp_elicit_client.presentation.descriptions import format_error, format_value
-from mcp_elicit_client.presentation.messages import MessageCatalog
 from mcp_elicit_client.typing import Source
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from mcp_elicit_client.core.form import ChoiceField, Field, MultiChoiceField, TextField
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.handlers.terminal.interactive.control import Control
+from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import expectation
+from mcp_elicit_client.handlers.terminal.interactive.old_messages import MessageCatalog
 from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     INDENT,
     VALUE,
@@ -15,8 +17,6 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     pad,
     server_text,
 )
-from mcp_elicit_client.presentation.descriptions import expectation
-from mcp_elicit_client.presentation.messages import MessageCatalog
 from mcp_elicit_client.presentation.quoting import GUTTER
 
 _NARROW = 50

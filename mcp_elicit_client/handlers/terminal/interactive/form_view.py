@@ -12,18 +12,18 @@ from mcp_elicit_client.core.schema.enums import Choice
 from mcp_elicit_client.core.validation.content import ValidationResult, validate_content
 from mcp_elicit_client.handlers.terminal.interactive.control import Control, ControlState
 from mcp_elicit_client.handlers.terminal.interactive.field_rows import focused, row
+from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import format_error
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, host_text
 from mcp_elicit_client.handlers.terminal.interactive.review_view import ReviewView
 from mcp_elicit_client.handlers.terminal.interactive.select_control import BooleanControl, SelectControl
 from mcp_elicit_client.handlers.terminal.interactive.text_control import TextControl
 from mcp_elicit_client.handlers.terminal.interactive.view import Button, View
-from mcp_elicit_client.presentation.descriptions import format_error
 from mcp_elicit_client.presentation.quoting import columns
 from mcp_elicit_client.typing import Answer, FormRequest, Source
 
 if TYPE_CHECKING:
     from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
-    from mcp_elicit_client.presentation.messages import MessageCatalog
+    from mcp_elicit_client.handlers.terminal.interactive.old_messages import MessageCatalog
 
 _TITLE = 32
 

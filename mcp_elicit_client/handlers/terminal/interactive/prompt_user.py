@@ -9,11 +9,11 @@ import anyio
 
 from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
 from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
+from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import name_of
 from mcp_elicit_client.handlers.terminal.interactive.review_view import ReviewView
 from mcp_elicit_client.handlers.terminal.interactive.url_view import ScreenVisit
 from mcp_elicit_client.handlers.terminal.line_mode import EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl
-from mcp_elicit_client.presentation.descriptions import name_of
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 

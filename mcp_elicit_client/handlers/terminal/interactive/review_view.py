@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mcp_elicit_client.core.secrets.in_answer import typed_secrets
+from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import format_value
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, host_text, server_text
 from mcp_elicit_client.handlers.terminal.interactive.view import Button, Confirmation, View
-from mcp_elicit_client.presentation.descriptions import format_value
 from mcp_elicit_client.typing import Answer
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from mcp_elicit_client.core.form import BooleanField, ChoiceField, MultiChoiceFi
 from mcp_elicit_client.core.schema.enums import Choice, json_equal
 from mcp_elicit_client.core.validation.content import validate_value
 from mcp_elicit_client.handlers.terminal.interactive.control import OMITTED, Control, ControlState
+from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import how_many
+from mcp_elicit_client.handlers.terminal.interactive.old_messages import MessageCatalog
 from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Drawing, Line, cut, host_text, input_text
-from mcp_elicit_client.presentation.descriptions import how_many
-from mcp_elicit_client.presentation.messages import MessageCatalog
 from mcp_elicit_client.presentation.quoting import GUTTER
 
 _FILTER_FROM = 9

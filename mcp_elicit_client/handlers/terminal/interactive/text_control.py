@@ -11,10 +11,10 @@ from mcp_elicit_client.core.form import Field, MultiChoiceField, NumberField, Te
 from mcp_elicit_client.core.validation.content import validate_value
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError
 from mcp_elicit_client.handlers.terminal.interactive.control import OMITTED, Control, ControlState
+from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import format_value
+from mcp_elicit_client.handlers.terminal.interactive.old_messages import MessageCatalog
 from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Drawing, cut, host_text, input_text
-from mcp_elicit_client.presentation.descriptions import format_value
 from mcp_elicit_client.presentation.input_parsing import parse_text
-from mcp_elicit_client.presentation.messages import MessageCatalog
 
 _LONGEST = 65_536
 """How many characters a field takes; what is sent may be far less."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.buffer import Buffer
 
+from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import name_of, title_line
+from mcp_elicit_client.handlers.terminal.interactive.old_messages import MessageCatalog
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, host_text, server_text
-from mcp_elicit_client.presentation.descriptions import name_of, title_line
-from mcp_elicit_client.presentation.messages import MessageCatalog
 from mcp_elicit_client.presentation.quoting import columns
 from mcp_elicit_client.typing import Request
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_elicit_client.presentation.messages import MessageCatalog
+from mcp_elicit_client.handlers.terminal.interactive.old_messages import MessageCatalog
 
 GERMAN = MessageCatalog(
     asks_to_confirm="{server}{tool} bittet Sie, das zu bestätigen{turn}.",

@@ -1,0 +1,192 @@
+"""
+`MessageCatalog`: texts in the user's language, from gettext catalogs.
+
+The source of a translation is ``locales/LANGUAGE/LC_MESSAGES/*.po``.  Where
+only the source is present, as in a checkout, it is compiled at first use with
+Babel and kept beside the source.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from string import Formatter
+from typing import TYPE_CHECKING
+
+from mcp_elicit_client.core.messages import Message, english, format_message
+from mcp_elicit_client.core.url.domains import UrlWarning
+from mcp_elicit_client.core.validation.field_errors import FieldError
+from mcp_elicit_client.presentation.messages import NO_KEYS, YES_KEYS
+
+if TYPE_CHECKING:
+    from gettext import NullTranslations
+
+DOMAIN = "mcp_elicit_client"
+"""The gettext domain of the project's texts."""
+
+LOCALES = Path(__file__).with_name("locales")
+"""The directory of the translations."""
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+class MessageCatalog:
+    """
+    Renders messages in one language.
+
+    Attributes:
+        language: The language as in its directory under ``locales``, such as
+            ``de``; ``en`` for English.
+
+    Args:
+        overrides: Texts of the host application by the message that they
+            replace, as in `presentation.messages`.  A text stands for the
+            singular and the plural; a `Message` has one for each.
+
+    Raises:
+        ValueError: If an override has a parameter that its message lacks.
+
+    Examples:
+        >>> from mcp_elicit_client.presentation import messages
+        >>> MessageCatalog(overrides={messages.SEND: "Submit"}).text(messages.SEND)
+        'Submit'
+    """
+
+    def __init__(self, *, overrides: Mapping[Message, Message | str] | None = None) -> None:
+        self.language = "en"
+        self._translations: NullTranslations | None = None
+        self._overrides = {
+            message: _checked_override(message, each if isinstance(each, Message) else Message(each))
+            for message, each in (overrides or {}).items()
+        }
+
+    @classmethod
+    def for_language(cls, language: str, *, overrides: Mapping[Message, Message | str] | None = None) -> MessageCatalog:
+        """
+        Return the catalog of *language*, or the English one if there is no such translation.
+
+        Args:
+            language: A BCP 47 tag or a POSIX locale: ``de``, ``de-AT``,
+                ``de_DE.UTF-8``.
+            overrides: As in the constructor.
+        """
+        catalog = cls(overrides=overrides)
+        for name in _candidates(language):
+            translations = _load(LOCALES / name / "LC_MESSAGES" / f"{DOMAIN}.po")
+            if translations is not None:
+                catalog.language, catalog._translations = name, translations
+                break
+        return catalog
+
+    @property
+    def yes_keys(self) -> str:
+        """The letters that mean yes."""
+        return self.text(YES_KEYS)
+
+    @property
+    def no_keys(self) -> str:
+        """The letters that mean no."""
+        return self.text(NO_KEYS)
+
+    def text(self, message: Message, /, **parameters: object) -> str:
+        """Return the text of *message* with its *parameters*."""
+        return format_message(message, parameters, self.translate)
+
+    def error(self, error: FieldError) -> str:
+        """Return the sentence for *error*: what to enter."""
+        return error.translate(self.translate)
+
+    def warning(self, warning: UrlWarning) -> str:
+        """Return the sentence for *warning*."""
+        return warning.translate(self.translate)
+
+    def translate(self, message: Message, count: int) -> str:
+        """Return *message* in the form for *count* things, without its parameters."""
+        override = self._overrides.get(message)
+        if override is not None:
+            return english(override, count)
+        if self._translations is None:
+            return english(message, count)
+        if message.plural:
+            return self._translations.ngettext(message.text, message.plural, count)
+        return self._translations.gettext(message.text)
+
+
+ENGLISH = MessageCatalog()
+"""The English catalog."""
+
+
+def parameters_of(text: str) -> set[str]:
+    """Return the names of the parameters in *text*."""
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def _checked_override(message: Message, override: Message) -> Message:
+    known = parameters_of(message.text) | parameters_of(message.plural)
+    unknown = (parameters_of(override.text) | parameters_of(override.plural)) - known
+    if unknown:
+        raise ValueError(f"{override.text!r} has unknown parameters: {', '.join(sorted(unknown))}")
+    return override
+
+
+def _candidates(language: str) -> Iterator[str]:
+    """Yield the names of directories for *language*: with its region, then without."""
+    name = language.partition(".")[0].partition("@")[0].replace("-", "_")
+    if name.replace("_", "").isalnum() and name.isascii():
+        first, _, region = name.partition("_")
+        yield f"{first.lower()}_{region.upper()}"
+        yield first.lower()
+
+
+def _load(source: Path) -> NullTranslations | None:
+    """Return the translations in *source*, compiled if necessary; None if there are none."""
+    from gettext import GNUTranslations
+
+    compiled = source.with_suffix(".mo")
+    if _is_current(compiled, source):
+        return GNUTranslations(io.BytesIO(compiled.read_bytes()))
+    if not source.is_file():
+        return None
+    data = _compile(source)
+    if data is not None:
+        _keep(compiled, data)
+        return GNUTranslations(io.BytesIO(data))
+    if compiled.is_file():
+        return GNUTranslations(io.BytesIO(compiled.read_bytes()))
+    _logger.warning('The translation %s is not compiled. Install the extra "languages".', source.parts[-3])
+    return None
+
+
+def _is_current(compiled: Path, source: Path) -> bool:
+    if not compiled.is_file():
+        return False
+    return not source.is_file() or compiled.stat().st_mtime_ns >= source.stat().st_mtime_ns
+
+
+def _compile(source: Path) -> bytes | None:
+    """Return *source* in gettext's binary format; None if Babel is not installed."""
+    try:
+        from babel.messages.mofile import write_mo  # type: ignore[import-not-found,unused-ignore]
+        from babel.messages.pofile import read_po  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        return None
+    with source.open("rb") as file:
+        catalog = read_po(file)
+    data = io.BytesIO()
+    write_mo(data, catalog)
+    return data.getvalue()
+
+
+def _keep(compiled: Path, data: bytes) -> None:
+    """Write *data* atomically, where the directory is writable."""
+    draft = compiled.with_suffix(f".{os.getpid()}")
+    try:
+        draft.write_bytes(data)
+        draft.replace(compiled)
+    except OSError:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)

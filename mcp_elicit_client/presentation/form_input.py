@@ -1,0 +1,181 @@
+"""
+The state of fields and forms from what a user did.
+
+Every user interface asks this module what becomes of a field that the user
+filled in, left untouched, cleared or skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple, TypeAlias
+
+from mcp_elicit_client.core.form import Field, Form, MultiChoiceField
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.validation.content import to_json_value, validate_content, validate_without_patterns
+from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
+from mcp_elicit_client.presentation.input_parsing import DEFAULT_CONTEXT, InputContext, parse_without_checks
+from mcp_elicit_client.typing import Source
+
+
+class _Omitted:
+    def __repr__(self) -> str:
+        return "OMITTED"
+
+
+OMITTED = _Omitted()
+"""The value of a field that the answer does not contain."""
+
+
+class Intent(Enum):
+    """What the user did with a field besides typing or selecting."""
+
+    UNTOUCHED = "untouched"
+    """The user did not change the field."""
+    OMIT = "omit"
+    """The user does not want to provide the field."""
+    EMPTY = "empty"
+    """The user wants to send empty text or an empty list."""
+
+
+class Selection(NamedTuple):
+    """The values of the options that the user selected; of a boolean field, True or False."""
+
+    values: tuple[Any, ...]
+
+
+FieldInput: TypeAlias = str | Selection | Intent
+"""What a user did with one field: typed text, a selection, or an `Intent`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldState:
+    """
+    The state of one field.
+
+    Attributes:
+        value: The value as it would be sent; `OMITTED` if the answer would
+            not contain the field, or if there are errors.
+        source: The origin of the value; None if there is no value.
+        errors: The errors of the field.
+    """
+
+    value: Any = OMITTED
+    source: Source | None = None
+    errors: tuple[FieldError, ...] = ()
+
+    @property
+    def is_set(self) -> bool:
+        """True if the answer would contain the field."""
+        return self.value is not OMITTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormState:
+    """
+    The state of a whole form.
+
+    Attributes:
+        content: The values by field name, as they would be sent.
+        sources: The origin of each value.
+        errors: All errors, in the order of the fields.
+    """
+
+    content: dict[str, Any]
+    sources: dict[str, Source]
+    errors: tuple[FieldError, ...]
+
+
+def read_field(
+    field: Field,
+    given: FieldInput,
+    context: InputContext = DEFAULT_CONTEXT,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    check_pattern: bool = True,
+) -> FieldState:
+    """
+    Return the state of *field* after the user did *given*.
+
+    - Untouched: the default value; without one, the field is not provided.
+    - Blank text, or `Intent.OMIT`: the field is not provided.
+    - `Intent.EMPTY`: empty text or an empty list.
+    - An empty selection: an empty list if the field is required, else the
+      field is not provided.
+    - Any other text: see `parse_text`.
+
+    A required field that is not provided is an error.
+
+    Args:
+        field: The field.
+        given: What the user did.
+        context: The user's locale and time zone.
+        limits: Limits of the answer.
+        check_pattern: Check the field's pattern, which takes another process
+            and up to 0.08 s.
+    """
+    if given is Intent.UNTOUCHED and field.default is not None:
+        return FieldState(to_json_value(field, field.default), "default")
+    if _is_omitted(field, given):
+        return FieldState(errors=(field_error(field.name, "required"),) if field.required else ())
+    try:
+        value = _value(field, given, context)
+    except AnswerError as error:
+        return FieldState(errors=error.errors)
+    validate = validate_content if check_pattern else validate_without_patterns
+    errors = validate(Form(fields=(field,)), {field.name: value}, limits).errors
+    return FieldState(errors=errors) if errors else FieldState(to_json_value(field, value), "user")
+
+
+def read_form(
+    form: Form,
+    given: Mapping[str, FieldInput],
+    context: InputContext = DEFAULT_CONTEXT,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    check_patterns: bool = True,
+) -> FormState:
+    """
+    Return the state of *form* after the user did *given*.
+
+    Args:
+        form: The form.
+        given: What the user did, by field name.  Fields that are missing are
+            untouched.
+        context: The user's locale and time zone.
+        limits: Limits of the answer.
+        check_patterns: Check patterns, as in `read_field`.
+    """
+    states = {
+        each.name: read_field(each, given.get(each.name, Intent.UNTOUCHED), context, limits, check_pattern=False)
+        for each in form.fields
+    }
+    content = {name: state.value for name, state in states.items() if state.is_set}
+    sources = {name: state.source for name, state in states.items() if state.source is not None}
+    errors = tuple(error for state in states.values() for error in state.errors)
+    if not errors:
+        validate = validate_content if check_patterns else validate_without_patterns
+        errors = validate(form, content, limits).errors
+    return FormState(content=content, sources=sources, errors=errors)
+
+
+def _is_omitted(field: Field, given: FieldInput) -> bool:
+    match given:
+        case str():
+            return not given.strip()
+        case Selection():
+            return not given.values and not (field.required and isinstance(field, MultiChoiceField))
+        case _:
+            return given is not Intent.EMPTY
+
+
+def _value(field: Field, given: FieldInput, context: InputContext) -> Any:
+    match given:
+        case str():
+            return parse_without_checks(field, given, context)
+        case Selection():
+            return list(given.values) if isinstance(field, MultiChoiceField) else given.values[0]
+        case _:
+            return [] if isinstance(field, MultiChoiceField) else ""

@@ -1,0 +1,211 @@
+"""Messages and their translations."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_elicit_client.core.messages import FIELD_ERRORS, Message
+from mcp_elicit_client.core.validation.field_errors import field_error
+from mcp_elicit_client.core.validation.formats import FORMATS
+from mcp_elicit_client.presentation import catalog as catalogs
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import ENGLISH, LOCALES, MessageCatalog, parameters_of
+from tests.support import ROOT, skip_or_fail
+
+PACKAGE = ROOT / "mcp_elicit_client"
+LANGUAGES = sorted(each.name for each in LOCALES.iterdir() if each.is_dir())
+needs_babel = pytest.mark.skipif(
+    importlib.util.find_spec("babel") is None and os.environ.get("CI") != "true",
+    reason="the extra languages is not installed",
+)
+
+
+def messages_in_the_package() -> set[Message]:
+    """Return every `Message` that the package contains, read from its source."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py"))
+    calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return {
+        Message(*map(ast.literal_eval, call.args))
+        for call in calls
+        if isinstance(call.func, ast.Name) and call.func.id == "Message" and isinstance(call.args[0], ast.Constant)
+    }
+
+
+def translations(language: str) -> Any:
+    from babel.messages.pofile import read_po
+
+    with (LOCALES / language / "LC_MESSAGES" / "mcp_elicit_client.po").open("rb") as file:
+        return read_po(file)
+
+
+@needs_babel
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_message_is_translated_and_every_translation_is_used(language: str) -> None:
+    ids = {message.text: message for message in messages_in_the_package()}
+    translated = {
+        each.id if isinstance(each.id, str) else each.id[0]: each for each in translations(language) if each.id
+    }
+
+    assert set(translated) == set(ids)
+    for text, each in translated.items():
+        assert ids[text].plural == ("" if isinstance(each.id, str) else each.id[1])
+        strings = [each.string] if isinstance(each.string, str) else each.string
+        assert all(strings), text
+        for string in strings:
+            assert parameters_of(string) == parameters_of(text), string
+        assert not each.fuzzy
+
+
+def test_a_message_with_a_plural_counts_one_of_its_parameters() -> None:
+    for message in messages_in_the_package():
+        assert bool(message.plural) == bool(message.counted), message
+        assert parameters_of(message.text) == parameters_of(message.plural or message.text)
+        assert not message.counted or message.counted in parameters_of(message.text)
+
+
+def test_equal_texts_are_equal_messages() -> None:
+    found = messages_in_the_package()
+
+    assert len({message.text for message in found}) == len(found)
+
+
+def test_every_constant_is_used() -> None:
+    names = {name for name in vars(messages) if name.isupper()}
+    source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py") if path.name != "messages.py")
+    source += "\n".join(re.findall(r": (\w+),$", (PACKAGE / "presentation/messages.py").read_text(), re.MULTILINE))
+
+    assert [name for name in sorted(names) if not re.search(rf"\b{name}\b", source)] == []
+
+
+def test_no_message_blames_abbreviates_or_is_spoken_by_the_server() -> None:
+    for message in messages_in_the_package():
+        for text in filter(None, (message.text, message.plural)):
+            assert not text.startswith("|")
+            assert not re.search(r"\b(please|sorry|I|we|our|nobody|somebody|whoever)\b|e-mail|\(s\)", text) or (
+                text == "I have finished" or "I have finished" in text
+            ), text
+
+
+@needs_babel
+@pytest.mark.parametrize("language", ["de", "de-AT", "de_DE.UTF-8", "DE", "de_DE@euro"])
+def test_a_language_is_found_by_its_tag_or_locale(language: str) -> None:
+    catalog = MessageCatalog.for_language(language)
+
+    assert catalog.language == "de"
+    assert catalog.text(messages.SEND) == "Senden"
+    assert catalog.text(messages.ASKS_FOR_ANSWERS, server="mail", count=1) == "mail bittet um 1 Antwort"
+    assert catalog.text(messages.ASKS_FOR_ANSWERS, server="mail", count=2) == "mail bittet um 2 Antworten"
+    assert catalog.error(field_error("f", "required")) == "Dieses Feld ist erforderlich."
+    assert catalog.yes_keys == "jJyY"
+
+
+@pytest.mark.parametrize("language", ["en", "en_GB", "C", "POSIX", "", "xx", "../../de", "d\0e", "de/../../x", "日本"])
+def test_an_unknown_language_is_english(language: str) -> None:
+    catalog = MessageCatalog.for_language(language)
+
+    assert catalog.language == "en"
+    assert catalog.text(messages.SEND) == "Send"
+
+
+def test_a_host_replaces_messages() -> None:
+    catalog = MessageCatalog(
+        overrides={
+            messages.SEND: "Submit",
+            messages.ASKS_FOR_ANSWERS: Message("{server}: a question", "{server}: {count} questions"),
+            FIELD_ERRORS["required"]: "Fill this in.",
+        }
+    )
+
+    assert catalog.text(messages.SEND) == "Submit"
+    assert catalog.text(messages.ASKS_FOR_ANSWERS, server="mail", count=1) == "mail: a question"
+    assert catalog.text(messages.ASKS_FOR_ANSWERS, server="mail", count=4) == "mail: 4 questions"
+    assert catalog.error(field_error("f", "required")) == "Fill this in."
+    assert catalog.text(messages.BACK) == "Back"
+
+
+@needs_babel
+def test_a_host_replaces_messages_of_a_translation() -> None:
+    catalog = MessageCatalog.for_language("de", overrides={messages.SEND: "Abschicken"})
+
+    assert [catalog.text(message) for message in (messages.SEND, messages.BACK)] == ["Abschicken", "Zurück"]
+
+
+@pytest.mark.parametrize("text", ["{nothing}", "Send {0}", "{server} {server.name}"])
+def test_a_replacement_with_an_unknown_parameter_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="parameters"):
+        MessageCatalog(overrides={messages.ASKS_TO_CONFIRM: text})
+
+
+@pytest.fixture
+def locales(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the German translation, without what was compiled."""
+    folder = tmp_path / "de" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    shutil.copy(LOCALES / "de" / "LC_MESSAGES" / "mcp_elicit_client.po", folder)
+    monkeypatch.setattr(catalogs, "LOCALES", tmp_path)
+    yield folder
+    folder.chmod(0o755)
+
+
+@needs_babel
+def test_a_translation_is_compiled_at_first_use_and_kept(locales: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MessageCatalog.for_language("de").language == "de"
+    assert [each.name for each in sorted(locales.iterdir())] == ["mcp_elicit_client.mo", "mcp_elicit_client.po"]
+
+    monkeypatch.setitem(sys.modules, "babel", None)
+    monkeypatch.setitem(sys.modules, "babel.messages.mofile", None)
+    assert MessageCatalog.for_language("de").text(messages.SEND) == "Senden"
+    source = locales / "mcp_elicit_client.po"
+    os.utime(source, ns=(2**62, 2**62))  # newer than what was compiled, which is better than nothing
+    assert MessageCatalog.for_language("de").text(messages.SEND) == "Senden"
+    source.unlink()
+    assert MessageCatalog.for_language("de").text(messages.SEND) == "Senden"
+
+
+@needs_babel
+def test_a_changed_translation_is_compiled_again(locales: Path) -> None:
+    MessageCatalog.for_language("de")
+    source = locales / "mcp_elicit_client.po"
+    source.write_text(source.read_text(encoding="utf-8").replace('"Senden"', '"Abschicken"'), encoding="utf-8")
+    os.utime(source, ns=(2**62, 2**62))
+
+    assert MessageCatalog.for_language("de").text(messages.SEND) == "Abschicken"
+
+
+@needs_babel
+def test_a_translation_that_cannot_be_kept_is_used(locales: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+
+    assert MessageCatalog.for_language("de").text(messages.SEND) == "Senden"
+    assert [each.name for each in locales.iterdir()] == ["mcp_elicit_client.po"]
+
+
+def test_without_babel_an_uncompiled_translation_is_english_and_logged(
+    locales: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "babel.messages.mofile", None)
+
+    assert MessageCatalog.for_language("de").text(messages.SEND) == "Send"
+    assert "languages" in caplog.text
+
+
+def test_english_needs_no_gettext() -> None:
+    assert ENGLISH._translations is None
+    assert ENGLISH.text(FORMATS["uuid"].name) == "UUID"
+
+
+if not LANGUAGES:
+    skip_or_fail("there are no translations")
