@@ -14,7 +14,7 @@ What can go wrong, and whose doing it is.
     ├── MissingExtraError       a part that is not installed
     ├── AuditError              (in ``audit``) a log that cannot be written or trusted
     ├── SignatureError          (in ``handlers.remote``) a message that nobody with the secret sent
-    ├── InboxError              (in ``inbox``) a store that cannot be used, a question that is gone
+    ├── InboxError              (in ``inbox``) a store that cannot be used
     └── RegistrationError       a handler registered where one already is
 """
 
@@ -31,8 +31,9 @@ UrlRefusal: TypeAlias = Literal["insecure", "loopback", "ambiguous_host", "port"
 
 State: TypeAlias = Literal["pending", "answered", "withdrawn", "expired", "orphaned"]
 """
-What became of a question: nothing yet; an answer; whoever asked no longer
-wants one; nobody answered in time; the process that asked is gone.
+The state of a request in an inbox: not answered yet; answered; the server or
+the host no longer needs the answer; not answered in time; the process that
+asked has stopped.
 """
 
 
@@ -183,24 +184,24 @@ class AuditError(ElicitationError):
 
 
 class InboxError(ElicitationError):
-    """A store that cannot be used: locked, full, corrupt, away, or sealed with another key."""
+    """An inbox whose store cannot be used: locked, full, corrupt, unreachable, or of another format or key."""
 
 
 class EntryNotFoundError(ElicitationError, LookupError):
-    """No such question, or one of another owner: which of the two is not told."""
+    """A request that does not exist or has another owner.  Both look the same."""
 
     def __init__(self) -> None:
-        super().__init__("there is no such question")
+        super().__init__("The request was not found.")
 
 
 class EntryClosedError(ElicitationError):
     """
-    A question that no longer waits.
+    A request that is no longer pending.
 
     Attributes:
-        state: What became of it.
+        state: Its state.
     """
 
     def __init__(self, state: State) -> None:
-        super().__init__(f"the question no longer waits: it is {state}")
+        super().__init__(f"The request is no longer pending: it is {state}.")
         self.state = state

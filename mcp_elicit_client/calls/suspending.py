@@ -19,7 +19,7 @@ from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import AnyRequest
 from mcp_elicit_client.exceptions import CallError, InboxError, ResumeError
-from mcp_elicit_client.inbox.stores.protocol import CallState, StoredCall
+from mcp_elicit_client.inbox.stores.models import CallState, StoredCall
 from mcp_elicit_client.inbox.suspended_calls import CallStatus
 from mcp_elicit_client.typing import Request
 

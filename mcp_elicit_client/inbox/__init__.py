@@ -1,4 +1,4 @@
-"""Questions that wait until somebody answers them: later, elsewhere, in another process."""
+"""An inbox: stored requests that can be answered later, elsewhere and from any process."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, State
 from mcp_elicit_client.inbox.entries import Entry, EntryPage, request_schema
-from mcp_elicit_client.inbox.handler import InboxHandler
-from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.inbox import Inbox, InboxHandler
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 
 if TYPE_CHECKING:
@@ -30,11 +29,11 @@ __all__ = [
     "request_schema",
 ]
 
-_LATER = {"RedisStore": "redis", "SqliteStore": "sqlite"}
+_LAZY = {"RedisStore": "redis", "SqliteStore": "sqlite"}
 
 
 def __getattr__(name: str) -> object:
-    """Load a store when it is wanted."""
-    if name not in _LATER:
+    """Import a store when it is first used."""
+    if name not in _LAZY:
         raise AttributeError(name)
-    return getattr(importlib.import_module(f"{__name__}.stores.{_LATER[name]}"), name)
+    return getattr(importlib.import_module(f"{__name__}.stores.{_LAZY[name]}"), name)

@@ -1,4 +1,4 @@
-"""What a store holds, so that only those with the key can read it."""
+"""Encryption of stored texts with a key of the host application."""
 
 from __future__ import annotations
 
@@ -9,45 +9,46 @@ from typing import Any, Protocol
 
 from mcp_elicit_client.exceptions import InboxError, MissingExtraError
 
-LEAST_KEY = 32
-"""The shortest key, in bytes."""
+MIN_KEY_BYTES = 32
+"""The minimum length of a key, in bytes."""
 
-_NONCE = 12
+_NONCE_BYTES = 12
 
 
 class Cipher(Protocol):
-    """Makes texts unreadable in a store, and readable again."""
+    """Encrypts and decrypts texts."""
 
-    def encrypt(self, text: str, place: str) -> str:
-        """Return *text* as it is stored at *place*."""
+    def encrypt(self, text: str, context: str) -> str:
+        """Return *text* encrypted, so that it can be decrypted only with the same *context*."""
         ...
 
-    def decrypt(self, sealed: str, place: str) -> str:
+    def decrypt(self, encrypted: str, context: str) -> str:
         """
-        Return what was sealed for *place*.
+        Return the text that was encrypted with *context*.
 
         Raises:
-            InboxError: If it was sealed with another key, for another place, or not at all.
+            InboxError: If it was encrypted with another key or context, or
+                not at all.
         """
         ...
 
 
 class NullCipher:
-    """Seals nothing: for hosts that gave no key."""
+    """Leaves texts as they are, for hosts without a key."""
 
-    def encrypt(self, text: str, place: str) -> str:  # noqa: ARG002 -- a Sealer
+    def encrypt(self, text: str, context: str) -> str:  # noqa: ARG002 -- a Cipher
         return text
 
-    def decrypt(self, sealed: str, place: str) -> str:  # noqa: ARG002 -- a Sealer
-        return sealed
+    def decrypt(self, encrypted: str, context: str) -> str:  # noqa: ARG002 -- a Cipher
+        return encrypted
 
 
 class AesGcmCipher:
     """
-    Seals with AES-256-GCM; each text belongs to its place and opens at no other.
+    Encrypts with AES-256-GCM.  The context of a text is authenticated.
 
     Args:
-        key: At least 32 bytes that nobody can guess.
+        key: At least 32 random bytes.
 
     Raises:
         MissingExtraError: If the package ``cryptography`` is not installed.
@@ -55,35 +56,35 @@ class AesGcmCipher:
     """
 
     def __init__(self, key: bytes) -> None:
-        if len(key) < LEAST_KEY:
-            raise ValueError(f"the key of an inbox must have at least {LEAST_KEY} bytes")
+        if len(key) < MIN_KEY_BYTES:
+            raise ValueError(f"The key of an inbox must have at least {MIN_KEY_BYTES} bytes.")
         try:
             from cryptography.exceptions import InvalidTag
             from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         except ImportError as error:
-            raise MissingExtraError("sealed", "an inbox with a key") from error
-        # The host's key may serve other things too: ours is derived from it.
+            raise MissingExtraError("encryption", "an inbox with a key") from error
+        # The host may use its key for other purposes, so derive one that is used only here.
         self._cipher: Any = AESGCM(hashlib.blake2b(key, digest_size=32, person=b"mcp-elicit-inbox").digest())
-        self._invalid = InvalidTag
+        self._invalid_tag_error = InvalidTag
 
-    def encrypt(self, text: str, place: str) -> str:
-        nonce = os.urandom(_NONCE)
-        return base64.b64encode(nonce + self._cipher.encrypt(nonce, text.encode(), place.encode())).decode()
+    def encrypt(self, text: str, context: str) -> str:
+        nonce = os.urandom(_NONCE_BYTES)
+        return base64.b64encode(nonce + self._cipher.encrypt(nonce, text.encode(), context.encode())).decode()
 
-    def decrypt(self, sealed: str, place: str) -> str:
+    def decrypt(self, encrypted: str, context: str) -> str:
         try:
-            data = base64.b64decode(sealed, validate=True)
-            return str(self._cipher.decrypt(data[:_NONCE], data[_NONCE:], place.encode()).decode())
-        except (ValueError, self._invalid) as error:
-            raise InboxError("the inbox holds what was not sealed with this key") from error
+            data = base64.b64decode(encrypted, validate=True)
+            return str(self._cipher.decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], context.encode()).decode())
+        except (ValueError, self._invalid_tag_error) as error:
+            raise InboxError("The inbox contains data that was not encrypted with this key.") from error
 
 
 def make_cipher(key: bytes | None) -> Cipher:
     """
-    Return what seals with *key*; nothing is sealed if it is None.
+    Return a cipher with *key*; one that does not encrypt if *key* is None.
 
     Raises:
-        MissingExtraError: As `Sealed`.
-        ValueError: As `Sealed`.
+        MissingExtraError: As `AesGcmCipher`.
+        ValueError: As `AesGcmCipher`.
     """
     return NullCipher() if key is None else AesGcmCipher(key)

@@ -1,4 +1,4 @@
-"""What an inbox shows of a question."""
+"""`Entry`: what an inbox shows of a request."""
 
 from __future__ import annotations
 
@@ -17,23 +17,21 @@ _REQUESTS: TypeAdapter[Request] = TypeAdapter(AnyRequest)
 
 class Entry(BaseModel):
     """
-    A question in an inbox, for whoever may answer it.
-
-    It never holds the values of an answer.
+    A request in an inbox.  It never holds the values of an answer.
 
     Attributes:
-        id: Its unguessable name.
-        owner: Whose question it is, as the host application says.
-        request: The request in its JSON form, without the server's ``_meta``.
-        state: What became of it.
-        who: Who brought that about: the answerer as the host application
-            names them, ``client``, ``clock`` or ``heartbeat``; empty while it waits.
-        when: Since when it is in this state, in UTC.
-        created: When it was asked, in UTC.
-        expires: Until when it can be answered, in UTC.
-        action: What the answer was; None without one.
-        call: The id of the parked call that it belongs to (`calls.Parked`);
-            None where a process waits for it.
+        id: A random ID that cannot be guessed.
+        owner: The user or conversation that may answer, as the host names it.
+        request: The request as JSON, without the server's ``_meta``.
+        state: ``pending``, or how the request was closed.
+        answered_by: Who closed it: the user as the host names them,
+            ``client``, ``clock`` or ``heartbeat``; empty while it is pending.
+        updated_at: When it came into its state, in UTC.
+        created_at: When it was stored, in UTC.
+        expires_at: Until when it can be answered, in UTC.
+        action: The action of the answer; None if there is no answer.
+        call: The ID of the suspended call that it belongs to; None if a
+            process waits for the answer.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
@@ -50,17 +48,17 @@ class Entry(BaseModel):
     call: str | None = None
 
     def read(self) -> Request:
-        """Return the request itself."""
+        """Return `request` as a `FormRequest` or `UrlRequest`."""
         return _REQUESTS.validate_python(self.request)
 
 
 class EntryPage(BaseModel):
     """
-    Some of the entries of an owner.
+    A part of a list of entries.
 
     Attributes:
         entries: The entries.
-        after: Where the next page begins; None if this is the last.
+        next_cursor: The cursor of the next page; None on the last page.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
@@ -71,13 +69,13 @@ class EntryPage(BaseModel):
 
 def write_request(request: Request) -> str:
     """
-    Write *request* as JSON.
+    Return *request* as JSON.
 
-    The server's ``_meta`` is left out: nobody who answers needs it, and it is
-    not safe to show.
+    The server's ``_meta`` is omitted: users do not need it, and it is not
+    sanitized.
 
     Raises:
-        ValueError: If it holds a text that is not Unicode.
+        ValueError: If it contains text that is not valid Unicode.
     """
     return request.model_dump_json(exclude={"meta"})
 
@@ -87,7 +85,7 @@ def read_request(text: str) -> Request:
     Read what `write_request` wrote.
 
     Raises:
-        ValueError: If it is nothing of the kind.
+        ValueError: If *text* is not a request.
     """
     return _REQUESTS.validate_json(text)
 

@@ -1,27 +1,24 @@
-"""Questions that wait until somebody answers them, in whichever process."""
+"""`Inbox` and `InboxHandler`: requests that any process may answer while another one waits."""
 
 from __future__ import annotations
 
 import logging
-import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
 import anyio.to_thread
 
 from mcp_elicit_client.core.answer import Action, Answer
-from mcp_elicit_client.core.validation.content import (
-    ValidationResult,
-    drop_nulls,
-    to_json_value,
-    validate_content,
-)
+from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value, validate_content
+from mcp_elicit_client.dispatch import settle_defaults
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.encryption import make_cipher
 from mcp_elicit_client.inbox.entries import Entry, EntryPage
 from mcp_elicit_client.inbox.records import RecordCodec, is_id, parse_cursor
-from mcp_elicit_client.inbox.stores.protocol import Record, Resolution, Store
+from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
+from mcp_elicit_client.inbox.stores.protocol import Store
 from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
 from mcp_elicit_client.inbox.waiters import AnswerWaiter
 from mcp_elicit_client.typing import FormRequest, Request
@@ -29,120 +26,123 @@ from mcp_elicit_client.typing import FormRequest, Request
 _logger = logging.getLogger("mcp_elicit_client")
 
 ANSWER_TIMEOUT = 240.0
-"""How long a question without a deadline can be answered, in seconds."""
+"""Seconds for which a request without a deadline can be answered."""
 
 PAGE_SIZE = 50
-"""How many questions are listed at a time."""
+"""The number of entries on a page."""
 
-_LOOK = 1.0
-_GOODBYE = 5.0
+_POLL_INTERVAL = 1.0
+_CLEANUP_TIMEOUT = 5.0
 
 
 class Inbox:
     """
-    Questions in a store, each with an owner; whoever has the inbox may answer.
+    Requests in a store, each with an owner.
 
-    Knowing the id of a question is not enough to read or answer it: every
-    method wants its owner too, and a wrong one finds what a wrong id finds.
-    So the host must know the owner from elsewhere, such as a session.
+    The ID of a request is not enough to read or answer it.  Every method
+    also takes its owner, which the host must know from elsewhere, such as a
+    session.  A wrong owner gets the same error as a wrong ID.
 
     Args:
-        store: Where the questions are kept.
-        key: What seals requests and answers in the store, at least 32 bytes;
-            None to leave them readable.  Owners, states and times are not sealed.
-        lifetime: How long a question can be answered, in seconds; one with a
-            deadline of its own (`Request.deadline`) until then.
+        store: The store that keeps the requests.
+        key: The key that encrypts requests and answers in the store, at least
+            32 bytes; None to store them readable.  Owners, states and times
+            are not encrypted.
+        answer_timeout: Seconds for which a request without a deadline
+            (`Request.deadline`) can be answered.
 
     Raises:
-        MissingExtraError: If there is a key and ``cryptography`` is not installed.
+        MissingExtraError: If there is a key and ``cryptography`` is not
+            installed.
         ValueError: If the key is too short.
     """
 
     def __init__(self, store: Store, key: bytes | None = None, *, answer_timeout: float = ANSWER_TIMEOUT) -> None:
         self._store = store
-        self._scribe = RecordCodec(make_cipher(key))
-        self._lifetime = answer_timeout
+        self._codec = RecordCodec(make_cipher(key))
+        self._answer_timeout = answer_timeout
 
     @property
     def calls(self) -> SuspendedCalls:
-        """The parked calls whose questions wait here: see `calls.Parking`."""
-        return SuspendedCalls(self._store, self._scribe)
+        """The suspended calls whose requests are pending here: see `calls.SuspendOptions`."""
+        return SuspendedCalls(self._store, self._codec)
 
     async def aclose(self) -> None:
-        """Let go of the store's files and connections."""
+        """Close the files and connections of the store."""
         await self._store.aclose()
 
     async def ask(self, owner: str, request: Request, *, placed: Callable[[str], object] | None = None) -> Answer:
         """
-        Put a question, and wait for its answer.
+        Store a request and wait for its answer.
 
-        If this is cancelled, the question is withdrawn.
+        If this is cancelled, the request is withdrawn.
 
         Args:
-            owner: Whose it is.
-            request: What is asked.
-            placed: Is called with its id once it can be answered.
+            owner: The user or conversation that may answer.
+            request: The request.
+            placed: Called with the ID of the request once it can be answered.
 
         Returns:
-            The answer; a cancel if there is none in time.
+            The answer; a cancel if the request is not answered in time.
 
         Raises:
             InboxError: If the store cannot be used.
             ValueError: If the request cannot be written as JSON.
         """
-        record = self._scribe.record(owner, request, self._store.clock(), self._lifetime)
-        mailbox = self._store.open(record.id)
-        is_over = False
+        stored = self._codec.new_request(owner, request, self._store.clock(), self._answer_timeout)
+        waiters = self._store.waiters
+        waiter = waiters.add(stored.id)
+        is_closed = False
         try:
-            await self._store.put(record)
+            await self._store.put(stored)
             if placed is not None:
-                placed(record.id)
-            settlement = await mailbox.wait(record.expires_at - self._store.clock()) or await self._expire(
-                record, mailbox
-            )
-            answer = self._scribe.answer_of(record, settlement)
-            is_over = True
+                placed(stored.id)
+            resolution = await waiter.wait(stored.expires_at - self._store.clock())
+            answer = self._codec.decode_answer(stored, resolution or await self._expire(stored, waiter))
+            is_closed = True
         finally:
-            self._store.close(record.id)
-            await self._leave(record, is_over=is_over)
+            waiters.remove(stored.id)
+            await self._clean_up(stored, is_closed=is_closed)
         return answer
 
     async def list(self, owner: str, limit: int = PAGE_SIZE, cursor: str | None = None) -> EntryPage:
         """
-        List the questions of *owner* that wait, those that wait longest first.
+        List the pending requests of *owner*, oldest first.
 
         Args:
-            owner: Whose.
-            limit: How many at most.
-            cursor: The `Page.after` of the page before; None for the first.
+            owner: The owner.
+            limit: The maximum number of entries.
+            cursor: The `EntryPage.next_cursor` of the previous page; None for
+                the first page.
 
         Raises:
             InboxError: If the store cannot be used.
-            ValueError: If *after* is nothing that a page had.
+            ValueError: If *cursor* is not that of a page.
         """
-        records = await self._store.pending(owner, limit + 1, parse_cursor(cursor) or 0)
-        return self._scribe.page(records, limit, [record.sequence for record in records])
+        stored = await self._store.pending(owner, limit + 1, parse_cursor(cursor) or 0)
+        return self._codec.page(stored, limit, [each.sequence for each in stored])
 
     async def history(self, owner: str, limit: int = PAGE_SIZE, cursor: str | None = None) -> EntryPage:
-        """List the questions of *owner* that no longer wait, last first; as `list`, and without any values."""
-        records = await self._store.history(owner, limit + 1, parse_cursor(cursor))
-        return self._scribe.page(records, limit, [record.revision for record in records])
+        """List the closed requests of *owner*, latest first, without the values of answers; otherwise as `list`."""
+        stored = await self._store.history(owner, limit + 1, parse_cursor(cursor))
+        return self._codec.page(stored, limit, [each.revision for each in stored])
 
     async def get(self, owner: str, entry_id: str) -> Entry:
         """
-        Return one question of *owner*.
+        Return one request of *owner*.
 
         Raises:
-            EntryNotFoundError: If there is none, or it is another owner's.
+            EntryNotFoundError: If there is no such request, or it has another
+                owner.
             InboxError: If the store cannot be used.
         """
-        return self._scribe.entry(await self._find(owner, entry_id))
+        return self._codec.entry(await self._find(owner, entry_id))
 
     async def validate(self, owner: str, entry_id: str, content: Mapping[str, Any] | None) -> ValidationResult:
-        """Tell what would be wrong with an answer, and leave the question waiting; raises as `get`."""
-        return await _check(self._scribe.read(await self._find(owner, entry_id)), content)
+        """Check an answer without sending it; raises as `get`."""
+        return await _validate(self._codec.decode_request(await self._find(owner, entry_id)), content)
 
-    async def answer(  # noqa: PLR0913 -- what an answer can say, by keyword
+    async def answer(  # noqa: PLR0913 -- all that an answer can say, by keyword
         self,
         owner: str,
         entry_id: str,
@@ -154,133 +154,168 @@ class Inbox:
         confirmed: bool = False,
     ) -> ValidationResult:
         """
-        Answer a question of *owner*, exactly once, whoever else tries to.
+        Answer a request of *owner*.  Of several attempts exactly one succeeds.
 
         Args:
-            owner: Whose question it is.
-            entry_id: Which.
-            action: Accept, decline or cancel.
-            content: The values by field name; only with the accept of a form.
-            answered_by: Who answers, for the history; the owner if None.
-            block_server: As in `Answer`; only where `Request.can_silence`.
+            owner: The owner of the request.
+            entry_id: The ID of the request.
+            action: ``accept``, ``decline`` or ``cancel``.
+            content: The values by field name; only to accept a form.
+            answered_by: Who answers, for the history; None for the owner.
+            block_server: As in `Answer`; only if `Request.can_block` is True.
             confirmed: As in `Answer`.
 
         Returns:
-            What is wrong with the content.  If anything is, the question
-            waits on; else it is answered.
+            The errors in *content*.  If there are errors, the request stays
+            pending, otherwise it is answered.
 
         Raises:
-            EntryNotFoundError: If there is none, or it is another owner's.
-            EntryClosedError: If it no longer waits.
+            EntryNotFoundError: If there is no such request, or it has another
+                owner.
+            EntryClosedError: If the request is no longer pending.
             InboxError: If the store cannot be used.
-            ValueError: If *action* is none of the three.
+            ValueError: If *action* is not one of the three actions.
         """
         if action not in ("accept", "decline", "cancel"):
-            raise ValueError(f"an action is accept, decline or cancel, not {action!r}")
-        record = await self._find(owner, entry_id)
-        if record.resolution is not None:
-            raise EntryClosedError(record.resolution.state)
-        request = self._scribe.read(record)
+            raise ValueError(f"`action` must be accept, decline or cancel, not {action!r}.")
+        stored = await self._find(owner, entry_id)
+        if stored.resolution is not None:
+            raise EntryClosedError(stored.resolution.state)
+        request = self._codec.decode_request(stored)
         validation = ValidationResult(valid=True)
         values: dict[str, Any] | None = None
         if action == "accept" and isinstance(request, FormRequest):
-            validation = await _check(request, content)
+            validation = await _validate(request, content)
             if not validation:
                 return validation
             fields = request.form.by_name
             present = drop_nulls(request.form, content or {})
             values = {name: to_json_value(fields[name], value) for name, value in present.items() if name in fields}
-        reply = {"content": values, "block_server": block_server and request.can_block, "confirmed": confirmed}
-        sealed = self._scribe.seal_answer(entry_id, reply)
+        given = {"content": values, "block_server": block_server and request.can_block, "confirmed": confirmed}
+        encoded = self._codec.encode_answer(entry_id, given)
         by = owner if answered_by is None else answered_by
-        await self._settle(owner, entry_id, Resolution("answered", by, self._store.clock(), action, sealed))
+        await self._resolve(owner, entry_id, Resolution("answered", by, self._store.clock(), action, encoded))
         return validation
 
     async def withdraw(self, owner: str, entry_id: str, *, withdrawn_by: str | None = None) -> None:
         """
-        Take a question back: whoever asked gets a cancel.
+        Withdraw a request: the waiting task gets a cancel.
+
+        Args:
+            owner: The owner of the request.
+            entry_id: The ID of the request.
+            withdrawn_by: Who withdraws it, for the history; None for the
+                owner.
 
         Raises:
-            EntryNotFoundError: If there is none, or it is another owner's.
-            EntryClosedError: If it no longer waits.
+            EntryNotFoundError: If there is no such request, or it has another
+                owner.
+            EntryClosedError: If the request is no longer pending.
             InboxError: If the store cannot be used.
         """
         by = owner if withdrawn_by is None else withdrawn_by
-        await self._settle(owner, entry_id, Resolution("withdrawn", by, self._store.clock()))
+        await self._resolve(owner, entry_id, Resolution("withdrawn", by, self._store.clock()))
 
     async def watch(self, owner: str) -> AsyncGenerator[Entry, None]:
         """
-        Follow the questions of *owner*: first all that wait, then each one that comes or changes.
+        Yield all pending requests of *owner*, then each request that is new or changes.
 
-        It ends only by being left (``aclose``, or cancellation).
+        The generator does not end by itself: close it, or cancel the task.
 
         Raises:
             InboxError: If the store cannot be used.
         """
-        with self._store.change_notifier(owner) as bell:
-            since = await self._store.last_revision()
-            async for record in self._waiting(owner, until=since):
-                yield self._scribe.entry(record)
+        with self._store.waiters.change_notifier(owner) as notifier:
+            revision = await self._store.last_revision()
+            async for stored in self._pending(owner, until=revision):
+                yield self._codec.entry(stored)
             while True:
-                changed = await self._store.changes(owner, since)
-                for record in changed:
-                    yield self._scribe.entry(record)
-                    since = record.revision
+                changed = await self._store.changes(owner, revision)
+                for stored in changed:
+                    yield self._codec.entry(stored)
+                    revision = stored.revision
                 if not changed:
-                    await bell.wait(_LOOK)
+                    await notifier.wait(_POLL_INTERVAL)
 
-    async def _waiting(self, owner: str, *, until: int) -> AsyncIterator[Record]:
-        place = 0
-        while records := await self._store.pending(owner, PAGE_SIZE, place):
-            for record in records:
-                place = record.sequence
-                if place > until:
+    async def _pending(self, owner: str, *, until: int) -> AsyncIterator[StoredRequest]:
+        sequence = 0
+        while page := await self._store.pending(owner, PAGE_SIZE, sequence):
+            for stored in page:
+                sequence = stored.sequence
+                if sequence > until:
                     return
-                yield record
+                yield stored
 
-    async def _find(self, owner: str, entry_id: str) -> Record:
-        record = await self._store.get(owner, entry_id) if is_id(entry_id) else None
-        if record is None:
+    async def _find(self, owner: str, entry_id: str) -> StoredRequest:
+        stored = await self._store.get(owner, entry_id) if is_id(entry_id) else None
+        if stored is None:
             raise EntryNotFoundError
-        return record
+        return stored
 
-    async def _settle(self, owner: str, entry_id: str, settlement: Resolution) -> None:
-        state = None
-        if is_id(entry_id):
-            state = await self._store.resolve(owner, entry_id, settlement, secrets.token_hex(8))
+    async def _resolve(self, owner: str, entry_id: str, resolution: Resolution) -> None:
+        state = await self._store.resolve(owner, entry_id, resolution) if is_id(entry_id) else None
         if state is None:
             raise EntryNotFoundError
         if state != "pending":
             raise EntryClosedError(state)
 
-    async def _expire(self, record: Record, mailbox: AnswerWaiter) -> Resolution:
-        """Settle a question that nobody answered in time; somebody may be first at the last moment."""
-        expired = Resolution("expired", "clock", record.expires_at)
+    async def _expire(self, stored: StoredRequest, waiter: AnswerWaiter) -> Resolution:
+        """Close a request that was not answered in time, unless it is answered at the last moment."""
+        expired = Resolution("expired", "clock", stored.expires_at)
         try:
-            state = await self._store.resolve(record.owner, record.id, expired, secrets.token_hex(8))
-            found = None if state == "pending" else await self._store.get(record.owner, record.id)
+            state = await self._store.resolve(stored.owner, stored.id, expired)
+            found = None if state == "pending" else await self._store.get(stored.owner, stored.id)
         except InboxError:
             found = None
-        # What was delivered meanwhile may be wiped already.
-        return mailbox.settlement or (found and found.resolution) or expired
+        # An answer that was delivered meanwhile may be erased already.
+        return waiter.resolution or (found and found.resolution) or expired
 
-    async def _leave(self, record: Record, *, is_over: bool) -> None:
-        """Withdraw a question that is waited for no more, and forget its answer."""
-        with anyio.move_on_after(_GOODBYE, shield=True):
-            withdrawn = Resolution("withdrawn", "client", self._store.clock())
+    async def _clean_up(self, stored: StoredRequest, *, is_closed: bool) -> None:
+        """Withdraw a request unless it is closed, and erase its answer."""
+        with anyio.move_on_after(_CLEANUP_TIMEOUT, shield=True):
             try:
-                if not is_over:
-                    await self._store.resolve(record.owner, record.id, withdrawn, secrets.token_hex(8))
-                await self._store.erase_answer(record.id)
+                if not is_closed:
+                    withdrawn = Resolution("withdrawn", "client", self._store.clock())
+                    await self._store.resolve(stored.owner, stored.id, withdrawn)
+                await self._store.erase_answer(stored.id)
             except InboxError as error:
-                _logger.warning("a question could not be put away: %s", error)
+                _logger.warning("A request could not be withdrawn, or its answer not erased. %s", error)
 
 
-async def _check(request: Request, content: Mapping[str, Any] | None) -> ValidationResult:
+@dataclass(frozen=True, slots=True)
+class InboxHandler:
+    """
+    Store requests in an inbox and wait for their answers.
+
+    A request without an owner is cancelled.  If the inbox cannot be used,
+    the result is a cancel, too.
+
+    Attributes:
+        inbox: The inbox.
+        owner: Returns the user or conversation that may answer a request;
+            None or ``""`` if it is not known.
+    """
+
+    inbox: Inbox
+    owner: Callable[[Request], str | None]
+
+    async def __call__(self, request: Request, /) -> Answer:
+        """Wait for the answer.  If this is cancelled, the request is withdrawn."""
+        owner = self.owner(request)
+        if not isinstance(owner, str) or not owner:
+            return Answer.cancel(by="unattended", reason="the request has no owner")
+        try:
+            return await self.inbox.ask(owner, await settle_defaults(request))
+        except InboxError as error:
+            _logger.warning("A request of server %r could not be stored: %s", request.server.name, error)
+            return Answer.cancel(by="error", reason=str(error))
+
+
+async def _validate(request: Request, content: Mapping[str, Any] | None) -> ValidationResult:
     if not isinstance(request, FormRequest):
         return ValidationResult(valid=True)
     values = {} if content is None else content
     if request.form.has_patterns:
-        # Patterns run in another process; waiting for it is not the event loop's business.
+        # Another process checks patterns.  A thread waits for it, so that the event loop is not blocked.
         return await anyio.to_thread.run_sync(validate_content, request.form, values, abandon_on_cancel=True)
     return validate_content(request.form, values)

@@ -1,4 +1,4 @@
-"""Between what a store holds and what people see."""
+"""`RecordCodec`: translates between requests, answers and calls and the texts that a store keeps."""
 
 from __future__ import annotations
 
@@ -12,131 +12,170 @@ from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.encryption import Cipher
 from mcp_elicit_client.inbox.entries import Entry, EntryPage, read_request, write_request
-from mcp_elicit_client.inbox.stores.protocol import Record, Resolution, StoredCall
+from mcp_elicit_client.inbox.stores.models import Resolution, StoredCall, StoredRequest
 from mcp_elicit_client.typing import Request
 
-_ID = 24
-_DIGITS = 19
-_LONGEST = 64
+FORMAT = 1
+"""The format number of stored texts.  Increase it when what is encoded below changes."""
+
+_ID_BYTES = 24
+_MAX_ID = 64
+_MAX_CURSOR_DIGITS = 18
 
 
 class RecordCodec:
-    """Writes records, and reads them; whatever it cannot read is an `InboxError`."""
+    """
+    Encodes and decodes what a store keeps.
 
-    def __init__(self, sealer: Cipher) -> None:
-        self._sealer = sealer
+    Each text begins with the format number and a colon.  Every method that
+    decodes raises `InboxError` if the text cannot be read.
+
+    Args:
+        cipher: Encrypts the texts.
+    """
+
+    def __init__(self, cipher: Cipher) -> None:
+        self._cipher = cipher
 
     def new_id(self) -> str:
-        """Return an id that nobody can guess."""
-        return secrets.token_urlsafe(_ID)
+        """Return a random ID that cannot be guessed."""
+        return secrets.token_urlsafe(_ID_BYTES)
 
-    def record(self, owner: str, request: Request, now: float, lifetime: float, call: str = "") -> Record:
+    def new_request(
+        self, owner: str, request: Request, now: float, answer_timeout: float, call_id: str = ""
+    ) -> StoredRequest:
         """
-        Write a new question down, under an id that nobody can guess.
+        Encode a new request.
 
         Args:
-            owner: Whose it is.
-            request: The question.
-            now: The time, in seconds since 1970.
-            lifetime: How long it can be answered if it does not say itself, in seconds.
-            call: The parked call that it belongs to.
+            owner: The user or conversation that may answer it.
+            request: The request.
+            now: The current time, in seconds since 1970.
+            answer_timeout: Seconds for which a request without a deadline can
+                be answered.
+            call_id: The suspended call that it belongs to.
 
         Raises:
             ValueError: If the request cannot be written as JSON.
         """
-        expires = now + lifetime if request.deadline is None else request.deadline.timestamp()
+        expires_at = now + answer_timeout if request.deadline is None else request.deadline.timestamp()
         entry_id = self.new_id()
-        sealed = self._sealer.encrypt(write_request(request), _place(entry_id, owner))
-        return Record(entry_id, owner, sealed, created_at=now, expires_at=expires, call=call)
+        text = self._encode(write_request(request), _request_context(entry_id, owner))
+        return StoredRequest(entry_id, owner, text, created_at=now, expires_at=expires_at, call_id=call_id)
 
-    def read(self, record: Record) -> Request:
-        """Return the request that was asked."""
+    def decode_request(self, stored: StoredRequest) -> Request:
+        """Return the request in *stored*."""
         try:
-            return read_request(self._open(record))
+            return read_request(self._request_json(stored))
         except ValueError:
-            raise InboxError("the inbox holds what is no request") from None
+            raise InboxError("The inbox contains a request that cannot be read.") from None
 
-    def entry(self, record: Record) -> Entry:
-        """Return what may be seen of a question."""
-        settlement = record.resolution
+    def entry(self, stored: StoredRequest) -> Entry:
+        """Return what owners may see of a request."""
+        resolution = stored.resolution
         try:
             return Entry(
-                id=record.id,
-                owner=record.owner,
-                request=json.loads(self._open(record)),
-                state="pending" if settlement is None else settlement.state,
-                answered_by="" if settlement is None else settlement.answered_by,
-                updated_at=_time(record.created_at if settlement is None else settlement.updated_at),
-                created_at=_time(record.created_at),
-                expires_at=_time(record.expires_at),
-                call=record.call or None,
-                action=cast("Action | None", (settlement and settlement.action) or None),  # pydantic checks it
+                id=stored.id,
+                owner=stored.owner,
+                request=json.loads(self._request_json(stored)),
+                state="pending" if resolution is None else resolution.state,
+                answered_by="" if resolution is None else resolution.answered_by,
+                updated_at=_time(stored.created_at if resolution is None else resolution.updated_at),
+                created_at=_time(stored.created_at),
+                expires_at=_time(stored.expires_at),
+                call=stored.call_id or None,
+                action=cast("Action | None", (resolution and resolution.action) or None),  # pydantic checks it
             )
         except ValueError:
-            raise InboxError("the inbox holds what is no question") from None
+            raise InboxError("The inbox contains a request that cannot be read.") from None
 
-    def page(self, records: Sequence[Record], limit: int, cursors: Sequence[int]) -> EntryPage:
-        """Return the first *limit* of *records*, and where the next page begins if there are more."""
-        after = str(cursors[limit - 1]) if len(records) > limit > 0 else None
-        return EntryPage(entries=tuple(map(self.entry, records[:limit])), next_cursor=after)
+    def page(self, stored: Sequence[StoredRequest], limit: int, cursors: Sequence[int]) -> EntryPage:
+        """Return the first *limit* of *stored* as a page.  *cursors* are their positions in the list."""
+        next_cursor = str(cursors[limit - 1]) if len(stored) > limit > 0 else None
+        return EntryPage(entries=tuple(map(self.entry, stored[:limit])), next_cursor=next_cursor)
 
-    def seal_answer(self, entry_id: str, reply: Mapping[str, Any]) -> str:
-        """Write down what a person answered, beside the action."""
-        return self._sealer.encrypt(json.dumps(reply), f"answer {entry_id}")
+    def encode_answer(self, entry_id: str, answer: Mapping[str, Any]) -> str:
+        """Encode what a user answered, without the action."""
+        return self._encode(json.dumps(answer), _answer_context(entry_id))
 
-    def answer_of(self, record: Record, settlement: Resolution) -> Answer:
-        """Return the answer to a question that was settled."""
-        match settlement.state:
-            case "answered" if settlement.answer is not None:
+    def decode_answer(self, stored: StoredRequest, resolution: Resolution) -> Answer:
+        """Return the answer to a request that was closed by *resolution*."""
+        match resolution.state:
+            case "answered" if resolution.answer is not None:
+                text = self._decode(resolution.answer, _answer_context(stored.id))
                 try:
-                    reply = json.loads(self._sealer.decrypt(settlement.answer, f"answer {record.id}"))
-                    sources = dict.fromkeys(reply["content"] or {}, "user")
-                    reason = f"answered by {settlement.answered_by}"
+                    given = json.loads(text)
+                    sources = dict.fromkeys(given["content"] or {}, "user")
+                    reason = f"answered by {resolution.answered_by}"
                     return Answer.model_validate(
-                        {"action": settlement.action, "by": "user", "reason": reason, "sources": sources, **reply}
+                        {"action": resolution.action, "by": "user", "reason": reason, "sources": sources, **given}
                     )
                 except (ValueError, TypeError, LookupError):
-                    raise InboxError("the inbox holds what is no answer") from None
+                    raise InboxError("The inbox contains an answer that cannot be read.") from None
             case "withdrawn":
-                return Answer.cancel(by="host", reason="the question was withdrawn")
+                return Answer.cancel(by="host", reason="the request was withdrawn")
             case "expired":
-                return Answer.cancel(by="timeout", reason="nobody answered in time")
+                return Answer.cancel(by="timeout", reason="the request was not answered in time")
             case _:
-                return Answer.cancel(by="error", reason="the answer did not arrive")
+                return Answer.cancel(by="error", reason="the answer was lost")
 
-    def seal_call(self, owner: str, call_id: str, body: str) -> str:
-        """Write down what is needed to resume a parked call."""
-        return self._sealer.encrypt(body, f"call {call_id} {owner}")
+    def encode_call(self, owner: str, call_id: str, body: str) -> str:
+        """Encode what is needed to resume a suspended call."""
+        return self._encode(body, _call_context(call_id, owner))
 
-    def open_call(self, call: StoredCall) -> str:
-        """Return what was written down of a parked call."""
-        return self._sealer.decrypt(call.body, f"call {call.id} {call.owner}")
+    def decode_call(self, call: StoredCall) -> str:
+        """Return what is needed to resume *call*."""
+        return self._decode(call.body, _call_context(call.id, call.owner))
 
-    def _open(self, record: Record) -> str:
-        return self._sealer.decrypt(record.request, _place(record.id, record.owner))
+    def _request_json(self, stored: StoredRequest) -> str:
+        return self._decode(stored.request, _request_context(stored.id, stored.owner))
+
+    def _encode(self, text: str, context: str) -> str:
+        return f"{FORMAT}:{self._cipher.encrypt(text, f'{FORMAT} {context}')}"
+
+    def _decode(self, stored: str, context: str) -> str:
+        number, _, text = stored.partition(":")
+        if number != str(FORMAT):
+            found = f"format {number}" if number.isascii() and number.isdigit() else "an unknown format"
+            raise InboxError(
+                f"The inbox contains data of {found}, but this version of mcp-elicit-client needs format {FORMAT}."
+                " Use an empty store, or the version that wrote the data."
+            )
+        return self._cipher.decrypt(text, f"{FORMAT} {context}")
 
 
 def is_id(text: str) -> bool:
-    """Tell whether *text* may be an id: any store can look for it."""
-    return text.isascii() and len(text) <= _LONGEST
+    """Return True if *text* may be an ID, so that every store can look for it."""
+    return text.isascii() and len(text) <= _MAX_ID
 
 
 def parse_cursor(text: str | None) -> int | None:
     """
-    Read a `Page.after`.
+    Read an `EntryPage.next_cursor`.
 
     Raises:
         ValueError: If no page had it.
     """
     if text is None:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) < _DIGITS):
-        raise ValueError("that is no place in a list")
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_CURSOR_DIGITS):
+        raise ValueError("`cursor` must be the `next_cursor` of a page.")
     return int(text)
 
 
-def _place(entry_id: str, owner: str) -> str:
+# Contexts bind a text to its place: it cannot be decrypted as another request, answer or call.
+
+
+def _request_context(entry_id: str, owner: str) -> str:
     return f"request {entry_id} {owner}"
+
+
+def _answer_context(entry_id: str) -> str:
+    return f"answer {entry_id}"
+
+
+def _call_context(call_id: str, owner: str) -> str:
+    return f"call {call_id} {owner}"
 
 
 def _time(seconds: float) -> datetime:

@@ -1,4 +1,4 @@
-"""Who waits in this process: for one question to be settled, or for any change of an owner's."""
+"""Tasks of this process that wait for an answer, or for any change of an owner's requests."""
 
 from __future__ import annotations
 
@@ -6,26 +6,28 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 
 import anyio
 
 from mcp_elicit_client._concurrency import Waker, is_trio
-from mcp_elicit_client.inbox.stores.protocol import Resolution
+from mcp_elicit_client.inbox.stores.models import Resolution
 
 
 class AnswerWaiter:
     """
-    Where one who asked waits, in the event loop in which this was made.
+    Holds the resolution of a request for one waiting task.  Create it in the event loop that waits.
 
-    Thousands may wait at once: on asyncio it is a future and a timer, which
-    take a third of what an event and a cancel scope do.
+    Thousands may wait at once.  On asyncio it is a future and a timer, which
+    need a third of the memory of an event and a cancel scope.
+
+    Attributes:
+        resolution: The resolution, once it was delivered.
     """
 
-    __slots__ = ("_future", "_waker", "settlement")
+    __slots__ = ("_future", "_waker", "resolution")
 
     def __init__(self) -> None:
-        self.settlement: Resolution | None = None
+        self.resolution: Resolution | None = None
         self._future: asyncio.Future[None] | None = None
         self._waker: Waker | None = None
         if is_trio():
@@ -33,18 +35,18 @@ class AnswerWaiter:
         else:
             self._future = asyncio.get_running_loop().create_future()
 
-    def deliver(self, settlement: Resolution) -> None:
-        """Hand over what became of the question, from any thread; the first counts."""
-        if self.settlement is not None:
+    def deliver(self, resolution: Resolution) -> None:
+        """Wake the task with *resolution*, from any thread.  Only the first one counts."""
+        if self.resolution is not None:
             return
-        self.settlement = settlement
+        self.resolution = resolution
         if self._waker is not None:
             _wake(self._waker)
         elif self._future is not None:
-            _finish_anywhere(self._future)
+            _finish_from_any_thread(self._future)
 
     async def wait(self, seconds: float) -> Resolution | None:
-        """Return what became of the question; None if nothing within *seconds*."""
+        """Return the resolution; None if none is delivered within *seconds*."""
         if self._future is not None:
             timer = self._future.get_loop().call_later(max(seconds, 0), _finish, self._future)
             try:
@@ -54,89 +56,92 @@ class AnswerWaiter:
         elif self._waker is not None:
             with anyio.move_on_after(max(seconds, 0)):
                 await self._waker.wait()
-        return self.settlement
+        return self.resolution
 
 
 class ChangeNotifier:
-    """Rings when something of an owner's may have changed."""
+    """Wakes one task when a request of an owner may have changed."""
 
     def __init__(self) -> None:
         self._waker = Waker()
 
     def notify(self) -> None:
-        """Wake who waits, now or later, from any thread."""
+        """Wake the task, from any thread.  If it does not wait, its next wait ends at once."""
         _wake(self._waker)
 
     async def wait(self, seconds: float) -> None:
-        """Wait for a ring since the last wait, but no longer than *seconds*."""
+        """Wait for a notification since the last wait, at most *seconds*."""
         with anyio.move_on_after(seconds):
             await self._waker.wait()
             self._waker = Waker()
 
 
 class WaiterRegistry:
-    """The mailboxes and bells of one store in one process; safe in threads."""
+    """
+    The answer waiters and change notifiers of one store in one process.  Thread-safe.
+
+    Its truth value is False if no task waits.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._mailboxes: dict[str, AnswerWaiter] = {}
-        self._bells: dict[str, set[ChangeNotifier]] = {}
+        self._waiters: dict[str, AnswerWaiter] = {}
+        self._notifiers: dict[str, set[ChangeNotifier]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._mailboxes or self._bells)
+        return bool(self._waiters or self._notifiers)
 
     def __contains__(self, entry_id: str) -> bool:
-        return entry_id in self._mailboxes
+        return entry_id in self._waiters
 
     @property
-    def owners(self) -> tuple[str, ...]:
-        """Whose changes are watched here."""
+    def watched_owners(self) -> tuple[str, ...]:
+        """The owners that have a change notifier."""
         with self._lock:
-            return tuple(self._bells)
+            return tuple(self._notifiers)
 
-    def open(self, entry_id: str) -> AnswerWaiter:
-        """Begin to wait for one question, in the running event loop."""
-        mailbox = AnswerWaiter()
+    def add(self, entry_id: str) -> AnswerWaiter:
+        """Return a waiter for one request, in the running event loop.  Call it before the request is stored."""
+        waiter = AnswerWaiter()
         with self._lock:
-            self._mailboxes[entry_id] = mailbox
-        return mailbox
+            self._waiters[entry_id] = waiter
+        return waiter
 
-    def close(self, entry_id: str) -> None:
-        """Wait no more for one question."""
+    def remove(self, entry_id: str) -> None:
+        """Remove the waiter for one request."""
         with self._lock:
-            self._mailboxes.pop(entry_id, None)
+            self._waiters.pop(entry_id, None)
 
-    def deliver(self, entry_id: str, settlement: Resolution) -> bool:
-        """Hand over what became of a question; tell whether somebody waits for it here."""
-        mailbox = self._mailboxes.get(entry_id)
-        if mailbox is not None:
-            mailbox.deliver(settlement)
-        return mailbox is not None
+    def deliver(self, entry_id: str, resolution: Resolution) -> None:
+        """Wake the task that waits for a request, if it is in this process."""
+        waiter = self._waiters.get(entry_id)
+        if waiter is not None:
+            waiter.deliver(resolution)
 
     @contextlib.contextmanager
     def change_notifier(self, owner: str) -> Iterator[ChangeNotifier]:
-        """Have a bell that rings for *owner*."""
-        bell = ChangeNotifier()
+        """Provide a notifier for the requests of *owner*."""
+        notifier = ChangeNotifier()
         with self._lock:
-            self._bells.setdefault(owner, set()).add(bell)
+            self._notifiers.setdefault(owner, set()).add(notifier)
         try:
-            yield bell
+            yield notifier
         finally:
             with self._lock:
-                self._bells[owner].discard(bell)
-                if not self._bells[owner]:
-                    del self._bells[owner]
+                self._notifiers[owner].discard(notifier)
+                if not self._notifiers[owner]:
+                    del self._notifiers[owner]
 
     def notify(self, owner: str) -> None:
-        """Ring for those who watch *owner*."""
+        """Wake the tasks that watch *owner*."""
         with self._lock:
-            bells = tuple(self._bells.get(owner, ()))
-        for bell in bells:
-            bell.notify()
+            notifiers = tuple(self._notifiers.get(owner, ()))
+        for notifier in notifiers:
+            notifier.notify()
 
     def notify_all(self) -> None:
-        """Ring for all who watch."""
-        for owner in self.owners:
+        """Wake all tasks that watch an owner."""
+        for owner in self.watched_owners:
             self.notify(owner)
 
 
@@ -145,40 +150,21 @@ def _finish(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-def _finish_anywhere(future: asyncio.Future[None]) -> None:
+def _finish_from_any_thread(future: asyncio.Future[None]) -> None:
     loop = future.get_loop()
     try:
-        is_here = asyncio.get_running_loop() is loop
+        is_this_loop = asyncio.get_running_loop() is loop
     except RuntimeError:
-        is_here = False
-    if is_here:
+        is_this_loop = False
+    if is_this_loop:
         _finish(future)
         return
-    # An event loop that has ended has nobody left to wake.
+    # The event loop may have ended.  Then no task waits any more.
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(_finish, future)
 
 
 def _wake(waker: Waker) -> None:
-    # An event loop that has ended has nobody left to wake.
+    # The event loop may have ended.  Then no task waits any more.
     with contextlib.suppress(RuntimeError):
         waker.wake()
-
-
-class LocalWaiters:
-    """What a store has for those who wait in this process."""
-
-    def __init__(self) -> None:
-        self._waiting = WaiterRegistry()
-
-    def open(self, entry_id: str) -> AnswerWaiter:
-        """Begin to wait for a question of this process."""
-        return self._waiting.open(entry_id)
-
-    def close(self, entry_id: str) -> None:
-        """Wait for it no more."""
-        self._waiting.close(entry_id)
-
-    def change_notifier(self, owner: str) -> AbstractContextManager[ChangeNotifier]:
-        """Have a bell that rings when something of *owner*'s may have changed."""
-        return self._waiting.change_notifier(owner)

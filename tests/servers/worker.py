@@ -45,7 +45,7 @@ def serve(store: RedisStore) -> None:
 
 if __name__ == "__main__":
     part, url, prefix, *more = sys.argv[1:]
-    connected = RedisStore(url, prefix=prefix, lease=LEASE)
+    connected = RedisStore(url, prefix=prefix, lease_ttl=LEASE)
     if part == "ask":
         anyio.run(ask, connected, int(more[0]))
     else:

@@ -1,22 +1,32 @@
-"""Stores for the tests: real ones, that share what they hold as those of several processes do."""
+"""Inboxes for tests: real stores that share their contents as those of several processes do, and pending requests."""
 
 from __future__ import annotations
 
 import socket
 import subprocess
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 
-from mcp_elicit_client.inbox import MemoryStore, RedisStore, SqliteStore
-from tests.support import skip_or_fail
+from mcp_elicit_client import Answer, parse_request
+from mcp_elicit_client.inbox import Entry, Inbox, InboxHandler, MemoryStore, RedisStore, SqliteStore
+from tests.support import form_params, skip_or_fail
+
+FORM = form_params(
+    {"properties": {"a": {"type": "string", "title": "Color"}, "n": {"type": "integer"}}, "required": ["a"]},
+    "What color?",
+)
+URL = {"mode": "url", "message": "m", "url": "https://a.example/", "elicitationId": "e"}
+SECRET = "heliotrope-4711"
+KEY = b"k" * 32
 
 
 class Clock:
-    """The time, and some more."""
+    """The time, and more."""
 
     def __init__(self) -> None:
         self.ahead = 0.0
@@ -54,7 +64,7 @@ class RedisServer:
 
 
 class Stores:
-    """Makes stores that share what they hold, as those of two processes do."""
+    """Makes stores that share their contents, as those of two processes do."""
 
     def __init__(self, kind: str, folder: Path, clock: Clock, redis: Callable[[], RedisServer]) -> None:
         self.kind = kind
@@ -76,21 +86,26 @@ class Stores:
         return store
 
     async def content(self) -> str:
-        """All that is stored, as text."""
+        """Return everything that is stored, as text."""
         if self.kind == "memory":
-            return repr((self.made[0]._records, self.made[0]._calls))
+            return repr((self.made[0]._requests, self.made[0]._calls))
         if self.kind == "sqlite":
             files = self.path.parent.glob("inbox.db*")
             return "".join(file.read_bytes().decode("latin-1") for file in files)
         from redis.asyncio import Redis
 
         async with Redis.from_url(self.redis().url, decode_responses=True) as client:
-            keys = [key async for key in client.scan_iter(f"*{self.path}*")]
             every: Any = client
-            hashes = [
-                await every.hgetall(key) for key in keys if ":entry:" in key or ":call:" in key.partition("}")[2][:6]
-            ]
-            return repr((keys, hashes, [await every.get(key) for key in keys if ":body:" in key]))
+            prefix = f"{{{self.path}}}"
+            keys = [key async for key in client.scan_iter(f"*{self.path}*")]
+            kinds = {key: key.removeprefix(f"{prefix}:").partition(":")[0] for key in keys}
+            hashes = [await every.hgetall(key) for key in keys if kinds[key] in ("request", "call")]
+            return repr((keys, hashes, [await every.get(key) for key in keys if kinds[key] == "body"]))
+
+
+def same(first: Any, second: Any) -> bool:
+    """Return True if two requests have the same JSON form."""
+    return bool(first.model_dump() == second.model_dump())
 
 
 async def until(condition: Callable[[], Awaitable[Any]]) -> Any:
@@ -101,3 +116,51 @@ async def until(condition: Callable[[], Awaitable[Any]]) -> Any:
             if found:
                 return found
             await anyio.sleep(0.005)
+
+
+def request(params: Any = FORM, **details: Any) -> Any:
+    """Read a request of the server "mail"."""
+    return parse_request(params, server="mail", **details)
+
+
+async def pending(inbox: Inbox, owner: str = "ann", count: int = 1) -> tuple[Entry, ...]:
+    """Wait until *count* requests are pending, and return them."""
+
+    async def enough() -> tuple[Entry, ...]:
+        entries = (await inbox.list(owner)).entries
+        return entries if len(entries) >= count else ()
+
+    found: tuple[Entry, ...] = await until(enough)
+    return found
+
+
+class Waiting:
+    """A task that waits for an answer."""
+
+    answer: Answer
+
+    def __init__(self) -> None:
+        self.scope = anyio.CancelScope()
+        self.finished = anyio.Event()
+
+    async def result(self) -> Answer:
+        with anyio.fail_after(20):
+            await self.finished.wait()
+        return self.answer
+
+
+@asynccontextmanager
+async def asking(inbox: Inbox, params: Any = None, owner: str | None = "ann") -> AsyncIterator[Waiting]:
+    """Let a handler wait for an answer in the background."""
+    waiting = Waiting()
+    handler = InboxHandler(inbox, lambda _: owner)
+
+    async def ask() -> None:
+        with waiting.scope:
+            waiting.answer = await handler(request() if params is None else params)
+        waiting.finished.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        yield waiting
+        group.cancel_scope.cancel()

@@ -1,1 +1,1 @@
-"""Where questions wait: in memory, in a file of SQLite, in Redis."""
+"""The stores of an inbox: memory, SQLite and Redis."""

@@ -1,4 +1,4 @@
-"""Questions kept in this process, and gone with it."""
+"""`MemoryStore`: requests in the memory of one process."""
 
 from __future__ import annotations
 
@@ -11,244 +11,242 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from mcp_elicit_client.exceptions import State
-from mcp_elicit_client.inbox.stores.protocol import (
+from mcp_elicit_client.inbox.stores.models import (
+    CALL_STATE_TTL,
     HISTORY_TTL,
+    MAX_CHANGES,
     MAX_HISTORY,
-    REMEMBERED,
     CallState,
     Clock,
-    Record,
     Resolution,
     StoredCall,
+    StoredRequest,
 )
-from mcp_elicit_client.inbox.waiters import LocalWaiters
-
-SOME = 100
-"""How many changes are told at a time."""
+from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 
 @dataclass(slots=True)
-class _Owned:
-    waiting: list[tuple[int, str]] = field(default_factory=list)
-    settled: list[tuple[int, str]] = field(default_factory=list)
+class _OwnedRequests:
+    """The requests of one owner: pending ones by sequence, closed ones by revision, each with its ID."""
+
+    pending: list[tuple[int, str]] = field(default_factory=list)
+    closed: list[tuple[int, str]] = field(default_factory=list)
 
 
-class MemoryStore(LocalWaiters):
+class MemoryStore:
     """
-    Keeps questions in memory; safe in threads.
+    Store requests in memory, for the threads of one process.
 
     Args:
-        history: How many questions that no longer wait are kept for each owner.
-        keep: How long they are kept, in seconds.
-        clock: What time it is.
+        max_history: The number of closed requests that are kept for each
+            owner.
+        history_ttl: Seconds for which they are kept.
+        clock: Returns the current time, in seconds since 1970.
     """
 
     def __init__(
         self, *, max_history: int = MAX_HISTORY, history_ttl: float = HISTORY_TTL, clock: Clock = time.time
     ) -> None:
-        self.clock = clock
-        self._history = max_history
-        self._keep = history_ttl
+        self.clock: Clock = clock
+        self.waiters: WaiterRegistry = WaiterRegistry()
+        self._max_history = max_history
+        self._history_ttl = history_ttl
         self._lock = threading.RLock()
-        super().__init__()
-        self._records: dict[str, Record] = {}
-        self._owners: dict[str, _Owned] = {}
-        self._ends: list[tuple[float, str]] = []
+        self._requests: dict[str, StoredRequest] = {}
+        self._owners: dict[str, _OwnedRequests] = {}
+        self._request_expiry: list[tuple[float, str]] = []
         self._calls: dict[str, StoredCall] = {}
-        self._call_ends: list[tuple[float, str]] = []
-        self._claims: dict[str, str] = {}
-        self._position = 0
+        self._call_expiry: list[tuple[float, str]] = []
+        self._claim_tokens: dict[str, str] = {}
+        self._revision = 0
 
-    async def put(self, record: Record) -> None:
+    async def put(self, request: StoredRequest) -> None:
         with self._lock:
-            self._add(record)
-        self._waiting.notify(record.owner)
+            self._add(request)
+        self.waiters.notify(request.owner)
 
-    async def get(self, owner: str, entry_id: str) -> Record | None:
+    async def get(self, owner: str, entry_id: str) -> StoredRequest | None:
         with self._lock:
-            self._sweep()
+            self._close_stale()
             return self._find(owner, entry_id)
 
-    async def pending(self, owner: str, limit: int, after: int) -> Sequence[Record]:
+    async def pending(self, owner: str, limit: int, after: int) -> Sequence[StoredRequest]:
         with self._lock:
-            self._sweep()
-            return list(islice(self._after(self._of(owner).waiting, after), limit))
+            self._close_stale()
+            return list(islice(self._following(self._owned(owner).pending, after), limit))
 
-    async def history(self, owner: str, limit: int, before: int | None) -> Sequence[Record]:
+    async def history(self, owner: str, limit: int, before: int | None) -> Sequence[StoredRequest]:
         with self._lock:
-            self._sweep()
-            settled = self._prune(owner)
-            end = len(settled) if before is None else bisect_left(settled, (before, ""))
-            return [self._records[entry_id] for _, entry_id in reversed(settled[max(end - limit, 0) : end])]
+            self._close_stale()
+            closed = self._limit_history(owner)
+            end = len(closed) if before is None else bisect_left(closed, (before, ""))
+            return [self._requests[entry_id] for _, entry_id in reversed(closed[max(end - limit, 0) : end])]
 
-    async def changes(self, owner: str, since: int) -> Sequence[Record]:
+    async def changes(self, owner: str, since: int) -> Sequence[StoredRequest]:
         with self._lock:
-            self._sweep()
-            owned = self._of(owner)
-            found = heapq.merge(
-                self._after(owned.waiting, since), self._after(owned.settled, since), key=lambda each: each.revision
-            )
-            return list(islice(found, SOME))
+            self._close_stale()
+            owned = self._owned(owner)
+            following = (self._following(owned.pending, since), self._following(owned.closed, since))
+            return list(islice(heapq.merge(*following, key=lambda each: each.revision), MAX_CHANGES))
 
     async def last_revision(self) -> int:
-        return self._position
+        return self._revision
 
-    async def resolve(self, owner: str, entry_id: str, settlement: Resolution, token: str) -> State | None:  # noqa: ARG002
+    async def resolve(self, owner: str, entry_id: str, resolution: Resolution) -> State | None:
         with self._lock:
-            self._sweep()
-            record = self._find(owner, entry_id)
-            if record is None:
+            self._close_stale()
+            request = self._find(owner, entry_id)
+            if request is None:
                 return None
-            if record.resolution is not None:
-                return record.resolution.state
-            self._settle(record, settlement)
+            if request.resolution is not None:
+                return request.resolution.state
+            self._close(request, resolution)
             return "pending"
 
     async def erase_answer(self, entry_id: str) -> None:
         with self._lock:
-            self._wipe(entry_id)
+            self._erase_answer(entry_id)
 
-    async def suspend(self, call: StoredCall, questions: Sequence[Record], token: str) -> None:  # noqa: ARG002
+    async def suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
         with self._lock:
-            self._sweep()
-            self._forget_answers(call.id)
+            self._close_stale()
+            self._erase_answers_of(call.id)
             self._calls[call.id] = call
-            heapq.heappush(self._call_ends, (call.expires_at, call.id))
-            for question in questions:
-                self._add(question)
-        self._waiting.notify(call.owner)
+            heapq.heappush(self._call_expiry, (call.expires_at, call.id))
+            for request in requests:
+                self._add(request)
+        self.waiters.notify(call.owner)
 
-    async def suspended(self, owner: str, call_id: str) -> StoredCall | None:
+    async def get_call(self, owner: str, call_id: str) -> StoredCall | None:
         with self._lock:
-            self._sweep()
+            self._close_stale()
             call = self._calls.get(call_id)
             return call if call is not None and call.owner == owner else None
 
     async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
         with self._lock:
-            self._sweep()
+            self._close_stale()
             call = self._calls.get(call_id)
             if call is None or call.owner != owner:
                 return None
             if call.state == "suspended":
                 self._calls[call_id] = replace(call, state="resuming")
-                self._claims[call_id] = token
+                self._claim_tokens[call_id] = token
             return call.state
 
     async def release(self, call_id: str, token: str) -> None:
         with self._lock:
             call = self._calls.get(call_id)
-            if call is not None and call.state == "resuming" and self._claims[call_id] == token:
+            if call is not None and call.state == "resuming" and self._claim_tokens[call_id] == token:
                 self._calls[call_id] = replace(call, state="suspended")
 
     async def finish(self, call_id: str) -> None:
         with self._lock:
             call = self._calls.get(call_id)
             if call is not None:
-                self._forget_answers(call_id)
+                self._erase_answers_of(call_id)
                 self._calls[call_id] = replace(call, state="finished", body="")
 
     def forget(self, owner: str) -> None:
-        """Keep nothing of what *owner* was asked and no longer waits."""
+        """Delete the closed requests of *owner*."""
         with self._lock:
-            owned = self._of(owner)
-            for _, entry_id in owned.settled:
-                del self._records[entry_id]
-            owned.settled.clear()
-            self._prune(owner)
+            owned = self._owned(owner)
+            for _, entry_id in owned.closed:
+                del self._requests[entry_id]
+            owned.closed.clear()
+            self._limit_history(owner)
 
     async def aclose(self) -> None:
-        """Do nothing: there is nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
-    def _add(self, record: Record) -> None:
-        place = self._next()
-        self._records[record.id] = replace(record, sequence=place, revision=place)
-        self._owners.setdefault(record.owner, _Owned()).waiting.append((place, record.id))
-        heapq.heappush(self._ends, (record.expires_at, record.id))
+    def _add(self, request: StoredRequest) -> None:
+        revision = self._next_revision()
+        self._requests[request.id] = replace(request, sequence=revision, revision=revision)
+        self._owners.setdefault(request.owner, _OwnedRequests()).pending.append((revision, request.id))
+        heapq.heappush(self._request_expiry, (request.expires_at, request.id))
 
-    def _wipe(self, entry_id: str) -> None:
-        record = self._records.get(entry_id)
-        if record is not None and record.resolution is not None:
-            self._records[entry_id] = replace(record, resolution=replace(record.resolution, answer=None))
+    def _erase_answer(self, entry_id: str) -> None:
+        request = self._requests.get(entry_id)
+        if request is not None and request.resolution is not None:
+            self._requests[entry_id] = replace(request, resolution=replace(request.resolution, answer=None))
 
-    def _forget_answers(self, call_id: str) -> None:
+    def _erase_answers_of(self, call_id: str) -> None:
         call = self._calls.get(call_id)
         for entry_id in call.request_ids if call is not None else ():
-            self._wipe(entry_id)
+            self._erase_answer(entry_id)
 
-    def _next(self) -> int:
-        self._position += 1
-        return self._position
+    def _next_revision(self) -> int:
+        self._revision += 1
+        return self._revision
 
-    def _of(self, owner: str) -> _Owned:
-        return self._owners.get(owner) or _Owned()
+    def _owned(self, owner: str) -> _OwnedRequests:
+        return self._owners.get(owner) or _OwnedRequests()
 
-    def _find(self, owner: str, entry_id: str) -> Record | None:
-        record = self._records.get(entry_id)
-        return record if record is not None and record.owner == owner else None
+    def _find(self, owner: str, entry_id: str) -> StoredRequest | None:
+        request = self._requests.get(entry_id)
+        return request if request is not None and request.owner == owner else None
 
-    def _after(self, places: list[tuple[int, str]], after: int) -> Iterator[Record]:
-        for at in range(bisect_left(places, (after + 1, "")), len(places)):
-            yield self._records[places[at][1]]
+    def _following(self, positions: list[tuple[int, str]], after: int) -> Iterator[StoredRequest]:
+        for index in range(bisect_left(positions, (after + 1, "")), len(positions)):
+            yield self._requests[positions[index][1]]
 
-    def _settle(self, record: Record, settlement: Resolution) -> None:
-        changed = self._next()
-        self._records[record.id] = replace(record, revision=changed, resolution=settlement)
-        owned = self._owners[record.owner]
-        del owned.waiting[bisect_left(owned.waiting, (record.sequence, record.id))]
-        insort(owned.settled, (changed, record.id))
-        self._prune(record.owner)
-        self._waiting.deliver(record.id, settlement)
-        self._waiting.notify(record.owner)
+    def _close(self, request: StoredRequest, resolution: Resolution) -> None:
+        revision = self._next_revision()
+        self._requests[request.id] = replace(request, revision=revision, resolution=resolution)
+        owned = self._owners[request.owner]
+        del owned.pending[bisect_left(owned.pending, (request.sequence, request.id))]
+        insort(owned.closed, (revision, request.id))
+        self._limit_history(request.owner)
+        self.waiters.deliver(request.id, resolution)
+        self.waiters.notify(request.owner)
 
-    def _sweep(self) -> None:
-        """Settle what has expired; forget the ends of what was settled before."""
+    def _close_stale(self) -> None:
+        """Close requests that have expired, and erase calls that have expired."""
         now = self.clock()
-        while self._ends and self._ends[0][0] <= now:
-            when, entry_id = heapq.heappop(self._ends)
-            record = self._records.get(entry_id)
-            if record is not None and record.resolution is None:
-                self._settle(record, Resolution("expired", "clock", when))
-        while self._call_ends and self._call_ends[0][0] <= now:
-            _, call_id = heapq.heappop(self._call_ends)
-            self._end(call_id, now)
+        while self._request_expiry and self._request_expiry[0][0] <= now:
+            expired_at, entry_id = heapq.heappop(self._request_expiry)
+            request = self._requests.get(entry_id)
+            if request is not None and request.resolution is None:
+                self._close(request, Resolution("expired", "clock", expired_at))
+        while self._call_expiry and self._call_expiry[0][0] <= now:
+            _, call_id = heapq.heappop(self._call_expiry)
+            self._expire_call(call_id, now)
 
-    def _end(self, call_id: str, now: float) -> None:
-        """Forget a call that has expired: what it holds at once, that there was one later."""
+    def _expire_call(self, call_id: str, now: float) -> None:
+        """Erase the contents of a call that has expired; later forget its state as well."""
         call = self._calls.get(call_id)
-        if call is None or call.expires_at > now:  # it went on, and asks again
+        if call is None or call.expires_at > now:  # It was suspended again.
             return
-        if call.expires_at + REMEMBERED <= now:
+        if call.expires_at + CALL_STATE_TTL <= now:
             del self._calls[call_id]
-            self._claims.pop(call_id, None)
+            self._claim_tokens.pop(call_id, None)
             return
-        self._forget_answers(call_id)
+        self._erase_answers_of(call_id)
         state: CallState = "expired" if call.state == "suspended" else call.state
         self._calls[call_id] = replace(call, state=state, body="")
-        heapq.heappush(self._call_ends, (call.expires_at + REMEMBERED, call_id))
+        heapq.heappush(self._call_expiry, (call.expires_at + CALL_STATE_TTL, call_id))
 
-    def _prune(self, owner: str) -> list[tuple[int, str]]:
-        """Forget what is too old or too much; return what is left."""
-        owned = self._of(owner)
-        settled = owned.settled
-        oldest = self.clock() - self._keep
-        too_many = len(settled) - self._history
-        stale = bisect_right(settled, oldest, key=lambda each: self._when(each[1]))
-        gone = max(too_many, stale, 0)
-        left = [each for each in settled[:gone] if self._is_needed(each[1])]
-        for each in settled[:gone]:
-            if each not in left:
-                del self._records[each[1]]
-        settled[:gone] = left
-        if not owned.waiting and not settled:
+    def _limit_history(self, owner: str) -> list[tuple[int, str]]:
+        """Delete closed requests that are too old or too many; return the others."""
+        owned = self._owned(owner)
+        closed = owned.closed
+        oldest = self.clock() - self._history_ttl
+        too_old = bisect_right(closed, oldest, key=lambda each: self._closed_at(each[1]))
+        excess = max(len(closed) - self._max_history, too_old, 0)
+        kept = [each for each in closed[:excess] if self._is_needed(each[1])]
+        for each in closed[:excess]:
+            if each not in kept:
+                del self._requests[each[1]]
+        closed[:excess] = kept
+        if not owned.pending and not closed:
             self._owners.pop(owner, None)
-        return settled
+        return closed
 
     def _is_needed(self, entry_id: str) -> bool:
-        """Tell whether a parked call still needs the answer to a question."""
-        call = self._calls.get(self._records[entry_id].call)
+        """Return True if a suspended call still needs the answer to a request."""
+        call = self._calls.get(self._requests[entry_id].call_id)
         return call is not None and bool(call.body)
 
-    def _when(self, entry_id: str) -> float:
-        settlement = self._records[entry_id].resolution
-        return settlement.updated_at if settlement is not None else 0.0
+    def _closed_at(self, entry_id: str) -> float:
+        resolution = self._requests[entry_id].resolution
+        return resolution.updated_at if resolution is not None else 0.0

@@ -1,239 +1,133 @@
-"""What an inbox needs of a place to keep questions."""
+"""The protocols that a store implements: `RequestStore` and `CallStore`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Protocol
 
 from mcp_elicit_client.exceptions import State
-
-if TYPE_CHECKING:
-    from mcp_elicit_client.inbox.waiters import AnswerWaiter, ChangeNotifier
-
-LEASE = 30.0
-"""How long a process that gives no sign of life counts as alive, in seconds."""
-
-MAX_HISTORY = 200
-"""How many questions that no longer wait are kept for each owner."""
-
-HISTORY_TTL = 7 * 86_400.0
-"""How long they are kept, in seconds."""
-
-REMEMBERED = 3_600.0
-"""How long it is known of a parked call what became of it, in seconds after it has expired."""
-
-Clock: TypeAlias = Callable[[], float]
-"""Seconds since 1970, as `time.time` counts them."""
+from mcp_elicit_client.inbox.stores.models import CallState, Clock, Resolution, StoredCall, StoredRequest
+from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class RequestStore(Protocol):
     """
-    What became of a question.
+    Stores requests and closes each exactly once.
+
+    A request that has expired, or whose process no longer renews its lease,
+    is closed before the store returns anything about it.  Every method
+    raises `InboxError` if the store cannot be used.
 
     Attributes:
-        state: Any but waiting.
-        who: Who brought it about.
-        when: When, in seconds since 1970.
-        action: What the answer was; empty without one.
-        answer: The answer, sealed; None without one, and once it is delivered.
-    """
-
-    state: State
-    answered_by: str
-    updated_at: float
-    action: str = ""
-    answer: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """
-    A question as it is stored.
-
-    Attributes:
-        id: Its name.
-        owner: Whose it is.
-        request: The request, sealed.
-        created: When it was asked, in seconds since 1970.
-        expires: Until when it can be answered, the same.
-        place: Where it stands among all that were asked; the store says.
-        changed: Where its last change stands among all changes; the store says.
-        settlement: What became of it; None while it waits.
-        call: The parked call that it belongs to; empty where a process waits
-            for it.
-    """
-
-    id: str
-    owner: str
-    request: str
-    created_at: float
-    expires_at: float
-    sequence: int = 0
-    revision: int = 0
-    resolution: Resolution | None = None
-    call: str = ""
-
-
-CallState: TypeAlias = Literal["suspended", "resuming", "finished", "expired"]
-"""
-Where a parked call is: it waits to be resumed; a process is at it, or died
-over it; it went on; nobody resumed it in time.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredCall:
-    """
-    A parked call as it is stored.
-
-    Attributes:
-        id: Its name.
-        owner: Whose it is.
-        body: All that is needed to resume it, sealed; empty once it is over.
-        questions: The names of its questions.
-        created: When it was parked, in seconds since 1970.
-        expires: Until when it can be resumed, the same.
-        state: Where it is.
-    """
-
-    id: str
-    owner: str
-    body: str
-    request_ids: tuple[str, ...]
-    created_at: float
-    expires_at: float
-    state: CallState = "suspended"
-
-
-_CALL = "call:"
-
-
-def lease_owner(call_id: str) -> str:
-    """Name a parked call where processes have their names: it keeps its questions alive as they do."""
-    return f"{_CALL}{call_id}"
-
-
-def call_of(keeper: str) -> str:
-    """Return the parked call that keeps a question alive; empty if it is a process."""
-    return keeper.removeprefix(_CALL) if keeper.startswith(_CALL) else ""
-
-
-class Store(Protocol):
-    """
-    Keeps questions, and settles each exactly once.
-
-    A question that has expired, or whose process gives no sign of life, is
-    settled as that before anything is told of it.  The questions of a parked
-    call need no process, and keep their answers until the call is over or has
-    expired.  Whatever goes wrong is an `InboxError`.
-
-    Attributes:
-        clock: What time it is.
+        clock: Returns the current time.
     """
 
     clock: Clock
 
-    def open(self, entry_id: str) -> AnswerWaiter:
-        """Begin to wait for a question of this process; call it before `put`."""
+    @property
+    def waiters(self) -> WaiterRegistry:
+        """The tasks of this process that wait for answers or changes, in the running event loop if that matters."""
         ...
 
-    def close(self, entry_id: str) -> None:
-        """Wait for it no more."""
+    async def put(self, request: StoredRequest) -> None:
+        """Store a new request of this process, and renew its lease as long as a task waits for the answer."""
         ...
 
-    def change_notifier(self, owner: str) -> AbstractContextManager[ChangeNotifier]:
-        """Have a bell that rings when something of *owner*'s may have changed."""
+    async def get(self, owner: str, entry_id: str) -> StoredRequest | None:
+        """Return one request of *owner*; None if there is no such request."""
         ...
 
-    async def put(self, record: Record) -> None:
-        """Keep a new question of this process, and keep it alive as long as it is waited for."""
+    async def pending(self, owner: str, limit: int, after: int) -> Sequence[StoredRequest]:
+        """Return the first *limit* pending requests of *owner* with a sequence above *after*."""
         ...
 
-    async def get(self, owner: str, entry_id: str) -> Record | None:
-        """Return one question of *owner*; None if there is none."""
+    async def history(self, owner: str, limit: int, before: int | None) -> Sequence[StoredRequest]:
+        """Return the last *limit* closed requests of *owner* with a revision below *before*, latest first."""
         ...
 
-    async def pending(self, owner: str, limit: int, after: int) -> Sequence[Record]:
-        """Return the first *limit* questions of *owner* that wait, past the place *after*."""
-        ...
-
-    async def history(self, owner: str, limit: int, before: int | None) -> Sequence[Record]:
-        """Return the last *limit* questions of *owner* that no longer wait, changed before *before*, last first."""
-        ...
-
-    async def changes(self, owner: str, since: int) -> Sequence[Record]:
-        """Return the questions of *owner* that have changed after *since*, in that order, some at a time."""
+    async def changes(self, owner: str, since: int) -> Sequence[StoredRequest]:
+        """Return the next requests of *owner* with a revision above *since*, in the order of their revisions."""
         ...
 
     async def last_revision(self) -> int:
-        """Return where the last of all changes stands."""
+        """Return the revision of the last change."""
         ...
 
-    async def resolve(self, owner: str, entry_id: str, settlement: Resolution, token: str) -> State | None:
+    async def resolve(self, owner: str, entry_id: str, resolution: Resolution) -> State | None:
         """
-        Settle a question if it waits, for all to see, exactly once.
+        Close a pending request, exactly once for all processes.
 
         Args:
-            owner: Whose it is.
-            entry_id: Which.
-            settlement: What is to become of it.
-            token: Names this attempt, which may be repeated where it is not
-                known whether it arrived.
+            owner: The owner of the request.
+            entry_id: The ID of the request.
+            resolution: How to close it.
 
         Returns:
-            What it was before: if that is waiting, it is settled now; if it
-            is not, nothing was changed.  None if there is none.
+            The state before: if that is ``pending``, the request is closed
+            now, otherwise nothing was changed.  None if there is no such
+            request.
         """
         ...
 
     async def erase_answer(self, entry_id: str) -> None:
-        """Forget the answer of a question of this process: it was delivered, or nobody waits for it."""
+        """Erase the answer to a request of this process."""
         ...
 
-    async def suspend(self, call: StoredCall, questions: Sequence[Record], token: str) -> None:
-        """
-        Keep a call and its questions, all or nothing.
+    async def aclose(self) -> None:
+        """Close files and connections."""
+        ...
 
-        A call of that name is replaced, and the answers to its questions are
-        forgotten: it went on, and asks again.
+
+class CallStore(Protocol):
+    """
+    Stores suspended calls and lets one process at a time resume each.
+
+    The requests of a suspended call need no process.  Their answers are kept
+    until the call is finished or has expired.  Every method raises
+    `InboxError` if the store cannot be used.
+    """
+
+    async def suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
+        """
+        Store a call and its requests, all or nothing.
+
+        A stored call with the same ID is replaced, and the answers to its
+        requests are erased.
 
         Args:
             call: The call.
-            questions: What it asks; each names the call.
-            token: Names this attempt, as in `settle`.
+            requests: Its requests; each has the ID of the call.
         """
         ...
 
-    async def suspended(self, owner: str, call_id: str) -> StoredCall | None:
-        """Return a call of *owner*, as it is; None if there is none."""
+    async def get_call(self, owner: str, call_id: str) -> StoredCall | None:
+        """Return a call of *owner*; None if there is no such call."""
         ...
 
     async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
         """
-        Begin to resume a parked call, for all to see, exactly once.
+        Claim a suspended call in order to resume it, exactly once for all processes.
 
         Args:
-            owner: Whose it is.
-            call_id: Which.
-            token: Names this attempt, as in `settle`.
+            owner: The owner of the call.
+            call_id: The ID of the call.
+            token: Identifies the claim.
 
         Returns:
-            Where it was before: if that is parked, it is resuming now; if
-            not, nothing was changed.  None if there is none.
+            The state before: if that is ``suspended``, the call is claimed
+            now, otherwise nothing was changed.  None if there is no such
+            call.
         """
         ...
 
     async def release(self, call_id: str, token: str) -> None:
-        """Park a call again that was claimed with *token*, if it was: the server has seen nothing of it."""
+        """Suspend a call again that was claimed with *token*: nothing was sent to the server."""
         ...
 
     async def finish(self, call_id: str) -> None:
-        """Forget a call that was claimed here, and the answers to its questions: the server has seen them."""
+        """Erase a claimed call and the answers to its requests: they were sent to the server."""
         ...
 
-    async def aclose(self) -> None:
-        """Let go of files and connections."""
-        ...
+
+class Store(RequestStore, CallStore, Protocol):
+    """A place for requests and suspended calls."""

@@ -1,72 +1,55 @@
-"""Questions kept in Redis, for the processes of several machines."""
+"""`RedisStore`: requests in Redis, for the processes of several machines."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import secrets
 import time
 import weakref
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from itertools import chain
-from typing import cast
+from typing import Any, cast
 
 from mcp_elicit_client._concurrency import is_trio
 from mcp_elicit_client.exceptions import InboxError, MissingExtraError, State
-from mcp_elicit_client.inbox.stores.protocol import (
+from mcp_elicit_client.inbox.stores.models import (
+    CALL_STATE_TTL,
     HISTORY_TTL,
-    LEASE,
+    LEASE_TTL,
+    MAX_CHANGES,
     MAX_HISTORY,
-    REMEMBERED,
     CallState,
     Clock,
-    Record,
     Resolution,
     StoredCall,
-    call_of,
+    StoredRequest,
 )
 from mcp_elicit_client.inbox.stores.redis_connection import RedisConnection
-from mcp_elicit_client.inbox.stores.redis_scripts import (
-    CLAIM,
-    FIND,
-    FINISH,
-    PARK,
-    PARKED,
-    READ,
-    RELEASE,
-    RESUME,
-    SWEEP,
-    WIPE,
-)
-from mcp_elicit_client.inbox.waiters import AnswerWaiter, ChangeNotifier
+from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 PREFIX = "{mcp-elicit-inbox}"
-"""What the names of all keys begin with; in braces, so that a cluster keeps them together."""
-
-SOME = 100
-"""How many changes are told at a time."""
+"""The beginning of all keys.  The braces keep them on one node of a cluster."""
 
 
 class RedisStore:
     """
-    Keeps questions in Redis, for asyncio.
+    Store requests in Redis, for asyncio.
 
-    What became of a question is published, and read again every half second
-    too, so that nothing is lost when a connection breaks.  Questions that
-    Redis has lost, as one does that restarts and keeps nothing, are put
-    again by the processes that wait for them.
+    Resolutions are published, and read again every half second, so that none
+    is lost when a connection breaks.  If Redis restarts without its data,
+    the processes that wait store their requests again.
 
-    Whose clocks differ by more than a few seconds cannot share it.
+    The clocks of all machines must agree to a few seconds.
 
     Args:
-        url: Where Redis is, such as ``redis://localhost:6379``.
-        prefix: What the names of all keys begin with.
-        history: How many questions that no longer wait are kept for each owner.
-        keep: How long they are kept, in seconds.
-        lease: How long a process that gives no sign of life counts as alive,
-            in seconds.
-        clock: What time it is.
+        url: The URL of Redis, such as ``redis://localhost:6379``.
+        prefix: The beginning of all keys.
+        max_history: The number of closed requests that are kept for each
+            owner.
+        history_ttl: Seconds for which they are kept.
+        lease_ttl: Seconds after which a process that no longer renews its
+            lease counts as stopped.
+        clock: Returns the current time, in seconds since 1970.
 
     Raises:
         MissingExtraError: If the package ``redis`` is not installed.
@@ -79,153 +62,102 @@ class RedisStore:
         prefix: str = PREFIX,
         max_history: int = MAX_HISTORY,
         history_ttl: float = HISTORY_TTL,
-        lease: float = LEASE,
+        lease_ttl: float = LEASE_TTL,
         clock: Clock = time.time,
     ) -> None:
         try:
-            import redis.asyncio  # noqa: F401
+            import redis.asyncio  # noqa: F401 -- only to see that it is installed
         except ImportError as error:
             raise MissingExtraError("redis", "an inbox in Redis") from error
-        self.clock = clock
+        self.clock: Clock = clock
         self._url = url
         self._prefix = prefix
-        self._bounds = (max_history, round(history_ttl * 1_000))
-        self._lease = lease
-        self._links: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, RedisConnection] = weakref.WeakKeyDictionary()
+        self._options: dict[str, Any] = {
+            "clock": clock,
+            "lease_ttl": lease_ttl,
+            "max_history": max_history,
+            "history_ttl": history_ttl,
+        }
+        self._connections: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, RedisConnection] = (
+            weakref.WeakKeyDictionary()
+        )
 
-    def open(self, entry_id: str) -> AnswerWaiter:
-        return self._link().waiting.open(entry_id)
+    @property
+    def waiters(self) -> WaiterRegistry:
+        return self._connection.waiters
 
-    def close(self, entry_id: str) -> None:
-        link = self._link()
-        link.waiting.close(entry_id)
-        link.forget(entry_id)
+    async def put(self, request: StoredRequest) -> None:
+        connection = self._connection
+        connection.listen()
+        await connection.put(request)
 
-    def change_notifier(self, owner: str) -> AbstractContextManager[ChangeNotifier]:
-        return self._link().waiting.change_notifier(owner)
+    async def get(self, owner: str, entry_id: str) -> StoredRequest | None:
+        row = await self._connection.run("get", entry_id, owner)
+        return StoredRequest.from_row(_mapping(row)) if row else None
 
-    async def put(self, record: Record) -> None:
-        link = self._link()
-        link.listen()
-        await link.put(record)
+    async def pending(self, owner: str, limit: int, after: int) -> Sequence[StoredRequest]:
+        return _requests(await self._connection.run("pending", owner, after, limit))
 
-    async def get(self, owner: str, entry_id: str) -> Record | None:
-        row = await self._link().run(FIND, entry_id, owner, self.clock(), *self._bounds)
-        return _record(row) if row else None
+    async def history(self, owner: str, limit: int, before: int | None) -> Sequence[StoredRequest]:
+        return _requests(await self._connection.run("history", owner, "" if before is None else before, limit))
 
-    async def pending(self, owner: str, limit: int, after: int) -> Sequence[Record]:
-        await self._sweep()
-        return await self._read(f":waiting:{owner}", f"({after}", "+inf", limit)
-
-    async def history(self, owner: str, limit: int, before: int | None) -> Sequence[Record]:
-        await self._sweep()
-        to = "+inf" if before is None else f"({before}"
-        return await self._read(f":settled:{owner}", "-inf", to, limit, "last first")
-
-    async def changes(self, owner: str, since: int) -> Sequence[Record]:
-        self._link().listen()
-        await self._sweep()
-        waiting = await self._read(f":waiting:{owner}", f"({since}", "+inf", SOME)
-        settled = await self._read(f":settled:{owner}", f"({since}", "+inf", SOME)
-        return sorted([*waiting, *settled], key=lambda each: each.revision)[:SOME]
+    async def changes(self, owner: str, since: int) -> Sequence[StoredRequest]:
+        connection = self._connection
+        connection.listen()
+        found = _requests(await connection.run("changes", owner, since, MAX_CHANGES))
+        return sorted(found, key=lambda each: each.revision)[:MAX_CHANGES]
 
     async def last_revision(self) -> int:
-        return int(await self._link().run_command("GET", f"{self._prefix}:position") or 0)
+        return int(await self._connection.run("last_revision"))
 
-    async def resolve(self, owner: str, entry_id: str, settlement: Resolution, token: str) -> State | None:
-        about = (
-            settlement.state,
-            settlement.answered_by,
-            settlement.updated_at,
-            settlement.action,
-            settlement.answer or "",
-        )
-        state = await self._link().run(CLAIM, entry_id, owner, self.clock(), *self._bounds, token, *about)
+    async def resolve(self, owner: str, entry_id: str, resolution: Resolution) -> State | None:
+        about = (resolution.state, resolution.answered_by, resolution.updated_at, resolution.action)
+        state = await self._connection.run("resolve", entry_id, owner, *about, resolution.answer or "")
         return cast("State | None", state)
 
     async def erase_answer(self, entry_id: str) -> None:
-        link = self._link()
-        if not link.wipes(entry_id):
-            await link.run(WIPE, link.worker, entry_id)
+        await self._connection.erase_answer(entry_id)
 
-    async def suspend(self, call: StoredCall, questions: Sequence[Record], token: str) -> None:
-        _, keep = self._bounds
-        known = round(REMEMBERED * 1_000)
-        about = (call.id, call.owner, call.body, json.dumps(call.request_ids), call.created_at, call.expires_at)
-        each = [
-            (one.id, one.request, one.created_at, one.expires_at, self._left(one.expires_at) + keep)
-            for one in questions
-        ]
-        await self._link().run(PARK, *about, self._left(call.expires_at), known, token, *chain.from_iterable(each))
+    async def suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
+        state_ttl = round(CALL_STATE_TTL * 1_000)
+        about = (call.id, call.owner, json.dumps(call.request_ids), call.created_at, call.expires_at, call.body)
+        each = [(request.id, request.request, request.created_at, request.expires_at) for request in requests]
+        await self._connection.run("suspend", state_ttl, *about, *chain.from_iterable(each))
 
-    async def suspended(self, owner: str, call_id: str) -> StoredCall | None:
-        row = await self._link().run(PARKED, call_id, owner, self.clock())
-        return _call(row) if row else None
+    async def get_call(self, owner: str, call_id: str) -> StoredCall | None:
+        row = await self._connection.run("get_call", call_id, owner)
+        return StoredCall.from_row(_mapping(row)) if row else None
 
     async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
-        return cast("CallState | None", await self._link().run(RESUME, call_id, owner, self.clock(), token))
+        return cast("CallState | None", await self._connection.run("claim", call_id, owner, token))
 
     async def release(self, call_id: str, token: str) -> None:
-        await self._link().run(RELEASE, call_id, token)
+        await self._connection.run("release", call_id, token)
 
     async def finish(self, call_id: str) -> None:
-        await self._link().run(FINISH, call_id)
+        await self._connection.run("finish", call_id)
 
     async def aclose(self) -> None:
-        link = self._links.pop(asyncio.get_running_loop(), None)
-        if link is not None:
-            await link.aclose()
+        connection = self._connections.pop(asyncio.get_running_loop(), None)
+        if connection is not None:
+            await connection.aclose()
 
-    async def _sweep(self) -> None:
-        await self._link().run(SWEEP, self.clock(), *self._bounds)
-
-    async def _read(self, key: str, *part: object) -> list[Record]:
-        rows = await self._link().run(READ, key, *part, *(() if len(part) == 4 else ("first first",)))
-        return [_record(row) for row in rows]
-
-    def _left(self, until: float) -> int:
-        return max(round((until - self.clock()) * 1_000), 0)
-
-    def _link(self) -> RedisConnection:
+    @property
+    def _connection(self) -> RedisConnection:
+        """The connection of the running event loop."""
         if is_trio():
-            raise InboxError("an inbox in Redis needs asyncio")
+            raise InboxError("An inbox in Redis requires asyncio.")
         loop = asyncio.get_running_loop()
-        link = self._links.get(loop)
-        if link is None:
-            link = RedisConnection(
-                self._url, self._prefix, secrets.token_hex(8), self._lease, self._bounds[1], self.clock
-            )
-            self._links[loop] = link
-        return link
+        connection = self._connections.get(loop)
+        if connection is None:
+            connection = RedisConnection(self._url, self._prefix, **self._options)
+            self._connections[loop] = connection
+        return connection
 
 
-def _record(names_and_values: list[str]) -> Record:
-    row = dict(zip(names_and_values[::2], names_and_values[1::2], strict=True))
-    try:
-        settlement = None
-        if row["state"] != "pending":
-            moment = float(row["moment"])
-            settlement = Resolution(row["state"], row["who"], moment, row["action"], row.get("answer"))  # type: ignore[arg-type]
-        return Record(
-            row["id"],
-            row["owner"],
-            row["request"],
-            float(row["created"]),
-            float(row["expires"]),
-            int(row["place"]),
-            int(row["changed"]),
-            settlement,
-            call_of(row["worker"]),
-        )
-    except (KeyError, ValueError) as error:
-        raise InboxError("the inbox holds what is no question") from error
+def _requests(rows: Sequence[list[str]]) -> list[StoredRequest]:
+    return [StoredRequest.from_row(_mapping(row)) for row in rows]
 
 
-def _call(names_and_values: list[str]) -> StoredCall:
-    row = dict(zip(names_and_values[::2], names_and_values[1::2], strict=True))
-    try:
-        questions = tuple(map(str, json.loads(row["questions"])))
-        times = (float(row["created"]), float(row["expires"]))
-        return StoredCall(row["id"], row["owner"], row["body"], questions, *times, cast("CallState", row["state"]))
-    except (KeyError, ValueError, TypeError) as error:
-        raise InboxError("the inbox holds what is no parked call") from error
+def _mapping(names_and_values: list[str]) -> dict[str, str]:
+    return dict(zip(names_and_values[::2], names_and_values[1::2], strict=True))

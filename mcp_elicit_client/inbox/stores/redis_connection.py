@@ -1,189 +1,206 @@
-"""One process's connection to Redis: what it asks, what it hears, its sign of life."""
+"""The connection of one event loop to Redis: it runs commands, listens for changes and renews the lease."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import hashlib
+import importlib.resources
 import json
 import logging
+import secrets
 from typing import Any
 
 from mcp_elicit_client.exceptions import InboxError
-from mcp_elicit_client.inbox.stores.protocol import Clock, Record, Resolution
-from mcp_elicit_client.inbox.stores.redis_scripts import BEAT, PUT, WIPE
+from mcp_elicit_client.inbox.stores.models import Clock, Resolution, StoredRequest
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 _logger = logging.getLogger("mcp_elicit_client")
 
-LOOK = 0.5
-"""How often what was not heard is read, in seconds; with it goes the sign of life."""
+POLL_INTERVAL = 0.5
+"""Seconds between two lease renewals, which also read what was published while no one listened."""
 
-_PATIENCE = 5.0
+_TIMEOUT = 5.0
 _BATCH = 100
-_CONNECTIONS = 16
+_MAX_CONNECTIONS = 16
+
+
+def _load_script() -> tuple[str, str]:
+    """Return the script with all commands, and its SHA-1 digest."""
+    script = (importlib.resources.files(__package__) / "redis.lua").read_text(encoding="utf-8")
+    return script, hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
+
+
+_SCRIPT, _SCRIPT_DIGEST = _load_script()
 
 
 class RedisConnection:
     """
-    What one event loop has to do with Redis.
+    A pool of connections and a listener, for one event loop.
 
     Args:
-        url: Where Redis is.
-        prefix: What the names of all keys begin with.
-        worker: What this process is called there.
-        lease: How long it counts as alive without a sign of life, in seconds.
-        keep: How long settled questions are kept, in milliseconds.
-        clock: What time it is.
+        url: The URL of Redis.
+        prefix: The beginning of all keys.
+        clock: Returns the current time.
+        lease_ttl: Seconds for which a lease is valid.
+        max_history: The number of closed requests that are kept for each
+            owner.
+        history_ttl: Seconds for which they are kept.
 
     Attributes:
-        waiting: Who waits here.
-        worker: What this process is called.
+        waiters: The tasks of the event loop that wait.
     """
 
-    def __init__(self, url: str, prefix: str, worker: str, lease: float, keep: int, clock: Clock) -> None:  # noqa: PLR0913, PLR0917
+    def __init__(  # noqa: PLR0913 -- all by keyword
+        self, url: str, prefix: str, *, clock: Clock, lease_ttl: float, max_history: int, history_ttl: float
+    ) -> None:
         from redis.asyncio import BlockingConnectionPool, Redis
         from redis.exceptions import NoScriptError, RedisError
 
-        self.waiting: WaiterRegistry = WaiterRegistry()
-        self.worker = worker
-        times = dict.fromkeys(("timeout", "socket_timeout", "socket_connect_timeout"), _PATIENCE)
-        pool = BlockingConnectionPool.from_url(url, max_connections=_CONNECTIONS, decode_responses=True, **times)
+        self.waiters: WaiterRegistry = WaiterRegistry()
+        timeouts = dict.fromkeys(("timeout", "socket_timeout", "socket_connect_timeout"), _TIMEOUT)
+        pool = BlockingConnectionPool.from_url(url, max_connections=_MAX_CONNECTIONS, decode_responses=True, **timeouts)
         self._redis: Any = Redis.from_pool(pool)
         self._failures = (RedisError, OSError, asyncio.TimeoutError)
-        self._no_script = NoScriptError
+        self._no_script_error = NoScriptError
         self._prefix = prefix
-        self._lease = lease
-        self._keep = keep
+        self._worker = secrets.token_hex(8)
         self._clock = clock
-        self._records: dict[str, Record] = {}
-        self._wipes: set[str] = set()
-        self._task: asyncio.Task[None] | None = None
-        self._is_away = False
+        self._lease_ttl = lease_ttl
+        self._limits = (max_history, round(history_ttl * 1_000))
+        self._requests: dict[str, StoredRequest] = {}
+        self._to_erase: set[str] = set()
+        self._listener: asyncio.Task[None] | None = None
+        self._has_failed = False
 
-    async def run(self, script: str, *values: object) -> Any:
+    async def run(self, command: str, *arguments: object) -> Any:
         """
-        Run a script.
+        Run a command of ``redis.lua``.
 
         Raises:
-            InboxError: If Redis cannot be reached, or refuses.
+            InboxError: If Redis cannot be reached, refuses, or holds data of
+                another format.
         """
+        about = (1, self._prefix, self._clock(), *self._limits, command, *arguments)
         try:
             try:
-                return await self._redis.evalsha(_digest(script), 1, self._prefix, *values)
-            except self._no_script:
-                return await self._redis.eval(script, 1, self._prefix, *values)
+                return await self._redis.evalsha(_SCRIPT_DIGEST, *about)
+            except self._no_script_error:
+                return await self._redis.eval(_SCRIPT, *about)
         except self._failures as error:
-            raise InboxError(f"the inbox in Redis cannot be used: {type(error).__name__}") from error
+            raise self._inbox_error(error) from error
 
-    async def run_command(self, *command: object) -> Any:
-        """Run a command; raises as `run`."""
-        try:
-            return await self._redis.execute_command(*command)
-        except self._failures as error:
-            raise InboxError(f"the inbox in Redis cannot be used: {type(error).__name__}") from error
+    async def put(self, request: StoredRequest) -> None:
+        """Store a request, and again if Redis loses it while a task waits; raises as `run`."""
+        about = (request.id, request.owner, request.request, request.created_at, request.expires_at)
+        await self.run("put", self._worker, self._lease_end(), *about)
+        if request.id in self.waiters:
+            self._requests[request.id] = request
 
-    async def put(self, record: Record) -> None:
-        """Keep a question, again where Redis has lost it; raises as `run`."""
-        now = self._clock()
-        left = max(round((record.expires_at - now) * 1_000), 0) + self._keep
-        about = (record.id, record.owner, self.worker, record.request, record.created_at, record.expires_at)
-        await self.run(PUT, *about, now + self._lease, left)
-        if record.id in self.waiting:
-            self._records[record.id] = record
-
-    def forget(self, entry_id: str) -> None:
-        """Put a question never again."""
-        self._records.pop(entry_id, None)
-
-    def wipes(self, entry_id: str) -> bool:
-        """Tell whether the answer of a question is being forgotten."""
-        return entry_id in self._wipes
+    async def erase_answer(self, entry_id: str) -> None:
+        """Erase an answer, unless the listener is about to; raises as `run`."""
+        if entry_id not in self._to_erase:
+            await self.run("erase_answers", self._worker, entry_id)
 
     def listen(self) -> None:
-        """Begin to listen, unless that is going on; it ends when nobody waits any more."""
-        if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._listen())
+        """Start the listener, unless it runs.  It ends when no task waits any more."""
+        if self._listener is None or self._listener.done():
+            self._listener = asyncio.get_running_loop().create_task(self._listen())
 
     async def aclose(self) -> None:
-        """Let go of the connections."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        """Close the connections."""
+        if self._listener is not None:
+            self._listener.cancel()
+            await asyncio.gather(self._listener, return_exceptions=True)
         with contextlib.suppress(InboxError):
-            await self._wipe()
+            await self._erase_answers()
         await self._redis.aclose()
 
-    async def _listen(self) -> None:
-        while self.waiting or self._wipes:
-            if not await self._hear_until_it_breaks():
-                await asyncio.sleep(LOOK)
+    def _lease_end(self) -> float:
+        return self._clock() + self._lease_ttl
 
-    async def _hear_until_it_breaks(self) -> bool:
+    async def _listen(self) -> None:
+        while self.waiters or self._to_erase:
+            if not await self._listen_until_failure():
+                await asyncio.sleep(POLL_INTERVAL)
+
+    async def _listen_until_failure(self) -> bool:
+        """Listen as long as it is needed; return False if the connection failed."""
         try:
             async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
-                await self._hear(channel)
+                await self._listen_on(channel)
         except (InboxError, *self._failures) as error:
-            if not self._is_away:
-                _logger.warning("the inbox in Redis is away; questions wait: %s", type(error).__name__)
-            self._is_away = True
+            if not self._has_failed:
+                _logger.warning("Requests in the inbox stay pending. %s", self._inbox_error(error))
+            self._has_failed = True
             return False
         return True
 
-    async def _hear(self, channel: Any) -> None:
+    async def _listen_on(self, channel: Any) -> None:
         loop = asyncio.get_running_loop()
-        look_at = 0.0
-        while self.waiting or self._wipes:
+        poll_at = 0.0
+        while self.waiters or self._to_erase:
             await self._subscribe(channel)
-            if loop.time() >= look_at:
-                await self._look()
-                self._is_away = False
-                look_at = loop.time() + LOOK
-            message = await channel.get_message(timeout=0 if self._wipes else look_at - loop.time())
+            if loop.time() >= poll_at:
+                await self._poll()
+                self._has_failed = False
+                poll_at = loop.time() + POLL_INTERVAL
+            message = await channel.get_message(timeout=0 if self._to_erase else poll_at - loop.time())
             if message is not None:
-                self._take(message["channel"], message["data"])
-                await asyncio.sleep(0)  # whoever waits goes first
-            if self._wipes and (message is None or len(self._wipes) >= _BATCH):
-                await self._wipe()
+                self._receive(message["channel"], message["data"])
+                await asyncio.sleep(0)  # The task that waits runs first.
+            if self._to_erase and (message is None or len(self._to_erase) >= _BATCH):
+                await self._erase_answers()
 
     async def _subscribe(self, channel: Any) -> None:
-        wanted = {f"{self._prefix}:worker:{self.worker}"}
-        wanted |= {f"{self._prefix}:owner:{owner}" for owner in self.waiting.owners}
+        wanted = {f"{self._prefix}:resolutions:{self._worker}"}
+        wanted |= {f"{self._prefix}:changes:{owner}" for owner in self.waiters.watched_owners}
         known = set(channel.channels)
         if wanted - known:
             await channel.subscribe(*(wanted - known))
         if known - wanted:
             await channel.unsubscribe(*(known - wanted))
 
-    async def _look(self) -> None:
-        """Give a sign of life, and read what was not heard."""
-        is_known, *outcomes = await self.run(BEAT, self.worker, self._clock() + self._lease)
+    async def _poll(self) -> None:
+        """Renew the lease, and receive the resolutions that were not heard."""
+        self._requests = {entry_id: each for entry_id, each in self._requests.items() if entry_id in self.waiters}
+        is_known, *resolutions = await self.run("renew_lease", self._worker, self._lease_end())
         if not is_known:
-            for record in tuple(self._records.values()):
-                await self.put(record)
-        for outcome in outcomes:
-            self._deliver(outcome)
-        self.waiting.notify_all()
+            for request in tuple(self._requests.values()):
+                await self.put(request)
+        for resolution in resolutions:
+            self._deliver(resolution)
+        self.waiters.notify_all()
 
-    def _take(self, channel: str, data: str) -> None:
-        kind, _, name = channel[len(self._prefix) + 1 :].partition(":")
-        if kind == "owner":
-            self.waiting.notify(name)
+    def _receive(self, channel: str, data: str) -> None:
+        kind, _, name = channel.removeprefix(f"{self._prefix}:").partition(":")
+        if kind == "changes":
+            self.waiters.notify(name)
         else:
             self._deliver(data)
 
-    def _deliver(self, outcome: str) -> None:
-        entry_id, state, who, moment, action, answer = json.loads(outcome)
-        self.waiting.deliver(entry_id, Resolution(state, who, float(moment), action, answer or None))
-        self.forget(entry_id)
-        self._wipes.add(entry_id)
+    def _deliver(self, text: str) -> None:
+        found = json.loads(text)
+        entry_id = found.pop("id")
+        found |= {"updated_at": float(found["updated_at"]), "answer": found["answer"] or None}
+        self.waiters.deliver(entry_id, Resolution(**found))
+        self._requests.pop(entry_id, None)
+        self._to_erase.add(entry_id)
 
-    async def _wipe(self) -> None:
-        wipes = tuple(self._wipes)
-        if wipes:
-            await self.run(WIPE, self.worker, *wipes)
-            self._wipes.difference_update(wipes)
+    def _inbox_error(self, error: Exception) -> InboxError:
+        if isinstance(error, InboxError):
+            return error
+        kind, *numbers = str(error).split()[:3] or [""]
+        if kind == "FORMAT":  # an error of redis.lua
+            found, needed = numbers
+            return InboxError(
+                f"The inbox in Redis with the prefix {self._prefix} has format {found}, but this version of"
+                f" mcp-elicit-client needs format {needed}. Use another prefix, or the version that created it."
+            )
+        return InboxError(f"The inbox in Redis cannot be used: {type(error).__name__}.")
 
-
-def _digest(script: str) -> str:
-    return hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
+    async def _erase_answers(self) -> None:
+        while self._to_erase:
+            batch = tuple(self._to_erase)[:_BATCH]
+            await self.run("erase_answers", self._worker, *batch)
+            self._to_erase.difference_update(batch)

@@ -1,57 +1,55 @@
-"""Questions kept in a file that the processes of one machine share."""
+"""`SqliteStore`: requests in a file that the processes of one machine share."""
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import os
-import secrets
+import json
+import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import anyio.to_thread
 
-from mcp_elicit_client.exceptions import InboxError, State
-from mcp_elicit_client.inbox.heartbeat import Heartbeat
-from mcp_elicit_client.inbox.stores.protocol import (
+from mcp_elicit_client.exceptions import State
+from mcp_elicit_client.inbox.stores.models import (
+    CALL_STATE_TTL,
     HISTORY_TTL,
-    LEASE,
+    LEASE_TTL,
+    MAX_CHANGES,
     MAX_HISTORY,
     CallState,
     Clock,
-    Record,
     Resolution,
     StoredCall,
+    StoredRequest,
+    lease_owner,
 )
-from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
-from mcp_elicit_client.inbox.stores.sqlite_tables import CallTable, RequestTable, select
-from mcp_elicit_client.inbox.waiters import LocalWaiters
+from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection, execute
+from mcp_elicit_client.inbox.stores.sqlite_worker import SqliteWorker
+from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 T = TypeVar("T")
 
-_logger = logging.getLogger("mcp_elicit_client")
-
-LOOK = 0.1
-"""How often a process that waits looks for what others have done, in seconds."""
+_MAX_REVISION = 2**62
 
 
-class SqliteStore(LocalWaiters):
+class SqliteStore:
     """
-    Keeps questions in a file of SQLite; safe in threads and processes of one machine.
+    Store requests in an SQLite file, for the threads and processes of one machine.
 
-    The file is made with mode 0600; one that others may write is refused.
-    Nothing is opened before it is used.
+    The file is created with mode 0600.  A file that other users can write to
+    is refused.  The file is opened when the store is first used.
 
     Args:
-        path: The file.  Its folder must exist, and not be on a network.
-        history: How many questions that no longer wait are kept for each owner.
-        keep: How long they are kept, in seconds.
-        lease: How long a process that gives no sign of life counts as alive,
-            in seconds.
-        patience: How long to wait for other processes, in seconds.
-        clock: What time it is.
+        path: The file.  Its folder must exist, and must not be on a network.
+        max_history: The number of closed requests that are kept for each
+            owner.
+        history_ttl: Seconds for which they are kept.
+        lease_ttl: Seconds after which a process that no longer renews its
+            lease counts as stopped.
+        lock_timeout: Seconds to wait for locks of other processes.
+        clock: Returns the current time, in seconds since 1970.
     """
 
     def __init__(  # noqa: PLR0913 -- all by keyword
@@ -60,142 +58,204 @@ class SqliteStore(LocalWaiters):
         *,
         max_history: int = MAX_HISTORY,
         history_ttl: float = HISTORY_TTL,
-        lease: float = LEASE,
+        lease_ttl: float = LEASE_TTL,
         lock_timeout: float = 2.0,
         clock: Clock = time.time,
     ) -> None:
-        self.clock = clock
-        self._keep = history_ttl
-        self._lease = lease
-        self._patience = lock_timeout
-        super().__init__()
+        self.clock: Clock = clock
+        self.waiters: WaiterRegistry = WaiterRegistry()
+        self._max_history = max_history
+        self._history_ttl = history_ttl
         self._database = SqliteConnection(Path(path), lock_timeout)
-        self._table = RequestTable(
-            self._database, history=max_history, keep=history_ttl, lease=lease, clock=clock, tell=self._waiting.deliver
+        self._worker = SqliteWorker(
+            # SQLite reports only changes that were made through other connections.
+            SqliteConnection(Path(path), lock_timeout),
+            self.waiters,
+            clock=clock,
+            lease_ttl=lease_ttl,
+            history_ttl=history_ttl,
         )
-        self._calls = CallTable(self._database, self._table, clock)
-        # Only a connection of its own tells that any other has written.
-        self._lookout = SqliteConnection(Path(path), lock_timeout)
-        self._heartbeat = Heartbeat(self._beat, self._is_needed, LOOK)
-        self._worker = ""
-        self._process = 0
-        self._seen: Any = None
-        self._beat_at = 0.0
-        self._has_wiped = self._is_away = False
 
-    async def put(self, record: Record) -> None:
-        await _off_the_loop(self._table.put, self._name(), record)
-        self._heartbeat.start()
-        self._waiting.notify(record.owner)
+    async def put(self, request: StoredRequest) -> None:
+        await _in_thread(self._put, request)
+        self._worker.start()
+        self.waiters.notify(request.owner)
 
-    async def get(self, owner: str, entry_id: str) -> Record | None:
-        found = await _off_the_loop(self._table.read, "id = ? AND owner = ?", entry_id, owner)
+    async def get(self, owner: str, entry_id: str) -> StoredRequest | None:
+        found = await self._select("get_request", id=entry_id, owner=owner)
         return found[0] if found else None
 
-    async def pending(self, owner: str, limit: int, after: int) -> Sequence[Record]:
-        where = "owner = ? AND state = 'pending' AND place > ? ORDER BY place LIMIT ?"
-        return await _off_the_loop(self._table.read, where, owner, after, limit)
+    async def pending(self, owner: str, limit: int, after: int) -> Sequence[StoredRequest]:
+        return await self._select("list_pending", owner=owner, after=after, limit=limit)
 
-    async def history(self, owner: str, limit: int, before: int | None) -> Sequence[Record]:
-        where = "owner = ? AND state <> 'pending' AND changed < ? AND moment >= ? ORDER BY changed DESC LIMIT ?"
-        oldest = self.clock() - self._keep
-        return await _off_the_loop(self._table.read, where, owner, 2**62 if before is None else before, oldest, limit)
+    async def history(self, owner: str, limit: int, before: int | None) -> Sequence[StoredRequest]:
+        oldest = self.clock() - self._history_ttl
+        below = _MAX_REVISION if before is None else before
+        return await self._select("list_history", owner=owner, before=below, oldest=oldest, limit=limit)
 
-    async def changes(self, owner: str, since: int) -> Sequence[Record]:
-        self._heartbeat.start()  # whoever watches wants to be woken
-        return await _off_the_loop(self._table.read_changes, owner, since)
+    async def changes(self, owner: str, since: int) -> Sequence[StoredRequest]:
+        self._worker.start()  # to notice changes by other processes
+        found: list[StoredRequest] = []
+        for statement in ("list_pending", "list_closed"):
+            found += await self._select(statement, owner=owner, after=since, limit=MAX_CHANGES)
+        return sorted(found, key=lambda each: each.revision)[:MAX_CHANGES]
 
     async def last_revision(self) -> int:
-        return await _off_the_loop(self._table.last_revision)
+        return await _in_thread(self._last_revision)
 
-    async def resolve(self, owner: str, entry_id: str, settlement: Resolution, token: str) -> State | None:
-        state = await _off_the_loop(self._table.resolve, owner, entry_id, settlement, token)
+    async def resolve(self, owner: str, entry_id: str, resolution: Resolution) -> State | None:
+        state = await _in_thread(self._resolve, owner, entry_id, resolution)
         if state == "pending":
-            self._waiting.deliver(entry_id, settlement)
-            self._waiting.notify(owner)
+            self.waiters.deliver(entry_id, resolution)
+            self.waiters.notify(owner)
         return state
 
     async def erase_answer(self, entry_id: str) -> None:
-        await _off_the_loop(self._wipe, self._table.erase_answer, entry_id)
+        await _in_thread(self._write, "erase_answer", {"id": entry_id})
+        self._worker.truncate_log()
 
-    async def suspend(self, call: StoredCall, questions: Sequence[Record], token: str) -> None:
-        if await _off_the_loop(self._calls.park, call, questions, token):
-            self._clear_the_log()
-        self._waiting.notify(call.owner)
+    async def suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
+        if await _in_thread(self._suspend, call, requests):
+            self._worker.truncate_log()
+        self.waiters.notify(call.owner)
 
-    async def suspended(self, owner: str, call_id: str) -> StoredCall | None:
-        return await _off_the_loop(self._calls.find, owner, call_id)
+    async def get_call(self, owner: str, call_id: str) -> StoredCall | None:
+        return await _in_thread(self._get_call, owner, call_id)
 
     async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
-        return await _off_the_loop(self._calls.claim, owner, call_id, token)
+        return await _in_thread(self._claim, owner, call_id, token)
 
     async def release(self, call_id: str, token: str) -> None:
-        await _off_the_loop(self._calls.release, call_id, token)
+        await _in_thread(self._write, "release_call", {"id": call_id, "claim_token": token})
 
     async def finish(self, call_id: str) -> None:
-        await _off_the_loop(self._wipe, self._calls.finish, call_id)
+        await _in_thread(self._finish, call_id)
+        self._worker.truncate_log()
 
     async def aclose(self) -> None:
-        await _off_the_loop(self._close)
+        await _in_thread(self._worker.close)
+        await _in_thread(self._database.close)
 
-    def _close(self) -> None:
-        self._heartbeat.stop()
-        if self._has_wiped:
-            with contextlib.suppress(InboxError):
-                self._write_back(self._patience)
-        self._lookout.close()
-        self._database.close()
+    def _put(self, request: StoredRequest) -> None:
+        with self._database.writing() as connection:
+            self._worker.renew_lease(connection)
+            _insert(connection, self._worker.name, request)
 
-    def _name(self) -> str:
-        if self._process != os.getpid():
-            self._process = os.getpid()
-            self._worker = secrets.token_hex(8)
-        return self._worker
+    async def _select(self, statement: str, **values: Any) -> list[StoredRequest]:
+        def select() -> list[StoredRequest]:
+            self._close_stale()
+            with self._database.reading() as connection:
+                return [StoredRequest.from_row(dict(row)) for row in execute(connection, statement, **values)]
 
-    def _wipe(self, wipe: Callable[[str], None], name: str) -> None:
-        wipe(name)
-        self._clear_the_log()
+        return await _in_thread(select)
 
-    def _clear_the_log(self) -> None:
-        self._has_wiped = True
-        self._heartbeat.start()
+    def _write(self, statement: str, values: dict[str, Any]) -> None:
+        with self._database.writing() as connection:
+            execute(connection, statement, **values)
 
-    def _is_needed(self) -> bool:
-        return bool(self._waiting) or self._has_wiped
+    def _last_revision(self) -> int:
+        with self._database.reading() as connection:
+            return int(execute(connection, "last_revision").fetchone()[0])
 
-    def _beat(self) -> None:
-        try:
-            self._look_out()
-        except InboxError as error:
-            if not self._is_away:
-                _logger.error("nobody hears of the questions that wait: %s", error)  # noqa: TRY400 -- no trace wanted
-            self._is_away, self._has_wiped = True, False
-        else:
-            self._is_away = False
+    def _resolve(self, owner: str, entry_id: str, resolution: Resolution) -> State | None:
+        self._close_stale()
+        key = {"id": entry_id, "owner": owner}
+        with self._database.writing() as connection:
+            values = {**_columns(connection, resolution), "action": resolution.action, "answer": resolution.answer}
+            if execute(connection, "resolve_live_request", now=self.clock(), **key, **values).rowcount:
+                execute(connection, "limit_history", owner=owner, max_history=self._max_history)
+                return "pending"
+            row = execute(connection, "get_state", **key).fetchone()
+        if row is None:
+            return None
+        # A request that is still pending has expired since the check.  The next check closes it.
+        return "expired" if row["state"] == "pending" else cast("State", row["state"])
 
-    def _look_out(self) -> None:
-        if time.monotonic() >= self._beat_at:
-            self._table.tidy(self._name() if self._waiting else None)
-            self._beat_at = time.monotonic() + self._lease / 3
-        with self._lookout.reading() as connection:
-            seen = (self._name(), connection.execute("PRAGMA data_version").fetchone()[0])
-            if seen != self._seen:
-                for record in select(connection, "worker = ? AND state <> 'pending' AND is_open = 1", self._name()):
-                    assert record.resolution is not None
-                    self._waiting.deliver(record.id, record.resolution)
-                self._waiting.notify_all()
-                self._seen = seen
-        if self._has_wiped:
-            self._write_back(patience=0.02)
+    def _close_stale(self) -> None:
+        """Close requests that have expired or lost their process, and erase calls that have expired."""
+        now = self.clock()
+        forgotten = now - CALL_STATE_TTL
+        with self._database.reading() as connection:
+            if not execute(connection, "is_stale", now=now, forgotten=forgotten).fetchone()[0]:
+                return
+        with self._database.writing() as connection:
+            expired = execute(connection, "list_expired", now=now)
+            closed = {each["id"]: Resolution("expired", "clock", each["updated_at"]) for each in expired}
+            orphaned = execute(connection, "list_orphaned", now=now)
+            closed |= {each["id"]: Resolution("orphaned", "heartbeat", each["updated_at"]) for each in orphaned}
+            for entry_id, resolution in closed.items():
+                execute(connection, "resolve_request", id=entry_id, **_columns(connection, resolution))
+            execute(connection, "erase_answers_of_expired_calls", now=now)
+            execute(connection, "expire_calls", now=now)
+            execute(connection, "delete_forgotten_calls", forgotten=forgotten)
+        for entry_id, resolution in closed.items():
+            self.waiters.deliver(entry_id, resolution)
 
-    def _write_back(self, patience: float) -> None:
-        """Clear the log beside the file: what was wiped is still in there, until it is written back."""
-        with self._lookout.reading() as connection:
-            connection.execute(f"PRAGMA busy_timeout = {patience * 1_000:.0f}")
-            is_busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            connection.execute(f"PRAGMA busy_timeout = {self._patience * 1_000:.0f}")
-        self._has_wiped = bool(is_busy)
+    def _suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> bool:
+        """Store a call and its requests; return True if answers were erased."""
+        self._close_stale()
+        owner_of_lease = lease_owner(call.id)
+        values = {"id": call.id, "owner": call.owner, "body": call.body, "request_ids": json.dumps(call.request_ids)}
+        with self._database.writing() as connection:
+            erased = execute(connection, "erase_answers_of", lease_owner=owner_of_lease).rowcount
+            execute(connection, "save_call", **values, created_at=call.created_at, expires_at=call.expires_at)
+            execute(connection, "renew_lease", lease_owner=owner_of_lease, expires_at=call.expires_at)
+            for request in requests:
+                _insert(connection, owner_of_lease, request)
+        return erased > 0
+
+    def _get_call(self, owner: str, call_id: str) -> StoredCall | None:
+        self._close_stale()
+        with self._database.reading() as connection:
+            row = execute(connection, "get_call", id=call_id, owner=owner).fetchone()
+        return None if row is None else StoredCall.from_row(dict(row))
+
+    def _claim(self, owner: str, call_id: str, token: str) -> CallState | None:
+        self._close_stale()
+        key = {"id": call_id, "owner": owner}
+        with self._database.writing() as connection:
+            row = execute(connection, "get_call", **key).fetchone()
+            claimed = execute(connection, "claim_call", **key, claim_token=token, now=self.clock()).rowcount
+        if row is None:
+            return None
+        # A call that is still suspended has expired since the check.  The next check says so.
+        return "expired" if row["state"] == "suspended" and not claimed else cast("CallState", row["state"])
+
+    def _finish(self, call_id: str) -> None:
+        with self._database.writing() as connection:
+            execute(connection, "erase_answers_of", lease_owner=lease_owner(call_id))
+            execute(connection, "finish_call", id=call_id)
+            execute(connection, "end_lease", lease_owner=lease_owner(call_id))
 
 
-async def _off_the_loop(function: Callable[..., T], *values: Any) -> T:
-    return await anyio.to_thread.run_sync(function, *values)
+def _insert(connection: sqlite3.Connection, owner_of_lease: str, request: StoredRequest) -> None:
+    execute(
+        connection,
+        "insert_request",
+        id=request.id,
+        owner=request.owner,
+        lease_owner=owner_of_lease,
+        request=request.request,
+        created_at=request.created_at,
+        expires_at=request.expires_at,
+        revision=_next_revision(connection),
+    )
+
+
+def _next_revision(connection: sqlite3.Connection) -> int:
+    execute(connection, "next_revision")
+    return int(execute(connection, "last_revision").fetchone()[0])
+
+
+def _columns(connection: sqlite3.Connection, resolution: Resolution) -> dict[str, Any]:
+    """Return the columns that each closed request has."""
+    return {
+        "state": resolution.state,
+        "answered_by": resolution.answered_by,
+        "updated_at": resolution.updated_at,
+        "revision": _next_revision(connection),
+    }
+
+
+async def _in_thread(function: Callable[..., T], *arguments: Any) -> T:
+    return await anyio.to_thread.run_sync(function, *arguments)

@@ -1,8 +1,9 @@
-"""A file of SQLite that several threads and processes use."""
+"""A connection to an SQLite file that several threads and processes use."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.resources
 import os
 import sqlite3
 import stat
@@ -14,76 +15,47 @@ from typing import Any
 
 from mcp_elicit_client.exceptions import InboxError
 
-VERSION = 2
+FORMAT = 1
+"""The format number of the file, in its ``user_version``.  Increase it with each change of the schema."""
 
-_QUESTIONS = """
-CREATE TABLE entries (
-    id TEXT PRIMARY KEY,
-    owner TEXT NOT NULL,
-    worker TEXT NOT NULL,
-    request TEXT NOT NULL,
-    created REAL NOT NULL,
-    expires REAL NOT NULL,
-    place INTEGER NOT NULL,
-    changed INTEGER NOT NULL,
-    state TEXT NOT NULL,
-    who TEXT NOT NULL,
-    moment REAL NOT NULL,
-    action TEXT NOT NULL,
-    answer TEXT,
-    token TEXT NOT NULL,
-    is_open INTEGER NOT NULL
-);
-CREATE INDEX waiting ON entries (owner, place) WHERE state = 'pending';
-CREATE INDEX held ON entries (worker) WHERE state = 'pending';
-CREATE INDEX ends ON entries (expires) WHERE state = 'pending';
-CREATE INDEX settled ON entries (owner, changed) WHERE state <> 'pending';
-CREATE INDEX undelivered ON entries (worker) WHERE state <> 'pending' AND is_open = 1;
-CREATE INDEX ages ON entries (moment) WHERE state <> 'pending';
-CREATE TABLE leases (worker TEXT PRIMARY KEY, until REAL NOT NULL);
-CREATE TABLE position (last INTEGER NOT NULL);
-INSERT INTO position VALUES (0);
-"""
+_RETRY_INTERVAL = 0.01
 
-_CALLS = """
-CREATE TABLE calls (
-    id TEXT PRIMARY KEY,
-    owner TEXT NOT NULL,
-    body TEXT NOT NULL,
-    questions TEXT NOT NULL,
-    created REAL NOT NULL,
-    expires REAL NOT NULL,
-    state TEXT NOT NULL,
-    token TEXT NOT NULL
-);
-CREATE INDEX call_bodies ON calls (expires) WHERE body <> '';
-CREATE INDEX call_ends ON calls (expires);
-"""
 
-_STEPS = (_QUESTIONS, _CALLS)
-"""What makes a file of each version one of the next; an empty one has version 0."""
+def _load_statements() -> dict[str, str]:
+    """Return the statements of ``sqlite.sql`` by name."""
+    text = (importlib.resources.files(__package__) / "sqlite.sql").read_text(encoding="utf-8")
+    named = (section.partition("\n") for section in text.split("-- name: ")[1:])
+    return {name: statement.strip() for name, _, statement in named}
+
+
+_STATEMENTS = _load_statements()
+
+
+def execute(connection: sqlite3.Connection, statement: str, **values: Any) -> sqlite3.Cursor:
+    """Execute the statement of ``sqlite.sql`` with the name *statement*."""
+    return connection.execute(_STATEMENTS[statement], values)
 
 
 class SqliteConnection:
     """
-    One connection, opened when it is used, for one thread at a time.
+    A connection that is opened when it is first used.  One thread at a time uses it.
 
     Args:
         path: The file.  Its folder must exist.
-        patience: How long to wait for other processes, in seconds.
+        lock_timeout: Seconds to wait for locks of other processes.
     """
 
-    def __init__(self, path: Path, patience: float) -> None:
+    def __init__(self, path: Path, lock_timeout: float) -> None:
         self.path = path
-        self._patience = patience
+        self._lock_timeout = lock_timeout
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        self._process = 0
+        self._process_id = 0
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """
-        Use the connection alone.
+        Use the connection.
 
         Raises:
             InboxError: If the file cannot be used.
@@ -94,36 +66,50 @@ class SqliteConnection:
             except (sqlite3.Error, OSError) as error:
                 if not isinstance(error, sqlite3.OperationalError):
                     self._close()
-                raise InboxError(f"the inbox {self.path} cannot be used: {error}") from error
+                raise InboxError(f"The inbox {self.path} cannot be used: {error}.") from error
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """
-        Use the connection and the file alone; all is written, or nothing.
+        Use the connection in a write transaction, which is rolled back if anything is raised.
+
+        Raises:
+            InboxError: If the file cannot be used.
+        """
+        with self.reading() as connection, _transaction(connection):
+            yield connection
+
+    def truncate_log(self, lock_timeout: float | None = None) -> bool:
+        """
+        Remove erased values from the write-ahead log beside the file.
+
+        Args:
+            lock_timeout: Seconds to wait for locks of other processes; None
+                for those of the connection.
+
+        Returns:
+            True if that is done; False if another process uses the file.
 
         Raises:
             InboxError: If the file cannot be used.
         """
         with self.reading() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-                raise
+            _set_lock_timeout(connection, self._lock_timeout if lock_timeout is None else lock_timeout)
+            is_busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            _set_lock_timeout(connection, self._lock_timeout)
+        return not is_busy
 
     def close(self) -> None:
-        """Close the file; it is opened again when it is used."""
+        """Close the file.  The next use opens it again."""
         with self._lock:
             self._close()
 
     def _open(self) -> sqlite3.Connection:
-        if self._connection is not None and self._process != os.getpid():
-            self._connection = None  # it is the parent's, and closing it would end the parent's locks
+        if self._connection is not None and self._process_id != os.getpid():
+            # The parent process owns this connection.  Closing it here would release the parent's locks.
+            self._connection = None
         if self._connection is None:
-            self._process = os.getpid()
+            self._process_id = os.getpid()
             self._connection = self._connect()
         return self._connection
 
@@ -131,9 +117,9 @@ class SqliteConnection:
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         if os.name == "posix" and self.path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise InboxError(f"the inbox {self.path} cannot be used: others may write it")
+            raise InboxError(f"Other users can write to the inbox {self.path}. Run `chmod 600 {self.path}`.")
         connection = sqlite3.connect(
-            self.path, timeout=self._patience, isolation_level=None, check_same_thread=False, cached_statements=64
+            self.path, timeout=self._lock_timeout, isolation_level=None, check_same_thread=False, cached_statements=64
         )
         try:
             self._prepare(connection)
@@ -143,51 +129,68 @@ class SqliteConnection:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        # What is wiped is to be gone from the file too.
+        connection.row_factory = sqlite3.Row
+        self._check_format(connection)
+        # Erased answers must not stay in the file.
         connection.execute("PRAGMA secure_delete = ON")
-        self._share(connection)
+        # SQLite does not wait by itself while another process changes the journal mode.
+        end = time.monotonic() + self._lock_timeout
+        while not _enable_write_ahead_log(connection, is_last_attempt=time.monotonic() > end):
+            time.sleep(_RETRY_INTERVAL)
         connection.execute("PRAGMA synchronous = NORMAL")
-        if _version(connection) in range(VERSION):
-            self._make_tables(connection)
-        if _version(connection) != VERSION:
-            raise InboxError(f"the inbox {self.path} cannot be used: it is of another version, or no inbox")
+        if _is_empty(connection):
+            _create_tables(connection)
 
-    def _share(self, connection: sqlite3.Connection) -> None:
-        # While another process does the same, SQLite does not wait by itself.
-        end = time.monotonic() + self._patience
-        while not _is_shared(connection, is_last=time.monotonic() > end):
-            time.sleep(0.01)
-
-    @staticmethod
-    def _make_tables(connection: sqlite3.Connection) -> None:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            for step in _STEPS[_version(connection) :]:
-                for statement in filter(str.strip, step.split(";")):
-                    connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-            connection.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            raise
+    def _check_format(self, connection: sqlite3.Connection) -> None:
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+        if found == FORMAT or (found == 0 and _is_empty(connection)):
+            return
+        raise InboxError(
+            f"The file {self.path} has format {found}, but this version of mcp-elicit-client needs an inbox"
+            f" of format {FORMAT}. Use another file, or the version that created this one."
+        )
 
     def _close(self) -> None:
         connection, self._connection = self._connection, None
-        if connection is not None and self._process == os.getpid():
+        if connection is not None and self._process_id == os.getpid():
             with contextlib.suppress(sqlite3.Error):
                 connection.close()
 
 
-def _version(connection: sqlite3.Connection) -> Any:
-    return connection.execute("PRAGMA user_version").fetchone()[0]
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
 
 
-def _is_shared(connection: sqlite3.Connection, *, is_last: bool) -> bool:
+def _enable_write_ahead_log(connection: sqlite3.Connection, *, is_last_attempt: bool) -> bool:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
     except sqlite3.OperationalError as error:
-        if is_last or "locked" not in str(error):
+        if is_last_attempt or "locked" not in str(error):
             raise
         return False
     return True
+
+
+def _set_lock_timeout(connection: sqlite3.Connection, seconds: float) -> None:
+    connection.execute(f"PRAGMA busy_timeout = {seconds * 1_000:.0f}")
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    return not connection.execute("SELECT EXISTS (SELECT 1 FROM sqlite_master)").fetchone()[0]
+
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    with _transaction(connection):
+        if not _is_empty(connection):  # Another process created them since the check.
+            return
+        for statement in filter(str.strip, _STATEMENTS["schema"].split(";")):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {FORMAT}")

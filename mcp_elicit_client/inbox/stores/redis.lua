@@ -1,0 +1,299 @@
+-- The commands of RedisStore.  Each call of this script runs one of them, atomically:
+--
+--   EVALSHA <sha> 1 <prefix> <now> <maximum history> <history TTL in ms> <command> <arguments...>
+--
+-- All keys begin with the prefix:
+--
+--   :format                     the format number of the data
+--   :revision                   the number of changes so far
+--   :request:<id>               hash        a request
+--   :pending:<owner>            sorted set  pending requests by sequence
+--   :closed:<owner>             sorted set  closed requests by revision
+--   :expiry                     sorted set  pending requests by the time when they expire
+--   :leases                     sorted set  lease owners by the end of their lease
+--   :leased:<lease owner>       set         its pending requests
+--   :undelivered:<lease owner>  set         its closed requests whose resolution it has not received yet
+--   :call:<id>                  hash        a suspended call
+--   :body:<id>                  string      what is needed to resume the call, as long as it can be resumed
+--
+-- A lease owner is a process or a suspended call ('call:' and its ID), whose lease ends when it expires.
+-- Two channels report changes: ':resolutions:<lease owner>' and ':changes:<owner>'.
+
+local FORMAT = '1'
+
+local prefix = KEYS[1]
+local now, max_history, history_ttl = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+
+local stored_format = redis.call('GET', prefix .. ':format')
+if not stored_format then
+  redis.call('SET', prefix .. ':format', FORMAT)
+elseif stored_format ~= FORMAT then
+  return redis.error_reply('FORMAT ' .. stored_format .. ' ' .. FORMAT)
+end
+
+local function key(kind, name) return prefix .. ':' .. kind .. ':' .. name end
+
+local leases, expiry = prefix .. ':leases', prefix .. ':expiry'
+
+local function milliseconds_until(time) return math.ceil(math.max(time - now, 0) * 1000) end
+
+local function next_revision()
+  local revision = prefix .. ':revision'
+  if redis.call('EXISTS', revision) == 0 then
+    -- After a loss of all data, new revisions must be above those that watchers have seen.
+    redis.call('SET', revision, redis.call('TIME')[1] * 1000)
+  end
+  return redis.call('INCR', revision)
+end
+
+local function resolution_of(id)
+  local found = redis.call('HMGET', key('request', id), 'state', 'answered_by', 'updated_at', 'action', 'answer')
+  if not found[1] then return nil end
+  return cjson.encode({
+    id = id, state = found[1], answered_by = found[2], updated_at = found[3], action = found[4], answer = found[5],
+  })
+end
+
+local function limit_history(owner)
+  local closed = key('closed', owner)
+  for _, id in ipairs(redis.call('ZRANGE', closed, 0, -1 - max_history)) do
+    if redis.call('HEXISTS', key('request', id), 'answer') == 0 then
+      redis.call('DEL', key('request', id))
+      redis.call('ZREM', closed, id)
+    end
+  end
+end
+
+local function close(id, state, answered_by, updated_at, action, answer)
+  local request = key('request', id)
+  local found = redis.call('HMGET', request, 'owner', 'lease_owner')
+  local owner, lease_owner = found[1], found[2]
+  local revision = next_revision()
+  redis.call('HSET', request, 'state', state, 'answered_by', answered_by, 'updated_at', updated_at,
+    'action', action, 'revision', revision)
+  if answer ~= '' then redis.call('HSET', request, 'answer', answer) end
+  local ttl = history_ttl
+  if string.sub(lease_owner, 1, 5) == 'call:' then
+    -- A suspended call needs the answer, even if no history is kept.
+    ttl = ttl + milliseconds_until(tonumber(redis.call('ZSCORE', leases, lease_owner) or 0))
+  end
+  redis.call('PEXPIRE', request, ttl)
+  redis.call('ZREM', key('pending', owner), id)
+  redis.call('ZREM', expiry, id)
+  redis.call('SREM', key('leased', lease_owner), id)
+  redis.call('SADD', key('undelivered', lease_owner), id)
+  redis.call('PEXPIRE', key('undelivered', lease_owner), ttl)
+  redis.call('ZADD', key('closed', owner), revision, id)
+  redis.call('PEXPIRE', key('closed', owner), history_ttl)
+  limit_history(owner)
+  redis.call('PUBLISH', key('resolutions', lease_owner), resolution_of(id))
+  redis.call('PUBLISH', key('changes', owner), id)
+end
+
+-- Return the state of a request of *owner*, closed first if it is stale; nil if there is no such request.
+local function current_state(id, owner)
+  local found = redis.call('HMGET', key('request', id), 'owner', 'state', 'expires_at', 'lease_owner')
+  if found[1] ~= owner then return nil end
+  if found[2] ~= 'pending' then return found[2] end
+  if tonumber(found[3]) <= now then
+    close(id, 'expired', 'clock', found[3], '', '')
+    return 'expired'
+  end
+  local lease = redis.call('ZSCORE', leases, found[4])
+  if not lease or tonumber(lease) <= now then
+    close(id, 'orphaned', 'heartbeat', lease or ARGV[1], '', '')
+    return 'orphaned'
+  end
+  return 'pending'
+end
+
+local function close_orphaned(lease_owner, lease_end)
+  local leased, undelivered = key('leased', lease_owner), key('undelivered', lease_owner)
+  for _, id in ipairs(redis.call('SRANDMEMBER', leased, 500)) do
+    if redis.call('EXISTS', key('request', id)) == 1 then
+      close(id, 'orphaned', 'heartbeat', lease_end, '', '')
+    else
+      redis.call('SREM', leased, id)
+    end
+  end
+  -- No task waits any more for answers that this process did not receive in time.
+  for _, id in ipairs(redis.call('SRANDMEMBER', undelivered, 500)) do
+    local expires_at = redis.call('HGET', key('request', id), 'expires_at')
+    if not expires_at or tonumber(expires_at) <= now then
+      redis.call('HDEL', key('request', id), 'answer')
+      redis.call('SREM', undelivered, id)
+    end
+  end
+  if redis.call('EXISTS', leased) == 0 and redis.call('EXISTS', undelivered) == 0 then
+    redis.call('ZREM', leases, lease_owner)
+  end
+end
+
+-- Close requests that have expired or lost their process.
+local function close_stale()
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', expiry, '-inf', now, 'LIMIT', 0, 500)) do
+    local expires_at = redis.call('HGET', key('request', id), 'expires_at')
+    if expires_at then
+      close(id, 'expired', 'clock', expires_at, '', '')
+    else
+      redis.call('ZREM', expiry, id)
+    end
+  end
+  local ended = redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'WITHSCORES', 'LIMIT', 0, 20)
+  for index = 1, #ended, 2 do
+    close_orphaned(ended[index], ended[index + 1])
+  end
+end
+
+local function rows(name, ids)
+  local found = {}
+  for _, id in ipairs(ids) do
+    local row = redis.call('HGETALL', key('request', id))
+    if #row > 0 then found[#found + 1] = row else redis.call('ZREM', name, id) end
+  end
+  return found
+end
+
+local function rows_after(name, after, limit)
+  return rows(name, redis.call('ZRANGEBYSCORE', name, '(' .. after, '+inf', 'LIMIT', 0, limit))
+end
+
+local function erase_answers_of(call_id)
+  local undelivered = key('undelivered', 'call:' .. call_id)
+  for _, id in ipairs(redis.call('SMEMBERS', undelivered)) do redis.call('HDEL', key('request', id), 'answer') end
+  redis.call('DEL', undelivered)
+end
+
+-- Return the state of a call of *owner*, erased first if it has expired; nil if there is no such call.
+local function current_call_state(id, owner)
+  local found = redis.call('HMGET', key('call', id), 'owner', 'state', 'expires_at')
+  if found[1] ~= owner then return nil end
+  if tonumber(found[3]) > now then return found[2] end
+  redis.call('DEL', key('body', id))
+  erase_answers_of(id)
+  if found[2] ~= 'suspended' then return found[2] end
+  redis.call('HSET', key('call', id), 'state', 'expired')
+  return 'expired'
+end
+
+local function insert(id, owner, lease_owner, request, created_at, expires_at)
+  if redis.call('EXISTS', key('request', id)) == 1 then return end
+  local revision = next_revision()
+  redis.call('HSET', key('request', id), 'id', id, 'owner', owner, 'lease_owner', lease_owner, 'request', request,
+    'created_at', created_at, 'expires_at', expires_at, 'sequence', revision, 'revision', revision,
+    'state', 'pending')
+  redis.call('PEXPIRE', key('request', id), milliseconds_until(expires_at) + history_ttl)
+  redis.call('ZADD', key('pending', owner), revision, id)
+  redis.call('ZADD', expiry, expires_at, id)
+  redis.call('SADD', key('leased', lease_owner), id)
+  redis.call('PUBLISH', key('changes', owner), id)
+end
+
+local commands = {}
+
+function commands.put(worker, lease_end, id, owner, request, created_at, expires_at)
+  redis.call('ZADD', leases, lease_end, worker)
+  insert(id, owner, worker, request, created_at, expires_at)
+end
+
+function commands.get(id, owner)
+  if not current_state(id, owner) then return {} end
+  return redis.call('HGETALL', key('request', id))
+end
+
+function commands.pending(owner, after, limit)
+  close_stale()
+  return rows_after(key('pending', owner), after, limit)
+end
+
+function commands.history(owner, before, limit)
+  close_stale()
+  local closed = key('closed', owner)
+  local below = before == '' and '+inf' or '(' .. before
+  return rows(closed, redis.call('ZREVRANGEBYSCORE', closed, below, '-inf', 'LIMIT', 0, limit))
+end
+
+function commands.changes(owner, since, limit)
+  close_stale()
+  local found = rows_after(key('pending', owner), since, limit)
+  for _, row in ipairs(rows_after(key('closed', owner), since, limit)) do found[#found + 1] = row end
+  return found
+end
+
+function commands.last_revision()
+  return redis.call('GET', prefix .. ':revision') or 0
+end
+
+function commands.resolve(id, owner, ...)
+  local state = current_state(id, owner)
+  if state == 'pending' then close(id, ...) end
+  return state
+end
+
+-- Renew the lease of a process.  Return whether it was known, and the resolutions that it has not received.
+function commands.renew_lease(worker, lease_end)
+  local is_known = redis.call('ZSCORE', leases, worker)
+  redis.call('ZADD', leases, lease_end, worker)
+  local found = {is_known and 1 or 0}
+  for _, id in ipairs(redis.call('SMEMBERS', key('undelivered', worker))) do
+    local resolution = resolution_of(id)
+    if resolution then
+      found[#found + 1] = resolution
+    else
+      redis.call('SREM', key('undelivered', worker), id)
+    end
+  end
+  return found
+end
+
+function commands.erase_answers(worker, ...)
+  for _, id in ipairs({...}) do
+    redis.call('HDEL', key('request', id), 'answer')
+    redis.call('SREM', key('undelivered', worker), id)
+  end
+end
+
+-- The arguments after the body belong to the requests: ID, request, time of creation and of expiry of each.
+function commands.suspend(state_ttl, id, owner, request_ids, created_at, expires_at, body, ...)
+  local requests = {...}
+  local ttl = milliseconds_until(expires_at)
+  erase_answers_of(id)
+  redis.call('HSET', key('call', id), 'id', id, 'owner', owner, 'request_ids', request_ids,
+    'created_at', created_at, 'expires_at', expires_at, 'state', 'suspended', 'claim_token', '')
+  redis.call('PEXPIRE', key('call', id), ttl + state_ttl)
+  redis.call('SET', key('body', id), body, 'PX', math.max(ttl, 1))
+  redis.call('ZADD', leases, expires_at, 'call:' .. id)
+  for index = 1, #requests, 4 do
+    insert(requests[index], owner, 'call:' .. id, requests[index + 1], requests[index + 2], requests[index + 3])
+  end
+end
+
+function commands.get_call(id, owner)
+  if not current_call_state(id, owner) then return {} end
+  local row = redis.call('HGETALL', key('call', id))
+  row[#row + 1] = 'body'
+  row[#row + 1] = redis.call('GET', key('body', id)) or ''
+  return row
+end
+
+function commands.claim(id, owner, token)
+  local state = current_call_state(id, owner)
+  if state == 'suspended' then redis.call('HSET', key('call', id), 'state', 'resuming', 'claim_token', token) end
+  return state
+end
+
+function commands.release(id, token)
+  local found = redis.call('HMGET', key('call', id), 'state', 'claim_token')
+  if found[1] == 'resuming' and found[2] == token then
+    redis.call('HSET', key('call', id), 'state', 'suspended', 'claim_token', '')
+  end
+end
+
+function commands.finish(id)
+  if redis.call('EXISTS', key('call', id)) == 1 then redis.call('HSET', key('call', id), 'state', 'finished') end
+  redis.call('DEL', key('body', id))
+  erase_answers_of(id)
+  redis.call('ZREM', leases, 'call:' .. id)
+end
+
+return commands[ARGV[4]](unpack(ARGV, 5))

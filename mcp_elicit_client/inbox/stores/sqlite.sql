@@ -1,0 +1,165 @@
+-- The statements of SqliteStore.  Each begins with a comment that names it.
+--
+-- A lease says how long its owner counts as alive.  The owner is a process or
+-- a suspended call ('call:' and its ID), whose lease ends when it expires.
+-- `is_delivered` is 0 while a closed request may still hold an answer that
+-- its process or its call needs.
+
+-- name: schema
+CREATE TABLE requests (
+    id TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    lease_owner TEXT NOT NULL,
+    request TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    expires_at REAL NOT NULL,
+    sequence INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'pending',
+    answered_by TEXT NOT NULL DEFAULT '',
+    updated_at REAL NOT NULL,
+    action TEXT NOT NULL DEFAULT '',
+    answer TEXT,
+    is_delivered INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX pending ON requests (owner, sequence) WHERE state = 'pending';
+CREATE INDEX leased ON requests (lease_owner) WHERE state = 'pending';
+CREATE INDEX expiry ON requests (expires_at) WHERE state = 'pending';
+CREATE INDEX history ON requests (owner, revision) WHERE state <> 'pending';
+CREATE INDEX undelivered ON requests (lease_owner) WHERE state <> 'pending' AND is_delivered = 0;
+CREATE INDEX age ON requests (updated_at) WHERE state <> 'pending';
+CREATE TABLE leases (lease_owner TEXT PRIMARY KEY, expires_at REAL NOT NULL);
+CREATE TABLE counter (revision INTEGER NOT NULL);
+INSERT INTO counter VALUES (0);
+CREATE TABLE calls (
+    id TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    body TEXT NOT NULL,
+    request_ids TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    expires_at REAL NOT NULL,
+    state TEXT NOT NULL DEFAULT 'suspended',
+    claim_token TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX call_bodies ON calls (expires_at) WHERE body <> '';
+CREATE INDEX call_expiry ON calls (expires_at);
+
+-- name: next_revision
+UPDATE counter SET revision = revision + 1
+
+-- name: last_revision
+SELECT revision FROM counter
+
+-- name: renew_lease
+REPLACE INTO leases VALUES (:lease_owner, :expires_at)
+
+-- name: end_lease
+DELETE FROM leases WHERE lease_owner = :lease_owner
+
+-- name: insert_request
+INSERT INTO requests (id, owner, lease_owner, request, created_at, expires_at, sequence, revision, updated_at)
+VALUES (:id, :owner, :lease_owner, :request, :created_at, :expires_at, :revision, :revision, :created_at)
+
+-- name: get_request
+SELECT * FROM requests WHERE id = :id AND owner = :owner
+
+-- name: list_pending
+SELECT * FROM requests WHERE owner = :owner AND state = 'pending' AND sequence > :after
+ORDER BY sequence LIMIT :limit
+
+-- name: list_closed
+SELECT * FROM requests WHERE owner = :owner AND state <> 'pending' AND revision > :after
+ORDER BY revision LIMIT :limit
+
+-- name: list_history
+SELECT * FROM requests
+WHERE owner = :owner AND state <> 'pending' AND revision < :before AND updated_at >= :oldest
+ORDER BY revision DESC LIMIT :limit
+
+-- name: list_undelivered
+SELECT * FROM requests WHERE lease_owner = :lease_owner AND state <> 'pending' AND is_delivered = 0
+
+-- name: get_state
+SELECT state FROM requests WHERE id = :id AND owner = :owner
+
+-- name: resolve_live_request
+UPDATE requests
+SET state = :state, answered_by = :answered_by, updated_at = :updated_at, action = :action, answer = :answer,
+    revision = :revision
+WHERE id = :id AND owner = :owner AND state = 'pending' AND expires_at > :now
+    AND EXISTS (SELECT 1 FROM leases WHERE leases.lease_owner = requests.lease_owner AND leases.expires_at > :now)
+
+-- name: resolve_request
+UPDATE requests
+SET state = :state, answered_by = :answered_by, updated_at = :updated_at, revision = :revision
+WHERE id = :id
+
+-- name: erase_answer
+UPDATE requests SET answer = NULL, is_delivered = 1 WHERE id = :id AND state <> 'pending'
+
+-- name: erase_answers_of
+UPDATE requests SET answer = NULL, is_delivered = 1
+WHERE lease_owner = :lease_owner AND state <> 'pending' AND is_delivered = 0
+
+-- name: erase_abandoned_answers
+UPDATE requests SET answer = NULL, is_delivered = 1
+WHERE state <> 'pending' AND is_delivered = 0 AND expires_at <= :now AND NOT EXISTS (
+    SELECT 1 FROM leases WHERE leases.lease_owner = requests.lease_owner AND leases.expires_at > :now)
+
+-- name: limit_history
+DELETE FROM requests WHERE owner = :owner AND state <> 'pending' AND is_delivered = 1 AND revision <= coalesce((
+    SELECT revision FROM requests WHERE owner = :owner AND state <> 'pending'
+    ORDER BY revision DESC LIMIT 1 OFFSET :max_history), 0)
+
+-- name: delete_old_history
+DELETE FROM requests WHERE state <> 'pending' AND is_delivered = 1 AND updated_at < :oldest
+
+-- name: delete_unused_leases
+DELETE FROM leases WHERE expires_at <= :before AND NOT EXISTS (
+    SELECT 1 FROM requests
+    WHERE requests.lease_owner = leases.lease_owner AND (state = 'pending' OR is_delivered = 0))
+
+-- name: is_stale
+SELECT
+    EXISTS (SELECT 1 FROM requests WHERE state = 'pending' AND expires_at <= :now)
+    OR EXISTS (
+        SELECT 1 FROM leases JOIN requests ON requests.lease_owner = leases.lease_owner
+        WHERE leases.expires_at <= :now AND state = 'pending')
+    OR EXISTS (SELECT 1 FROM calls WHERE expires_at <= :now AND body <> '')
+    OR EXISTS (SELECT 1 FROM calls WHERE expires_at < :forgotten)
+
+-- name: list_expired
+SELECT id, expires_at AS updated_at FROM requests WHERE state = 'pending' AND expires_at <= :now
+
+-- name: list_orphaned
+SELECT id, leases.expires_at AS updated_at FROM leases JOIN requests ON requests.lease_owner = leases.lease_owner
+WHERE leases.expires_at <= :now AND state = 'pending' AND requests.expires_at > :now
+
+-- name: save_call
+REPLACE INTO calls (id, owner, body, request_ids, created_at, expires_at)
+VALUES (:id, :owner, :body, :request_ids, :created_at, :expires_at)
+
+-- name: get_call
+SELECT * FROM calls WHERE id = :id AND owner = :owner
+
+-- name: claim_call
+UPDATE calls SET state = 'resuming', claim_token = :claim_token
+WHERE id = :id AND owner = :owner AND state = 'suspended' AND expires_at > :now
+
+-- name: release_call
+UPDATE calls SET state = 'suspended' WHERE id = :id AND state = 'resuming' AND claim_token = :claim_token
+
+-- name: finish_call
+UPDATE calls SET state = 'finished', body = '' WHERE id = :id
+
+-- name: erase_answers_of_expired_calls
+UPDATE requests SET answer = NULL, is_delivered = 1
+WHERE state <> 'pending' AND is_delivered = 0 AND lease_owner IN (
+    SELECT 'call:' || id FROM calls WHERE expires_at <= :now AND body <> '')
+
+-- name: expire_calls
+UPDATE calls SET body = '', state = CASE state WHEN 'suspended' THEN 'expired' ELSE state END
+WHERE expires_at <= :now AND body <> ''
+
+-- name: delete_forgotten_calls
+DELETE FROM calls WHERE expires_at < :forgotten

@@ -1,0 +1,143 @@
+"""Processes that share a store."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from mcp_elicit_client.inbox import Entry, EntryClosedError, Inbox
+from tests.support import ROOT
+from tests.support.inboxes import SECRET, Clock, Stores, asking, pending, until
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize("backend", [("asyncio", "sqlite"), ("trio", "sqlite"), ("asyncio", "redis")], ids="-".join)
+async def test_a_request_is_orphaned_if_its_process_does_not_renew_the_lease(stores: Stores) -> None:
+    inbox, later = Inbox(stores()), Clock()
+    other = Inbox(stores(clock=later))
+    async with asking(inbox) as asked:
+        (entry,) = await pending(inbox)
+        later.ahead = 29
+        assert (await other.get("ann", entry.id)).state == "pending"
+        later.ahead = 31
+        assert (await other.get("ann", entry.id)).state == "orphaned"
+        assert not (await other.list("ann")).entries
+        with pytest.raises(EntryClosedError, match="orphaned"):
+            await other.answer("ann", entry.id, "accept", {"a": "x"})
+        answer = await asked.result()
+
+    assert (answer.action, answer.by) == ("cancel", "error")
+    assert (await inbox.get("ann", entry.id)).answered_by == "heartbeat"
+
+
+ASK = """
+import sys, anyio, json
+from mcp_elicit_client import parse_request
+from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore, SqliteStore
+kind, where, lease_ttl = sys.argv[1:4]
+store = SqliteStore(where, lease_ttl=float(lease_ttl)) if kind == "sqlite" else RedisStore(
+    where.split()[0], prefix=where.split()[1], lease_ttl=float(lease_ttl))
+params = {"message": "m", "requestedSchema": {"properties": {"a": {"type": "string"}}}}
+async def main():
+    answer = await InboxHandler(Inbox(store), lambda _: "ann")(parse_request(params, server="mail"))
+    print(json.dumps([answer.action, answer.content, answer.by]))
+    await store.aclose()
+anyio.run(main)
+"""
+
+
+def asking_process(stores: Stores, lease_ttl: float) -> subprocess.Popen[str]:
+    where = str(stores.path) if stores.kind == "sqlite" else f"{stores.redis().url} {{{stores.path}}}"
+    return subprocess.Popen(
+        [sys.executable, "-c", ASK, stores.kind, where, str(lease_ttl)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+
+
+IN_TWO_PROCESSES = pytest.mark.parametrize("backend", [("asyncio", "sqlite"), ("asyncio", "redis")], ids="-".join)
+
+
+@IN_TWO_PROCESSES
+async def test_a_request_of_one_process_is_answered_in_another(stores: Stores) -> None:
+    inbox = Inbox(stores())
+    with asking_process(stores, 30) as process:
+        (entry,) = await pending(inbox)
+        await inbox.answer("ann", entry.id, "accept", {"a": SECRET})
+        output, _ = await anyio.to_thread.run_sync(process.communicate)
+
+    assert json.loads(output) == ["accept", {"a": SECRET}, "user"]
+    assert SECRET not in await stores.content()
+
+
+@IN_TWO_PROCESSES
+async def test_requests_of_a_killed_process_are_orphaned_and_those_of_a_living_one_stay(stores: Stores) -> None:
+    inbox = Inbox(stores(lease_ttl=1))
+    with asking_process(stores, 1) as killed, asking_process(stores, 1) as living:
+        try:
+            entries = await pending(inbox, count=2)
+            killed.kill()
+
+            async def orphaned() -> tuple[Entry, ...]:
+                return (await inbox.history("ann")).entries
+
+            (gone,) = await until(orphaned)
+            (left,) = (await inbox.list("ann")).entries
+            assert {gone.id, left.id} == {entry.id for entry in entries}
+            assert (gone.state, gone.answered_by) == ("orphaned", "heartbeat")
+            with pytest.raises(EntryClosedError):
+                await inbox.answer("ann", gone.id, "decline")
+            await inbox.answer("ann", left.id, "decline")
+            output, _ = await anyio.to_thread.run_sync(living.communicate)
+        finally:
+            killed.kill()
+            living.kill()
+
+    assert json.loads(output)[0] == "decline"
+
+
+ASK_MANY = """
+import sys, anyio, json
+from mcp_elicit_client import parse_request
+from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore, SqliteStore
+kind, where, count = sys.argv[1:4]
+store = SqliteStore(where, lock_timeout=20) if kind == "sqlite" else RedisStore(
+    where.split()[0], prefix=where.split()[1])
+params = {"message": "m", "requestedSchema": {"properties": {"a": {"type": "string"}}}}
+answers = []
+async def ask(handler, number):
+    answer = await handler(parse_request({**params, "message": str(number)}, server="mail"))
+    answers.append([str(number), (answer.content or {}).get("a"), answer.action])
+async def main():
+    handler = InboxHandler(Inbox(store), lambda _: "ann")
+    async with anyio.create_task_group() as group:
+        for number in range(int(count)):
+            group.start_soon(ask, handler, number)
+    await store.aclose()
+    print(json.dumps(answers))
+anyio.run(main)
+"""
+
+
+@pytest.mark.parametrize(
+    ("backend", "count"), [(("asyncio", "sqlite"), 200), (("asyncio", "redis"), 1_000)], ids=["sqlite", "redis"]
+)
+async def test_of_a_thousand_requests_none_is_lost_and_none_answered_twice(stores: Stores, count: int) -> None:
+    inbox = Inbox(stores(lock_timeout=20) if stores.kind == "sqlite" else stores())
+    where = str(stores.path) if stores.kind == "sqlite" else f"{stores.redis().url} {{{stores.path}}}"
+    command = [sys.executable, "-c", ASK_MANY, stores.kind, where, str(count)]
+    answered = 0
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        while answered < count:
+            for entry in await pending(inbox):
+                await inbox.answer("ann", entry.id, "accept", {"a": entry.request["message"]})
+                answered += 1
+        output, _ = await anyio.to_thread.run_sync(process.communicate)
+
+    answers = json.loads(output)
+    assert sorted(int(number) for number, _, _ in answers) == list(range(count))
+    assert all(number == value and action == "accept" for number, value, action in answers)

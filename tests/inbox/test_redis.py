@@ -1,0 +1,102 @@
+"""`RedisStore`: restarts, lost messages and lost data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, RedisStore
+from tests.support.inboxes import RedisServer, Stores, asking, pending, request
+
+pytestmark = pytest.mark.anyio
+
+ON_REDIS = pytest.mark.parametrize("backend", [("asyncio", "redis")], ids="-".join)
+
+
+@ON_REDIS
+async def test_requests_survive_a_redis_that_restarts_without_its_data(tmp_path: Path) -> None:
+    server = RedisServer(tmp_path)
+    here, there = RedisStore(server.url), RedisStore(server.url)
+    inbox, other = Inbox(here), Inbox(there)
+    try:
+        async with asking(inbox) as one, asking(inbox) as two:
+            before = await pending(other, count=2)
+            server.stop()
+            with pytest.raises(InboxError):
+                await other.list("ann")
+            answer: Any = await InboxHandler(inbox, lambda _: "ann")(request())
+            assert (answer.action, answer.by) == ("cancel", "error")
+            server.start()
+            after = await pending(other, count=2)
+            assert {entry.id for entry in after} == {entry.id for entry in before}
+            for entry in after:
+                await other.answer("ann", entry.id, "accept", {"a": "x"})
+            assert (await one.result()).content == (await two.result()).content == {"a": "x"}
+    finally:
+        await here.aclose()
+        await there.aclose()
+        server.stop()
+
+
+@ON_REDIS
+async def test_a_request_expires_although_redis_is_gone(tmp_path: Path) -> None:
+    server = RedisServer(tmp_path)
+    inbox = Inbox(RedisStore(server.url), answer_timeout=0.5)
+    try:
+        async with asking(inbox) as asked:
+            await pending(inbox)
+            server.stop()
+            answer = await asked.result()
+    finally:
+        await inbox.aclose()
+        server.stop()
+
+    assert (answer.action, answer.by) == ("cancel", "timeout")
+
+
+@ON_REDIS
+async def test_an_answer_that_was_published_while_no_one_listened_is_read(stores: Stores) -> None:
+    """What is published while no one listens is lost, and the answer is not."""
+    store = stores()
+    inbox = Inbox(store)
+    async with asking(inbox) as asked:
+        (entry,) = await pending(inbox)
+        store._connection._receive = lambda *_: None
+        await inbox.answer("ann", entry.id, "accept", {"a": "x"})
+        assert (await asked.result()).content == {"a": "x"}
+
+
+@ON_REDIS
+async def test_data_of_another_format_is_refused_with_advice(stores: Stores) -> None:
+    from redis.asyncio import Redis
+
+    inbox = Inbox(stores())
+    async with Redis.from_url(stores.redis().url) as client:
+        await client.set(f"{{{stores.path}}}:format", "2")
+    with pytest.raises(InboxError, match=r"has format 2, but .* needs format 1\. Use another prefix"):
+        await inbox.list("ann")
+    answer: Any = await InboxHandler(inbox, lambda _: "ann")(request())
+    assert (answer.action, answer.by) == ("cancel", "error")
+
+
+@ON_REDIS
+async def test_a_script_that_redis_has_forgotten_is_sent_again(stores: Stores) -> None:
+    from redis.asyncio import Redis
+
+    inbox = Inbox(stores())
+    await inbox.list("ann")
+    async with Redis.from_url(stores.redis().url) as client:
+        await client.script_flush()
+
+    assert (await inbox.list("ann")).entries == ()
+
+
+@pytest.mark.parametrize("backend", [("trio", "redis")], ids="-".join)
+async def test_redis_requires_asyncio() -> None:
+    inbox = Inbox(RedisStore("redis://127.0.0.1:1"))
+    with pytest.raises(InboxError, match="asyncio"):
+        await inbox.list("ann")
+    answer: Any = await InboxHandler(inbox, lambda _: "ann")(request())
+    assert (answer.action, answer.by) == ("cancel", "error")

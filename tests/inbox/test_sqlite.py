@@ -1,0 +1,122 @@
+"""`SqliteStore`: its file, its locks and forked processes."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from mcp_elicit_client import Answer
+from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler
+from tests.support.inboxes import FORM, Stores, asking, pending, request
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def sqlite(stores: Stores, backend: tuple[str, str]) -> Stores:
+    assert backend[1] == "sqlite"
+    return stores
+
+
+ON_SQLITE = pytest.mark.parametrize("backend", [("asyncio", "sqlite"), ("trio", "sqlite")], ids="-".join)
+
+
+async def refused(store: Any) -> Answer:
+    answer: Any = await InboxHandler(Inbox(store), lambda _: "ann")(request())
+    with pytest.raises(InboxError, match=r"inbox\.db"):
+        await Inbox(store).list("ann")
+    assert isinstance(answer, Answer)
+    assert (answer.action, answer.by) == ("cancel", "error")
+    return answer
+
+
+@ON_SQLITE
+async def test_a_file_that_is_not_a_database_is_a_cancel_by_error(sqlite: Stores) -> None:
+    sqlite.path.write_bytes(b"not a database" * 100)
+    assert "not a database" in (await refused(sqlite())).reason
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("found", [0, 2, 99])
+async def test_a_file_of_another_format_is_refused_unchanged_with_advice(sqlite: Stores, found: int) -> None:
+    with sqlite3.connect(sqlite.path) as connection:
+        connection.execute("CREATE TABLE other (a)")
+        connection.execute(f"PRAGMA user_version = {found}")
+    connection.close()
+    sqlite.path.chmod(0o600)
+    before = sqlite.path.read_bytes()
+    reason = (await refused(sqlite())).reason
+
+    assert f"has format {found}" in reason
+    assert "needs an inbox of format 1. Use another file" in reason
+    assert sqlite.path.read_bytes() == before
+
+
+@ON_SQLITE
+async def test_a_file_that_other_users_can_write_is_refused(sqlite: Stores) -> None:
+    sqlite.path.touch()
+    sqlite.path.chmod(0o666)
+    assert f"Run `chmod 600 {sqlite.path}`" in (await refused(sqlite())).reason
+
+
+@ON_SQLITE
+async def test_a_missing_folder_is_a_cancel_by_error(sqlite: Stores) -> None:
+    sqlite.path = sqlite.path.parent / "nowhere" / "inbox.db"
+    assert (await refused(sqlite())).by == "error"
+
+
+@ON_SQLITE
+async def test_a_locked_file_is_a_cancel_by_error_and_is_used_again_once_it_is_free(sqlite: Stores) -> None:
+    store = sqlite(lock_timeout=0.05)
+    inbox = Inbox(store)
+    await inbox.list("ann")
+    other = sqlite3.connect(sqlite.path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    answer: Any = await InboxHandler(inbox, lambda _: "ann")(request())
+    assert (answer.action, answer.by) == ("cancel", "error")
+    assert "locked" in answer.reason
+    other.execute("ROLLBACK")
+    other.close()
+
+    async with asking(inbox) as asked:
+        (entry,) = await pending(inbox)
+        await inbox.answer("ann", entry.id, "accept", {"a": "x"})
+        assert (await asked.result()).action == "accept"
+
+
+@ON_SQLITE
+async def test_a_full_disk_is_a_cancel_by_error(sqlite: Stores) -> None:
+    store = sqlite()
+    await Inbox(store).list("ann")
+    store._database._connection.execute("PRAGMA max_page_count = 1")
+    answer: Any = await InboxHandler(Inbox(store), lambda _: "ann")(request({**FORM, "message": "m" * 4_000}))
+    assert (answer.action, answer.by) == ("cancel", "error")
+    assert "full" in answer.reason
+
+
+@ON_SQLITE
+async def test_only_the_owner_of_the_file_can_read_it(sqlite: Stores) -> None:
+    await Inbox(sqlite()).list("ann")
+
+    assert {file.stat().st_mode & 0o777 for file in sqlite.path.parent.glob("inbox.db*")} == {0o600}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("backend", [("asyncio", "sqlite")], ids="-".join)
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+async def test_a_forked_process_holds_a_lease_of_its_own(sqlite: Stores) -> None:
+    store = sqlite()
+    await Inbox(store).list("ann")
+    before = store._worker.name
+    child = os.fork()
+    if not child:
+        os._exit(0 if store._worker.name != before and store._database._open() else 1)
+
+    _, status = await anyio.to_thread.run_sync(os.waitpid, child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert store._worker.name == before

@@ -1,0 +1,196 @@
+"""Suspended calls in an inbox: one contract for all stores."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import anyio
+import pytest
+
+from mcp_elicit_client.inbox import Inbox, InboxError
+from tests.support.inboxes import KEY, SECRET, URL, Clock, Stores, asking, pending, request, until
+
+pytestmark = pytest.mark.anyio
+
+BODY = "everything that is needed"
+
+
+async def suspend(inbox: Inbox, *asks: Any, resume_timeout: float = 500, call_id: str | None = None) -> Any:
+    deadline = datetime.fromtimestamp(inbox.calls.store.clock() + 0.9 * resume_timeout, timezone.utc)
+    closing = [each.model_copy(update={"deadline": deadline}) for each in asks or (request(),)]
+    return await inbox.calls.suspend("ann", BODY, closing, resume_timeout, call_id)
+
+
+async def test_requests_of_a_suspended_call_stay_pending_without_a_process(stores: Stores) -> None:
+    call = await suspend(Inbox(stores()), request(), request(URL))
+    later = Clock()
+    other = Inbox(stores(clock=later) if stores.kind != "memory" else stores())
+    later.ahead = stores.clock.ahead = 440
+
+    first, second = (await other.list("ann")).entries
+    assert (first.id, second.id) == call.request_ids
+    assert (first.call, first.state) == (call.id, "pending")
+    assert abs(first.expires_at - first.created_at - timedelta(seconds=450)) < timedelta(seconds=1)
+    found = await other.calls.find("ann", call.id)
+    assert found is not None
+    assert (found.body, found.answers, found.call.state) == (BODY, (None, None), "suspended")
+
+    await other.answer("ann", first.id, "accept", {"a": SECRET}, answered_by="ann@phone")
+    await other.withdraw("ann", second.id)
+    found = await other.calls.find("ann", call.id)
+    assert found is not None
+    assert [(each.action, each.content, each.by) for each in found.answers if each] == [
+        ("accept", {"a": SECRET}, "user"),
+        ("cancel", None, "host"),
+    ]
+
+
+@pytest.mark.parametrize("key", [None, KEY])
+async def test_answers_are_kept_until_the_call_is_finished(stores: Stores, key: Any) -> None:
+    inbox = Inbox(stores(max_history=2, history_ttl=0.05), key)
+    call = await suspend(inbox)
+    await inbox.answer("ann", call.request_ids[0], "accept", {"a": SECRET})
+    for _ in range(4):  # More than history holds.
+        async with asking(inbox) as asked:
+            (entry,) = await pending(inbox)
+            await inbox.answer("ann", entry.id, "decline")
+            await asked.result()
+
+    async def is_deleted() -> bool:
+        return not any(entry.call is None for entry in (await inbox.history("ann")).entries)
+
+    await until(is_deleted)
+    content = await stores.content()
+    assert (BODY in content, SECRET in content) == (key is None, key is None)
+    assert await inbox.calls.claim("ann", call.id, "t") == "suspended"
+    found = await inbox.calls.find("ann", call.id)
+    assert found is not None
+    assert found.answers[0] is not None
+    assert (found.call.state, found.answers[0].content) == ("resuming", {"a": SECRET})
+
+    await inbox.calls.finish(call.id)
+
+    async def is_erased() -> bool:
+        content = await stores.content()
+        return SECRET not in content and BODY not in content
+
+    await until(is_erased)
+    found = await inbox.calls.find("ann", call.id)
+    assert found is not None
+    assert (found.call.state, found.body, found.answers) == ("finished", "", ())
+
+
+async def test_of_forty_simultaneous_claims_one_succeeds(stores: Stores) -> None:
+    inboxes = [Inbox(stores()) for _ in range(4)]
+    call = await suspend(inboxes[0])
+    states: list[Any] = []
+
+    async def claim(number: int) -> None:
+        states.append(await inboxes[number % 4].calls.claim("ann", call.id, f"t{number}"))
+
+    async with anyio.create_task_group() as group:
+        for number in range(40):
+            group.start_soon(claim, number)
+
+    assert sorted(states) == [*["resuming"] * 39, "suspended"]
+
+
+async def test_only_the_token_of_a_claim_releases_it(inbox: Inbox) -> None:
+    call = await suspend(inbox)
+    assert await inbox.calls.claim("ann", call.id, "mine") == "suspended"
+    await inbox.calls.release(call.id, "theirs")
+    assert await inbox.calls.claim("ann", call.id, "theirs") == "resuming"
+    await inbox.calls.release(call.id, "mine")
+    assert await inbox.calls.claim("ann", call.id, "theirs") == "suspended"
+    await inbox.calls.finish(call.id)
+    await inbox.calls.release(call.id, "theirs")
+    assert await inbox.calls.claim("ann", call.id, "mine") == "finished"
+
+
+@pytest.mark.parametrize("owner_and_id", [("bob", None), ("ann", "forged"), ("", None), ("ann", "\ud800")])
+async def test_a_wrong_owner_finds_no_suspended_call(inbox: Inbox, owner_and_id: tuple[str, str | None]) -> None:
+    call = await suspend(inbox)
+    owner, guess = owner_and_id[0], call.id if owner_and_id[1] is None else owner_and_id[1]
+    assert await inbox.calls.find(owner, guess) is None
+    if guess.isascii():
+        assert await inbox.calls.claim(owner, guess, "t") is None
+    assert await inbox.calls.claim("ann", call.id, "t") == "suspended"
+
+
+async def test_a_call_that_is_suspended_again_keeps_its_id_and_loses_its_answers(inbox: Inbox, stores: Stores) -> None:
+    call = await suspend(inbox)
+    await inbox.answer("ann", call.request_ids[0], "accept", {"a": SECRET})
+    await inbox.calls.claim("ann", call.id, "t")
+    again = await suspend(inbox, request(URL), call_id=call.id)
+
+    assert again.id == call.id
+    found = await Inbox(stores()).calls.find("ann", call.id)
+    assert found is not None
+    assert (found.call.state, found.answers, found.call.request_ids) == ("suspended", (None,), again.request_ids)
+    assert [entry.id for entry in (await inbox.list("ann")).entries] == list(again.request_ids)
+
+    async def is_erased() -> bool:
+        return SECRET not in await stores.content()
+
+    await until(is_erased)
+
+
+async def test_a_call_that_is_not_resumed_expires_and_is_erased(stores: Stores, clock: Clock) -> None:
+    inbox = Inbox(stores())
+    answered, pending_call = await suspend(inbox), await suspend(inbox)
+    claimed = await suspend(inbox)
+    await inbox.answer("ann", answered.request_ids[0], "accept", {"a": SECRET})
+    await inbox.calls.claim("ann", claimed.id, "t")
+    clock.ahead = 451
+    (past, *others) = (await inbox.history("ann")).entries
+    assert {past.state, *(each.state for each in others)} == {"expired", "answered"}
+    assert await inbox.calls.claim("ann", pending_call.id, "t") == "suspended"  # It can still be resumed.
+    await inbox.calls.release(pending_call.id, "t")
+
+    clock.ahead = 501
+    for call, state in ((answered, "expired"), (pending_call, "expired"), (claimed, "resuming")):
+        found = await inbox.calls.find("ann", call.id)
+        assert found is not None
+        assert (found.call.state, found.body, found.answers) == (state, "", ())
+        assert await inbox.calls.claim("ann", call.id, "x") == state
+    if stores.kind == "sqlite":
+        await stores.made[0].aclose()
+    assert SECRET not in await stores.content()
+
+    clock.ahead = 501 + 3_601
+    if stores.kind != "redis":  # Redis deletes by its own clock.
+        assert [await inbox.calls.find("ann", call.id) for call in (answered, pending_call, claimed)] == [None] * 3
+
+
+async def test_a_suspended_call_of_another_key_is_an_error(stores: Stores) -> None:
+    call = await suspend(Inbox(stores(), KEY))
+    stranger = Inbox(stores(), b"o" * 32)
+    for look in (stranger.list("ann"), stranger.calls.find("ann", call.id)):
+        with pytest.raises(InboxError, match="not encrypted with this key"):
+            await look
+
+
+async def test_a_watcher_sees_the_requests_of_a_suspended_call(inbox: Inbox, stores: Stores) -> None:
+    seen: list[tuple[str | None, str]] = []
+    watched = Inbox(stores())
+
+    async def watch() -> None:
+        async for entry in watched.watch("ann"):
+            seen.append((entry.call, entry.state))  # noqa: PERF401 -- one by one
+
+    async def saw(count: int) -> None:
+        async def enough() -> bool:
+            return len(seen) >= count
+
+        await until(enough)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch)
+        first = await suspend(inbox)
+        await saw(1)
+        await inbox.answer("ann", first.request_ids[0], "decline")
+        await saw(2)
+        group.cancel_scope.cancel()
+
+    assert seen == [(first.id, "pending"), (first.id, "answered")]
