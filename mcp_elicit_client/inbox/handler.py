@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from mcp_elicit_client.dispatch import settle_defaults
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Answer, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -33,6 +34,9 @@ class InboxHandler:
 
     async def __call__(self, request: Request, /) -> Answer:
         """Wait for the answer; being cancelled withdraws the question."""
+        stored = stored_answers.get()
+        if stored is not None:  # also where it is not registered
+            return await stored.answer(request)
         owner = self.owner(request)
         if not isinstance(owner, str) or not owner:
             return Answer.cancel(by="unattended", reason="it is not clear whose question this is")
