@@ -1,4 +1,4 @@
-"""Ask until something else makes the question pointless."""
+"""Helpers for asyncio and trio: `run_until`, `is_trio` and `Waker`."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ import anyio
 T = TypeVar("T")
 
 
-async def run_until(stop: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[T]]) -> T | None:
+async def run_until(stop: Callable[[], Awaitable[object]], work: Callable[[], Awaitable[T]]) -> T | None:
     """
-    Ask, but no longer than until *stop* returns.
+    Run *work* until it returns, or until *stop* returns.
 
     Returns:
-        What *ask* returned; None if *stop* was first, and *ask* was cancelled.
+        The result of *work*; None if *stop* returned first, and *work* was
+        cancelled.
 
     Raises:
-        Exception: Whatever *ask* raises, as it is.
+        Exception: The exception of *work*.
     """
-    outcome: T | None = None
+    result: T | None = None
     failure: Exception | None = None
 
     async def run() -> None:
-        nonlocal outcome, failure
+        nonlocal result, failure
         try:
-            outcome = await ask()
-        except Exception as error:  # noqa: BLE001 -- raised again, outside of the group that would wrap it
+            result = await work()
+        except Exception as error:  # noqa: BLE001 -- raised again outside of the group, which would wrap it
             failure = error
         group.cancel_scope.cancel()
 
@@ -42,17 +43,17 @@ async def run_until(stop: Callable[[], Awaitable[object]], ask: Callable[[], Awa
         group.start_soon(run)
     if failure is not None:
         raise failure
-    return outcome
+    return result
 
 
 def is_trio() -> bool:
-    """Tell whether the event loop that runs this is one of trio, and not of asyncio."""
+    """Return True if the running event loop is one of trio, False if it is one of asyncio."""
     trio = sys.modules.get("trio")
     return trio is not None and bool(trio.lowlevel.in_trio_run())
 
 
 class Waker:
-    """One who waits, in the event loop in which this was made, to be woken from any thread."""
+    """Wakes one waiting task from any thread.  Create it in the event loop that waits."""
 
     def __init__(self) -> None:
         self._event = anyio.Event()
@@ -68,12 +69,12 @@ class Waker:
             self._schedule = asyncio.get_running_loop().call_soon_threadsafe
 
     def wake(self) -> None:
-        """Wake whoever waits, now or later."""
+        """Wake the task that waits, now or later."""
         if threading.get_ident() == self._thread:
             self._event.set()
         else:
             self._schedule(self._event.set)
 
     async def wait(self) -> None:
-        """Wait to be woken."""
+        """Wait until `wake` is called."""
         await self._event.wait()

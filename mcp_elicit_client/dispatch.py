@@ -8,15 +8,14 @@ adapter.
 
 from __future__ import annotations
 
+import inspect
 import logging
-from collections.abc import Callable, Collection, Coroutine, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar
+from collections.abc import Callable, Collection, Coroutine
+from typing import Any, TypeAlias, TypeVar
 
 import anyio.to_thread
 
+from mcp_elicit_client._introspection import find_mentioned
 from mcp_elicit_client.core.answer import Answer, check_answer
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import parse_request, restrict_request
@@ -24,7 +23,9 @@ from mcp_elicit_client.core.request import FormRequest, Server
 from mcp_elicit_client.core.url.inspect import DEFAULT_URL_RULES, UrlRules
 from mcp_elicit_client.core.validation.patterns import settle_defaults as core_settle_defaults
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.typing import Handler, Mode, Policy, Request
+from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions
+from mcp_elicit_client.stored_answers import stored_answers
+from mcp_elicit_client.typing import Handler, Policy, Request
 
 T = TypeVar("T")
 
@@ -36,93 +37,8 @@ OUTCOME_META_KEY = "mcp-elicit-client/outcome"
 MAX_BATCH = 16
 """The largest number of requests that one ``input_required`` result may hold."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestOptions:
-    """
-    Limits, URL rules and modes used to read requests.
-
-    Attributes:
-        limits: Maximum sizes and counts.
-        url_rules: URLs that are allowed beyond public https.
-        report_outcome: Tell the server, in the result's ``_meta``, who
-            decided: the user, or a policy and which.
-        modes: The modes that the session declares.  Requests in another mode
-            are refused.  None to accept both.
-    """
-
-    limits: Limits = DEFAULT_LIMITS
-    url_rules: UrlRules = DEFAULT_URL_RULES
-    report_outcome: bool = False
-    modes: Collection[Mode] | None = None
-
-    def parse(self, params: object, **details: Any) -> Request:
-        """
-        Read *params*; *details* are those of `parse_request`.
-
-        Raises:
-            RequestError: If the request cannot be answered, or its mode is
-                not declared.
-        """
-        return self.restrict(parse_request(params, limits=self.limits, url_rules=self.url_rules, **details))
-
-    def restrict(self, request: Request) -> Request:
-        """
-        Apply these options to a request that was read with other options.
-
-        Raises:
-            RequestError: If these options do not allow it.
-        """
-        if self.modes is not None and request.mode not in self.modes:
-            raise RequestError(f"this client does not accept requests in {request.mode} mode")
-        return restrict_request(request, self.limits, self.url_rules)
-
-    def to_wire(self, answer: Answer) -> dict[str, Any]:
-        """Return the result of *answer* as JSON: everything that the server learns."""
-        wire = answer.to_wire()
-        if self.report_outcome:
-            wire["_meta"] = {
-                OUTCOME_META_KEY: {"by": answer.by, **({"policy": answer.policy} if answer.policy else {})}
-            }
-        return wire
-
-
-DEFAULT_REQUEST_OPTIONS = RequestOptions()
-
 Ask: TypeAlias = Callable[[Request], Coroutine[Any, Any, Answer]]
 """An async function from a request to an answer."""
-
-
-class StoredAnswers(Protocol):
-    """What answers in place of the host application's handlers while a call is suspended or resumed."""
-
-    @property
-    def is_resuming(self) -> bool:
-        """True if the call is resumed: the user has answered already."""
-        ...
-
-    async def answer(self, request: Request, /) -> Answer:
-        """Store *request* for later, or return the answer that was given to it."""
-        ...
-
-
-_stored_answers: ContextVar[StoredAnswers | None] = ContextVar("stored_answers", default=None)
-
-
-@contextmanager
-def answering_from(stored: StoredAnswers | None) -> Iterator[None]:
-    """Let *stored* answer in place of the host application's handlers.  Policies run as always."""
-    token = _stored_answers.set(stored)
-    try:
-        yield
-    finally:
-        _stored_answers.reset(token)
-
-
-def is_resuming() -> bool:
-    """Return True while a suspended call is resumed: the user has answered already.  For your own policies."""
-    stored = _stored_answers.get()
-    return stored is not None and stored.is_resuming
 
 
 class NormalizedHandler:
@@ -130,61 +46,82 @@ class NormalizedHandler:
     A handler that always returns an `Answer`.  Made by `normalize_handler` and `apply_policy`.
 
     Attributes:
-        request_options: The options of the registry or `Caller` inside; None
-            if there is neither.
+        held_options: The options of the registries and `Caller`s inside.
     """
 
-    __slots__ = ("_ask", "request_options")
+    __slots__ = ("_ask", "held_options")
 
-    def __init__(self, ask: Ask, request_options: RequestOptions | None = None) -> None:
+    def __init__(self, ask: Ask, held_options: tuple[RequestOptions, ...] = ()) -> None:
         self._ask = ask
-        self.request_options = request_options
+        self.held_options = held_options
 
     def __call__(self, request: Request, /) -> Coroutine[Any, Any, Answer]:
         """Answer *request*."""
         return self._ask(request)
 
 
+def restrict(options: RequestOptions, request: Request) -> Request:
+    """
+    Apply *options* to a request that was read with others.
+
+    Raises:
+        RequestError: If they do not allow it.
+    """
+    if options.modes is not None and request.mode not in options.modes:
+        raise RequestError(f"this client does not accept requests in {request.mode} mode")
+    return restrict_request(request, options.limits, options.url_rules)
+
+
 def enforce_options(options: RequestOptions, ask: Ask) -> Ask:
-    """Return *ask* so that requests which *options* do not allow are cancelled, however they were read."""
+    """
+    Return *ask* so that *options* apply to requests and answers, however the requests were read.
+
+    Requests that *options* do not allow, and answers that do not fit what
+    they allow, are cancelled.
+    """
 
     async def enforced(request: Request, /) -> Answer:
         try:
-            allowed = options.restrict(request)
+            allowed = restrict(options, request)
         except RequestError as error:
             _logger.warning("a request of server %r is refused: %s", request.server.name, error)
             return Answer.cancel(by="error", reason=str(error))
-        return await ask(allowed)
+        answer = await ask(allowed)
+        # What was read with these options is checked with them, by the dispatcher.
+        return answer if allowed is request else await check_answer_async(allowed, answer, options.limits)
 
     return enforced
 
 
-def normalize_handler(handler: Handler) -> NormalizedHandler:
+def normalize_handler(handler: Handler, *, is_registered: bool = False) -> NormalizedHandler:
     """
-    Return *handler* so that it always returns an `Answer`.
+    Return *handler* so that it always returns an `Answer`, and gets requests whose defaults are settled.
 
-    A handler of the host application also gets a request whose defaults are
-    settled.  While its call is suspended or resumed, the `StoredAnswers`
-    answer in its place.
+    Args:
+        handler: The handler.
+        is_registered: The `stored_answers`, if any, answer in its place.
     """
+    bound_to = getattr(handler, "__self__", None)
+    if isinstance(bound_to, NormalizedHandler) and handler == bound_to.__call__:
+        return bound_to
     if isinstance(handler, NormalizedHandler):
         return handler
 
     async def ask(request: Request, /) -> Answer:
-        stored = _stored_answers.get()
-        if stored is not None:
+        stored = stored_answers.get()
+        if is_registered and stored is not None:
             return await stored.answer(request)
         settled = await settle_defaults(request)
         answer = normalize_answer(await handler(settled))
         found = settled.diagnostics[len(request.diagnostics) :]
         return answer.model_copy(update={"diagnostics": (*answer.diagnostics, *found)}) if found else answer
 
-    return NormalizedHandler(ask)
+    return NormalizedHandler(ask, find_mentioned(handler, _options_of))
 
 
 async def no_handler(request: Request, /) -> Answer:
     """Answer a request for which no handler is registered: cancel, unless its call is resumed."""
-    stored = _stored_answers.get()
+    stored = stored_answers.get()
     if stored is not None and stored.is_resuming:
         return await stored.answer(request)
     return Answer.cancel(by="unattended", reason="no handler is registered for this request")
@@ -209,9 +146,12 @@ def apply_policy(
     inner = normalize_handler(handler)
 
     async def ask(request: Request, /) -> Answer:
-        return await (inner(request) if limits_asking and is_resuming() else answer(request, inner))
+        stored = stored_answers.get()
+        if limits_asking and stored is not None and stored.is_resuming:
+            return await inner(request)
+        return await answer(request, inner)
 
-    return NormalizedHandler(ask, inner.request_options)
+    return NormalizedHandler(ask, inner.held_options)
 
 
 def chain_policies(policies: Collection[Policy], handler: Handler) -> NormalizedHandler:
@@ -220,7 +160,7 @@ def chain_policies(policies: Collection[Policy], handler: Handler) -> Normalized
     for policy in reversed([*policies]):
         outer = policy(wrapped)
         if not isinstance(outer, NormalizedHandler):
-            outer = NormalizedHandler(_answering(outer), wrapped.request_options)
+            outer = NormalizedHandler(_answering(outer), wrapped.held_options)
         wrapped = outer
     return wrapped
 
@@ -232,12 +172,28 @@ def _answering(handler: Handler) -> Ask:
     return ask
 
 
+def _options_of(value: object) -> tuple[RequestOptions, ...] | None:
+    if issubclass(type(value), NormalizedHandler):
+        return value.held_options  # type: ignore[attr-defined, no-any-return]
+    options = inspect.getattr_static(value, "request_options", None)  # of a `Caller`
+    return (options,) if isinstance(options, RequestOptions) else None
+
+
 def options_for(handler: Handler, request_options: RequestOptions | None) -> RequestOptions:
-    """Return *request_options*; if that is None, the options of the registry or `Caller` that *handler* wraps."""
-    for options in (request_options, getattr(handler, "request_options", None)):
-        if isinstance(options, RequestOptions):
-            return options
-    return DEFAULT_REQUEST_OPTIONS
+    """
+    Return *request_options*; if that is None, the options of the registry or `Caller` that *handler* contains.
+
+    Raises:
+        ValueError: If some of the options would have no effect.
+    """
+    held = normalize_handler(handler).held_options
+    if request_options is None:
+        if len(held) > 1:
+            raise ValueError("The handler contains registries with different options. Pass `request_options`.")
+        return held[0] if held else DEFAULT_REQUEST_OPTIONS
+    for options in held:
+        request_options.check_inner(options)
+    return request_options
 
 
 class Dispatcher:
@@ -247,16 +203,19 @@ class Dispatcher:
     Args:
         handler: The handler that answers.
         request_options: Limits, URL rules and modes; None for those of the
-            registry or `Caller` that *handler* wraps.
+            registry or `Caller` that *handler* contains.
 
     Attributes:
         handler: The normalized handler.
         request_options: Limits, URL rules and modes.
+
+    Raises:
+        ValueError: If *handler* contains options that would have no effect.
     """
 
     def __init__(self, handler: Handler, request_options: RequestOptions | None = None) -> None:
         self.handler: NormalizedHandler = normalize_handler(handler)
-        self.request_options: RequestOptions = options_for(handler, request_options)
+        self.request_options: RequestOptions = options_for(self.handler, request_options)
 
     async def answer(self, params: object, *, server: Server, **details: Any) -> Answer:
         """
@@ -276,7 +235,7 @@ class Dispatcher:
                 see the text.
         """
         try:
-            request = self.request_options.parse(params, server=server, **details)
+            request = self.parse(params, server=server, **details)
         except RequestError as error:
             _logger.warning("a request of server %r cannot be answered: %s", server.name, error)
             raise
@@ -292,6 +251,26 @@ class Dispatcher:
         if answer.by == "error":
             _logger.warning("no answer for server %r: %s", server.name, answer.reason)
         return answer
+
+    def parse(self, params: object, **details: Any) -> Request:
+        """
+        Read *params*; *details* are those of `parse_request`.
+
+        Raises:
+            RequestError: If the request cannot be answered, or its mode is
+                not declared.
+        """
+        options = self.request_options
+        return restrict(options, parse_request(params, limits=options.limits, url_rules=options.url_rules, **details))
+
+    def to_wire(self, answer: Answer) -> dict[str, Any]:
+        """Return the result of *answer* as JSON: everything that the server learns."""
+        wire = answer.to_wire()
+        if self.request_options.report_outcome:
+            wire["_meta"] = {
+                OUTCOME_META_KEY: {"by": answer.by, **({"policy": answer.policy} if answer.policy else {})}
+            }
+        return wire
 
 
 async def settle_defaults(request: Request) -> Request:

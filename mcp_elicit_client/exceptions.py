@@ -5,12 +5,14 @@ What can go wrong, and whose doing it is.
     ├── RequestError            the server asked for something that cannot be answered
     │   └── UnsafeURLError      ... or for a URL that must not be opened
     ├── AnswerError             an answer that must not be sent
-    ├── CallError               a call that could not be brought to its end
-    │   ├── CallTimeoutError    ... since one of its two clocks ran out
-    │   ├── VisitRequiredError  ... since the server wants a URL visited, and it was not
-    │   ├── ParkedError         ... since it was parked, and cannot be resumed, or not here
-    │   └── StaleStateError     ... since the server no longer knows its own state
-    ├── PermissionsFileError    a file of permissions that cannot be trusted or read
+    ├── CallError               a call with elicitations that could not be completed
+    │   ├── CallTimeoutError    ... because a timeout has passed
+    │   ├── UrlElicitationIncompleteError
+    │   │                       ... because a required URL elicitation was not completed
+    │   ├── ResumeError         ... because it is suspended, and cannot be resumed
+    │   └── RequestStateRejectedError
+    │                           ... because the server rejected its own state
+    ├── PermissionsFileError    a permissions file that cannot be used
     ├── MissingExtraError       a part that is not installed
     ├── AuditError              (in ``audit``) a log that cannot be written or trusted
     ├── SignatureError          (in ``handlers.remote``) a message that nobody with the secret sent
@@ -75,11 +77,11 @@ class UnsafeUrlError(RequestError):
 
 
 class RegistrationError(ElicitationError, ValueError):
-    """A second handler for the same place: for consent, the last must not win."""
+    """A handler that cannot be registered: the route is taken, or its options would have no effect."""
 
 
 class PermissionsFileError(ElicitationError):
-    """A file of permissions that cannot be read, or that others could have written."""
+    """A permissions file that cannot be used: unreadable, malformed, or writable by other users."""
 
 
 class MissingExtraError(ElicitationError, ImportError):
@@ -97,23 +99,24 @@ class MissingExtraError(ElicitationError, ImportError):
 
 class CallError(ElicitationError):
     """
-    A call that asks questions, and could not be brought to its end.
+    A call with elicitations that could not be completed.
 
-    The text quotes nothing of the server raw.  What the SDK raised, if
-    anything, is the ``__cause__``.
+    The text contains nothing that the server wrote, unless it is sanitized.
+    The error of the SDK, if there is one, is the ``__cause__``.
     """
 
 
 class CallTimeoutError(CallError, TimeoutError):
     """
-    One of the two clocks of a call ran out.
+    One of the two timeouts of a call has passed.
 
     Attributes:
-        clock: Which: ``timeout`` is the server's, ``patience`` the user's.
-        timeout: How long the server had, in seconds; None for ever.
-        waited: How long it took, in seconds, while no question was open.
-        answer_timeout: How long the user had, in seconds; None for ever.
-        thought: How long questions were open, in seconds.
+        limit: ``timeout`` is the server's limit, ``answer_timeout`` the user's.
+        timeout: The maximum time of the server, in seconds; None for no limit.
+        server_seconds: The time while no request was open, in seconds.
+        answer_timeout: The maximum time of the user, in seconds; None for no
+            limit.
+        user_seconds: The time while requests were open, in seconds.
     """
 
     def __init__(
@@ -125,10 +128,10 @@ class CallTimeoutError(CallError, TimeoutError):
         answer_timeout: float | None,
         user_seconds: float,
     ) -> None:
-        late = "the server did not answer in time" if limit == "timeout" else "the user was not done in time"
+        who = "server" if limit == "timeout" else "user"
         super().__init__(
-            f"{late}: the server took {server_seconds:.1f} s of {_seconds(timeout)}, "
-            f"the user {user_seconds:.1f} s of {_seconds(answer_timeout)}"
+            f"The {who} did not answer in time: the server took {server_seconds:.1f} s ({_limit(timeout)}), "
+            f"the user {user_seconds:.1f} s ({_limit(answer_timeout)})."
         )
         self.limit = limit
         self.timeout = timeout
@@ -138,49 +141,47 @@ class CallTimeoutError(CallError, TimeoutError):
 
 
 ResumeRefusal: TypeAlias = Literal["unknown", "resuming", "finished", "expired", "server", "protocol"]
-"""The code of a `ParkedError`."""
+"""The code of a `ResumeError`."""
 
-_PARKED: dict[ResumeRefusal, str] = {
-    "unknown": "there is no such parked call",
-    "resuming": "the parked call is being resumed by somebody else, or whoever did has died over it",
-    "finished": "the parked call was resumed already",
-    "expired": "the parked call was not resumed in time",
-    "server": "the parked call is one of another server",
-    "protocol": "this connection speaks a protocol revision in which no call can be resumed",
+_RESUME_REFUSALS: dict[ResumeRefusal, str] = {
+    "unknown": "This owner has no suspended call with this ID.",
+    "resuming": "Another process is resuming this call, or stopped while it did. In the latter case the call is lost.",
+    "finished": "This call was resumed already.",
+    "expired": "This call was not resumed in time. Make the call again.",
+    "server": "This call belongs to another server. Resume it with the Caller of that server.",
+    "protocol": "Calls cannot be resumed over this connection. Connect with protocol version 2026-07-28 or later.",
 }
 
 
 class ResumeError(CallError):
     """
-    A parked call that cannot be resumed, or not here.  Nothing was sent.
+    A suspended call that cannot be resumed, or not here.  Nothing was sent.
 
     Attributes:
-        code: Why, as one stable word.  ``unknown`` is what a wrong owner
-            finds too; after ``server`` and ``protocol`` the call is as it was.
+        code: The cause.  A wrong owner also gets ``unknown``.  After
+            ``server`` and ``protocol`` the call is unchanged.
     """
 
     def __init__(self, code: ResumeRefusal) -> None:
-        super().__init__(_PARKED[code])
+        super().__init__(_RESUME_REFUSALS[code])
         self.code = code
 
 
 class RequestStateRejectedError(CallError):
-    """
-    The server refuses the state that it gave out itself: it is too old, or the server was restarted.
-
-    The call has to be made anew.
-    """
+    """The server rejected its own ``requestState``.  Make the call again."""
 
     def __init__(self) -> None:
-        super().__init__("the server no longer knows its own state: the answers came too late, or it was restarted")
+        super().__init__(
+            "The server rejected its `requestState`: it has expired, or the server was restarted. Make the call again."
+        )
 
 
-def _seconds(limit: float | None) -> str:
-    return "any time" if limit is None else f"{limit:.1f} s"
+def _limit(seconds: float | None) -> str:
+    return "no limit" if seconds is None else f"limit {seconds:.1f} s"
 
 
 class AuditError(ElicitationError):
-    """An audit log that cannot be used: unsafe, unwritable, or of another key."""
+    """An audit log that cannot be used: unsafe, not writable, or written with another key."""
 
 
 class InboxError(ElicitationError):

@@ -13,13 +13,13 @@ from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.core.url.inspect import DEFAULT_URL_RULES, UrlRules
 from mcp_elicit_client.dispatch import (
     NormalizedHandler,
-    RequestOptions,
     chain_policies,
     enforce_options,
     no_handler,
     normalize_handler,
 )
 from mcp_elicit_client.exceptions import RegistrationError
+from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
 from mcp_elicit_client.typing import Handler, Mode, Policy, Predicate, Request
 
@@ -56,6 +56,12 @@ class Route:
             and (self.when is None or bool(self.when(request)))
         )
 
+    def __str__(self) -> str:
+        parts = [
+            f"{name}={value!r}" for name in ("mode", "server", "when") if (value := getattr(self, name)) is not None
+        ]
+        return ", ".join(parts) or "all requests"
+
 
 class ElicitationRegistry(NormalizedHandler):
     """
@@ -63,7 +69,8 @@ class ElicitationRegistry(NormalizedHandler):
 
     The most specific route wins: server first, then predicate, then mode.
     Among equally specific predicates the first registered wins.  The limits
-    and URL rules hold however the registry is wrapped or nested.
+    and URL rules apply however the registry is wrapped in policies.  If it is
+    registered in another registry, the stricter ones of both apply.
 
     Args:
         limits: Maximum sizes and counts.
@@ -84,8 +91,10 @@ class ElicitationRegistry(NormalizedHandler):
         report_outcome: bool = False,
     ) -> None:
         options = RequestOptions(limits=limits, url_rules=url_rules, report_outcome=report_outcome)
-        select = NormalizedHandler(self._select, options)
-        super().__init__(enforce_options(options, chain_policies([] if policy is None else [policy], select)), options)
+        select = NormalizedHandler(self._select, (options,))
+        ask = chain_policies([] if policy is None else [policy], select)
+        super().__init__(enforce_options(options, ask), (options,))
+        self.request_options: RequestOptions = options
         self._handlers: dict[Route, NormalizedHandler] = {}
 
     @overload
@@ -120,7 +129,8 @@ class ElicitationRegistry(NormalizedHandler):
 
         Raises:
             RegistrationError: If a handler is already registered for the
-                route.
+                route, or if the handler contains a registry whose options
+                would have no effect here.
             ValueError: If *mode* is not a mode.
         """
         if mode not in (None, "form", "url"):
@@ -130,9 +140,16 @@ class ElicitationRegistry(NormalizedHandler):
         def register(handler: H) -> H:
             if route in self._handlers:
                 raise RegistrationError(
-                    f"A handler is already registered for {route}. Add a `when=` predicate, or register only one."
+                    f"A handler is already registered for {route}. "
+                    "Add a `when=` predicate, or register only one of them."
                 )
-            self._handlers[route] = normalize_handler(handler)
+            normalized = normalize_handler(handler, is_registered=True)
+            try:
+                for options in normalized.held_options:
+                    self.request_options.check_inner(options)
+            except ValueError as error:
+                raise RegistrationError(str(error)) from None
+            self._handlers[route] = normalized
             return handler
 
         return register if handler is None else register(handler)

@@ -81,7 +81,7 @@ def test_a_second_handler_for_the_same_place_is_refused(place: dict[str, Any]) -
     registry = ElicitationRegistry()
     registry.on_elicitation(**place)(saying("first"))
 
-    with pytest.raises(RegistrationError, match="already is a handler"):
+    with pytest.raises(RegistrationError, match="is already registered for"):
         registry.on_elicitation(**place)(saying("second"))
 
 

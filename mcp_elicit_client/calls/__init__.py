@@ -1,8 +1,8 @@
 """
-Calls that survive being asked.
+Calls to servers, with every elicitation that they lead to.
 
-A `Caller` is what a host application holds for one server: it answers the
-server's questions with a handler, and makes the calls during which they come.
+A `Caller` makes calls to one server and answers its requests.  A call can be
+suspended while its requests are pending, and resumed in any process.
 """
 
 from mcp_elicit_client.calls.caller import Caller

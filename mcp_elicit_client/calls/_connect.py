@@ -1,7 +1,7 @@
 """
-A connection with any server, over whichever SDK is installed.
+Connections to servers with the installed SDK, for the command line and the demo.
 
-For our own command line and demo; a host application has its sessions.
+Host applications make their own sessions.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 ConnectMode: TypeAlias = Literal["auto", "legacy"]
 """
-How the protocol revision is found: the newest that both sides know, or one of
-those in which the server sends its questions by itself (up to 2025-11-25).
+How the protocol version is negotiated: the newest that both sides support, or
+one with server-initiated requests (up to 2025-11-25).
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """
-    A server to be started, spoken to over its standard input and output.
+    A server process, connected over its standard input and output.
 
     Attributes:
-        argv: The program and its arguments.  No shell is involved.
-        errlog: Where its standard error goes: a file with a descriptor.
-        env: More environment variables.
+        argv: The program and its arguments.  No shell is used.
+        errlog: A file with a descriptor, for its standard error.
+        env: Additional environment variables.
     """
 
     argv: Sequence[str]
@@ -39,19 +39,19 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A connected server."""
+    """A connection to a server."""
 
     caller: Caller
     client: Any
     protocol_version: str
 
     async def list_tools(self) -> list[tuple[str, str]]:
-        """List the names and descriptions of the server's tools, as the server wrote them."""
+        """Return the names and descriptions of the tools.  They are not sanitized."""
         result = await self.client.list_tools()
         return [(tool.name, tool.description or "") for tool in result.tools]
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any], **options: Any) -> dict[str, Any]:
-        """Call a tool as `Caller.call_tool` does, for as long as it takes; return its result as on the wire."""
+        """Call a tool as `Caller.call_tool` does, without a timeout for the user.  Return the result as on the wire."""
         result = await self.caller.call_tool(self.client, name, arguments, **{"answer_timeout": None, **options})
         wire: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
         return wire
@@ -59,27 +59,27 @@ class Connection:
 
 @asynccontextmanager
 async def connect(
-    where: Command | str, caller: Caller, *, mode: ConnectMode = "auto", **options: Any
+    target: Command | str, caller: Caller, *, mode: ConnectMode = "auto", **options: Any
 ) -> AsyncIterator[Connection]:
     """
-    Connect to a server: a command, or the URL of one that speaks streamable HTTP.
+    Connect to a server.
 
     Args:
-        where: The server.
-        caller: Who answers what it asks.
-        mode: Which protocol revisions to speak.
-        options: What else the SDK's ``Client`` or ``ClientSession`` takes.
+        target: A command, or the URL of a server with streamable HTTP.
+        caller: The caller, which answers the server's requests.
+        mode: How the protocol version is negotiated.
+        options: Other arguments of the SDK's ``Client`` or ``ClientSession``.
 
     Raises:
-        Exception: Whatever the SDK raises if there is no server.
+        Exception: The SDK's error, if the connection fails.
     """
     if supports_multi_round_trip():
-        transport = where if isinstance(where, str) else _stdio(where)
+        transport = target if isinstance(target, str) else _stdio(target)
         async with caller.client(transport, mode=mode, **options) as client:
             yield Connection(caller, client, client.protocol_version)
     else:
         async with (
-            _http(where) if isinstance(where, str) else _stdio(where) as streams,
+            _http(target) if isinstance(target, str) else _stdio(target) as streams,
             caller.session(streams[0], streams[1], **options) as session,
         ):
             initialized = await session.initialize()

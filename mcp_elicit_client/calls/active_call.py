@@ -1,4 +1,4 @@
-"""One call under way: its clocks, and what has been asked during it."""
+"""One active call: its timeouts, and the requests that were made during it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pydantic import BaseModel
 
 from mcp_elicit_client.calls.timeouts import CallTimeouts
 from mcp_elicit_client.core.request import request_key
-from mcp_elicit_client.dispatch import NormalizedHandler, StoredAnswers
+from mcp_elicit_client.dispatch import NormalizedHandler
+from mcp_elicit_client.stored_answers import StoredAnswers
 from mcp_elicit_client.typing import Answer, Request, UrlRequest
 
 StoredAnswersFor: TypeAlias = Callable[[Request], StoredAnswers]
@@ -20,7 +21,7 @@ StoredAnswersFor: TypeAlias = Callable[[Request], StoredAnswers]
 
 
 class Ask(Protocol):
-    """Answers the params of one question."""
+    """Answers the params of one request of a call."""
 
     def __call__(self, params: Any, *, stored: StoredAnswersFor | None = None, **details: Any) -> Awaitable[Answer]:
         """Answer *params*; *details* are those of `parse_request`."""
@@ -29,33 +30,34 @@ class Ask(Protocol):
 
 class CallHistory(BaseModel):
     """
-    What is remembered from question to question, and while a call is parked.
+    Facts about a call that are kept from request to request, and while it is suspended.
 
     Attributes:
-        rounds: How often the call came back with questions.
-        asked: How many questions it asked.
-        insisted: How many of them had been declined before.
-        visits: How often the user agreed to each URL.
-        declined: What was declined, as digests.
+        rounds: How often the server returned ``input_required``.
+        requests: How many requests the server made.
+        repeats: How many more requests had been declined before.
+        visits: How often the user consented to each URL.
+        declined: Digests of the requests that were declined.
     """
 
     rounds: int = 0
-    asked: int = 0
-    insisted: int = 0
+    requests: int = 0
+    repeats: int = 0
     visits: dict[str, int] = {}
     declined: set[str] = set()
 
 
 class ActiveCall:
     """
-    One call, as long as it lasts in this process.
+    One call, as long as it is active in this process.
 
     Args:
         session: The SDK's session.
-        tool: The tool that is called, if it is one.
-        clocks: The server's time and the user's.
-        max_questions: How many questions may be asked; the rest is cancelled.
-        memory: What is remembered of it from before it was parked; None for a
+        tool: The name of the tool; None for prompts and resources.
+        timeouts: The time limits of the server and the user.
+        max_questions: The maximum number of requests; further ones are
+            cancelled.
+        history: The history of the call before it was suspended; None for a
             new call.
     """
 
@@ -63,55 +65,53 @@ class ActiveCall:
         self,
         session: Any,
         tool: str | None,
-        clocks: CallTimeouts,
+        timeouts: CallTimeouts,
         max_questions: int,
         history: CallHistory | None = None,
     ) -> None:
         self.session = session
         self.tool = tool
-        self.clocks = clocks
+        self.timeouts = timeouts
         self.history: CallHistory = history or CallHistory()
         self._max_questions = max_questions
         self._open: set[anyio.CancelScope] = set()
 
     def visits(self, url: str) -> int:
-        """Count how often the user agreed to *url*."""
+        """Return how often the user consented to *url*."""
         return self.history.visits.get(url, 0)
 
     async def ask(self, handler: NormalizedHandler, request: Request, *, is_resuming: bool = False) -> Answer:
         """
-        Ask *handler*, unless the question was declined already, or too much was asked.
+        Ask *handler*, unless the request was declined before or there were too many.
 
-        A server that is told no, and asks the same again, hears no again: the
-        user is not worn down.
+        A server that repeats a declined request gets the same answer, and the
+        user is not asked again.
         """
-        question = _digest(request)
-        if not is_resuming:
-            refusal = self._refusal(question)
-            if refusal is not None:
-                return refusal
+        digest = _digest(request)
+        refusal = None if is_resuming else self._refusal(digest)
+        if refusal is not None:
+            return refusal
         if isinstance(request, UrlRequest):
             request = request.model_copy(update={"previous_visits": self.visits(request.target.url)})
         answer = await handler(request)
         if answer.action == "decline":
-            self.history.declined.add(question)
+            self.history.declined.add(digest)
         if answer.action == "accept" and isinstance(request, UrlRequest):
             self.history.visits[request.target.url] = self.visits(request.target.url) + 1
         return answer
 
-    def _refusal(self, question: str) -> Answer | None:
-        memory = self.history
-        if question in memory.declined:
-            memory.insisted += 1
-            return Answer.decline(by="policy", reason="it was declined already during this call")
-        memory.asked += 1
-        if memory.asked > self._max_questions:
-            return Answer.cancel(by="policy", reason=f"more than {self._max_questions} questions in one call")
+    def _refusal(self, digest: str) -> Answer | None:
+        if digest in self.history.declined:
+            self.history.repeats += 1
+            return Answer.decline(by="policy", reason="the request was declined before during this call")
+        self.history.requests += 1
+        if self.history.requests > self._max_questions:
+            return Answer.cancel(by="policy", reason=f"more than {self._max_questions} requests in one call")
         return None
 
     @contextmanager
     def closing(self, scope: anyio.CancelScope) -> Iterator[None]:
-        """Cancel *scope*, in which the server's question is open, when the call ends."""
+        """Cancel *scope*, in which a request is open, when the call ends."""
         self._open.add(scope)
         try:
             yield
@@ -119,7 +119,7 @@ class ActiveCall:
             self._open.discard(scope)
 
     def close(self) -> None:
-        """End the call: its open questions are withdrawn."""
+        """End the call and withdraw its open requests."""
         for scope in self._open:
             scope.cancel()
 

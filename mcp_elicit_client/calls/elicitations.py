@@ -1,4 +1,4 @@
-"""What one server asks: during calls, and by itself."""
+"""The requests of one server: during calls, and outside of them."""
 
 from __future__ import annotations
 
@@ -13,37 +13,40 @@ import anyio
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.calls.active_call import ActiveCall, StoredAnswersFor
 from mcp_elicit_client.calls.disconnect import wait_for_disconnect
-from mcp_elicit_client.calls.url_completions import CompletionTracker, VisitCompletion
+from mcp_elicit_client.calls.url_completions import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.dispatch import NormalizedHandler, RequestOptions, answering_from, normalize_handler
+from mcp_elicit_client.dispatch import NormalizedHandler
+from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher
+from mcp_elicit_client.stored_answers import answering_from
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
 
 class ElicitationDispatcher:
     """
-    Has the questions of one server answered, each within the call that it belongs to.
+    Answers the requests of one server, each within the call that it belongs to.
 
     Args:
-        handler: Who answers.
-        server: Who asks.
-        request_options: How requests are read.
+        handler: The handler that answers.
+        server: The server.
+        request_options: Limits, URL rules and modes.
 
     Attributes:
-        completions: What the server has said to be finished.
-        calls: The calls that are under way.
+        completions: The URL elicitations that the server reported as
+            complete.
+        calls: The active calls.
     """
 
     def __init__(self, handler: Handler, server: Server, request_options: RequestOptions) -> None:
         self.completions: CompletionTracker = CompletionTracker()
         self.calls: set[ActiveCall] = set()
-        self._handler = normalize_handler(handler)
+        self._dispatcher = SdkDispatcher(handler, request_options)
+        self._handler = self._dispatcher.handler
         self._server = server
-        self._request_options = request_options
 
     @contextmanager
     def during(self, call: ActiveCall) -> Iterator[None]:
-        """Have *call* under way; then its open questions are withdrawn."""
+        """Have *call* active in this block.  At its end, open requests of the call are withdrawn."""
         self.calls.add(call)
         try:
             yield
@@ -52,71 +55,73 @@ class ElicitationDispatcher:
             call.close()
 
     async def on_server_request(self, request: Request) -> Answer:
-        """Answer a question that the server sends by itself: see `Caller.handler`."""
+        """Answer a server-initiated request: see `Caller.handler`."""
         calls = tuple(self.calls)
-        only = calls[0] if len(calls) == 1 else None
-        with ExitStack() as asking:
+        request = self._with_completion(request)
+        with ExitStack() as stack:
             for call in calls:
-                asking.enter_context(call.clocks.paused_for_user())
-            deadline = min((call.clocks.user_deadline for call in calls), default=math.inf)
+                stack.enter_context(call.timeouts.paused_for_user())
+            deadline = min((call.timeouts.user_deadline for call in calls), default=math.inf)
             if deadline <= anyio.current_time():
-                return _too_late()
+                return _timed_out()
             with anyio.CancelScope(deadline=deadline) as scope:
-                if only is None:
-                    return await self._handler(self._listening(request))
-                request = self._listening(request.model_copy(update={"tool": request.tool or only.tool}))
-                with only.closing(scope):
-                    ask = functools.partial(only.ask, self._handler, request)
-                    return await _unless_gone(
-                        functools.partial(wait_for_disconnect, only.session, in_callback=True), ask
-                    )
-        return _too_late() if anyio.current_time() >= deadline else Answer.cancel(by="host", reason="the call ended")
+                if len(calls) != 1:
+                    return await self._handler(request)
+                (call,) = calls
+                request = request.model_copy(update={"tool": request.tool or call.tool})
+                with call.closing(scope):
+                    wait = functools.partial(wait_for_disconnect, call.session, in_callback=True)
+                    return await _ask_until(wait, functools.partial(call.ask, self._handler, request))
+        return _timed_out() if anyio.current_time() >= deadline else Answer.cancel(by="host", reason="the call ended")
 
     async def on_input_required(
         self, call: ActiveCall, params: Any, *, stored: StoredAnswersFor | None = None, **details: Any
     ) -> Answer:
         """
-        Answer a question that comes back from a call.
+        Answer a request that was returned by a call.
 
         Args:
             call: The call.
-            params: As the SDK hands them over, or a request that was read before.
-            stored: Returns what answers in place of the handler, if anything.
-            details: Those of `parse_request`.
+            params: The params, as the SDK passes them, or a `Request`.
+            stored: Returns what answers in place of the handlers, if anything.
+            details: The details that `parse_request` takes.
 
         Raises:
-            RequestError: If nobody could answer it.
+            RequestError: If the request cannot be answered.
         """
 
         async def ask(request: Request) -> Answer:
             if isinstance(request, UrlRequest) and request.elicitation_id and call.visits(request.target.url):
-                # Whatever was finished before, the server asks again.
+                # The server asks again, so an earlier completion does not count.
                 self.completions.forget(request.elicitation_id)
-            request = self._listening(request)
-            with answering_from(stored_answers := None if stored is None else stored(request)):
-                is_resuming = stored_answers is not None and stored_answers.is_resuming
+            request = self._with_completion(request)
+            with answering_from(answers := None if stored is None else stored(request)):
+                is_resuming = answers is not None and answers.is_resuming
                 return await call.ask(self._handler, request, is_resuming=is_resuming)
 
-        dispatcher = SdkDispatcher(NormalizedHandler(ask), self._request_options)
+        dispatcher = SdkDispatcher(NormalizedHandler(ask), self._dispatcher.request_options)
+        details = {"tool": call.tool, **details}
+        answer = functools.partial(dispatcher.answer_in, call, params, server=self._server, **details)
+        with call.timeouts.paused_for_user(), anyio.CancelScope(deadline=call.timeouts.user_deadline):
+            if call.timeouts.user_deadline > anyio.current_time():
+                return await _ask_until(functools.partial(wait_for_disconnect, call.session), answer)
+        return _timed_out()
 
-        async def answer() -> Answer:
-            return await dispatcher.answer_in(call, params, server=self._server, tool=call.tool, **details)
+    def to_result(self, answer: Answer) -> Any:
+        """Return *answer* as the SDK's ``ElicitResult``."""
+        from mcp.types import ElicitResult
 
-        with call.clocks.paused_for_user(), anyio.CancelScope(deadline=call.clocks.user_deadline):
-            if call.clocks.user_deadline > anyio.current_time():
-                return await _unless_gone(functools.partial(wait_for_disconnect, call.session), answer)
-        return _too_late()
+        return ElicitResult.model_validate(self._dispatcher.to_wire(answer))
 
-    def _listening(self, request: Request) -> Request:
-        """Let the handler learn when a visit is finished."""
+    def _with_completion(self, request: Request) -> Request:
         if not isinstance(request, UrlRequest) or request.elicitation_id is None:
             return request
-        return request.with_completion(VisitCompletion(self.completions, request.elicitation_id))
+        return request.with_completion(UrlCompletion(self.completions, request.elicitation_id))
 
 
-async def _unless_gone(gone: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[Answer]]) -> Answer:
-    return await run_until(gone, ask) or Answer.cancel(by="error", reason="the server has gone")
+async def _ask_until(disconnect: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    return await run_until(disconnect, ask) or Answer.cancel(by="error", reason="the server has disconnected")
 
 
-def _too_late() -> Answer:
-    return Answer.cancel(by="timeout", reason="the user was not done in time")
+def _timed_out() -> Answer:
+    return Answer.cancel(by="timeout", reason="the user did not answer in time")

@@ -1,179 +1,71 @@
-"""Calls that come back with questions in place of a result (protocol revision 2026-07-28)."""
+"""Multi-round-trip requests (protocol version 2026-07-28): ``input_required`` and the responses to it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import anyio
-
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask, StoredAnswersFor
-from mcp_elicit_client.calls.methods import Send
-from mcp_elicit_client.calls.suspending import CallSuspender, Claim, LoadedCall, answered
 from mcp_elicit_client.core.request import BatchPosition
-from mcp_elicit_client.dispatch import MAX_BATCH, RequestOptions
-from mcp_elicit_client.exceptions import CallError, RequestError, RequestStateRejectedError
+from mcp_elicit_client.dispatch import MAX_BATCH
+from mcp_elicit_client.exceptions import CallError, RequestError
 from mcp_elicit_client.typing import Answer
 
 MAX_STATE = 1_048_576
-"""The longest state of a server's that is carried back to it, in characters."""
-
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0
-"""How long to wait before asking again a server that only sent its state, in seconds; doubled each time."""
-
-_INSISTED_TOO_OFTEN = 2
+"""The maximum length of a ``requestState``, in characters."""
 
 
-class MultiRoundTrip:
+@dataclass(frozen=True, slots=True)
+class InputRequired:
     """
-    Drives one call, question by question, to its result.
+    The server requires input before it returns the result.
 
-    Args:
-        session: The SDK's session.
-        call: The call.
-        ask: Answers one question.
-        request_options: How answers are told.
-        max_rounds: How often the server may come back with questions.
-        lot: Where the call is parked while its questions wait; None if it is not.
+    Attributes:
+        elicitations: The params of the elicitation requests, by the server's
+            keys.
+        host_requests: Requests to the host application itself (sampling,
+            roots), by the server's keys.
+        state: The server's ``requestState``.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 -- all that a round takes
-        self,
-        session: Any,
-        call: ActiveCall,
-        ask: Ask,
-        request_options: RequestOptions,
-        max_rounds: int,
-        suspender: CallSuspender | None = None,
-    ) -> None:
-        self._session = session
-        self._call = call
-        self._ask = ask
-        self._request_options = request_options
-        self._max_rounds = max_rounds
-        self._suspender = suspender
-
-    async def drive(self, send: Send, responses: Mapping[str, Any] | None = None, state: str | None = None) -> Any:
-        """
-        Send the call until it has a result, and return that; or what was parked.
-
-        Args:
-            send: Sends it.
-            responses: What goes with it first: the answers to questions of before.
-            state: The server's state of before.
-
-        Raises:
-            StaleStateError: If the server refuses its own state.
-            CallError: If the server asks too much, too often, or again and
-                again for what was declined.
-            CallTimeoutError: If it has nothing to ask and no result either,
-                for longer than the user's patience.
-        """
-        result = await _sent(send, responses, state)
-        pause = _FIRST_PAUSE
-        while _asks(result):
-            state = _checked(result.request_state)
-            if result.input_requests:
-                questions, others = _sorted(result.input_requests)
-                answers = await self._answer_all(questions, len(others))
-                parked = await self._suspender.suspend(answers, others, state) if self._suspender is not None else None
-                if parked is not None:
-                    return parked
-                responses = self._told(answers) | await self._answers_of_the_host(others)
-                pause = _FIRST_PAUSE
-            else:
-                responses = None
-                await self._pause(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
-            result = await _sent(send, responses, state)
-        return result
-
-    async def resume(self, send: Send, resumable: LoadedCall, claim: Claim) -> Any:
-        """
-        Go on with a call that was parked; the rest is as in `drive`.
-
-        What was answered goes through the host's policies and is checked
-        again, as if it came just now.
-        """
-        memo = resumable.snapshot
-        answers = dict(memo.answers)
-        for number, (key, request) in enumerate(memo.requests.items(), 1):
-            turn = request.batch_position or BatchPosition(number=number, total=len(memo.requests))
-            answers[key] = await self._answer(key, request, turn, answered(resumable, key))
-        responses = self._told(answers) | await self._answers_of_the_host(_requests(memo.others))
-        claim.was_sent = True
-        return await self.drive(send, responses, memo.state)
-
-    async def _pause(self, seconds: float) -> None:
-        # What is waited for is the user, somewhere else: it is their time.
-        with self._call.clocks.paused_for_user():
-            if anyio.current_time() + seconds > self._call.clocks.user_deadline:
-                await anyio.sleep_until(self._call.clocks.user_deadline)
-                raise self._call.clocks.expired("answer_timeout")
-            await anyio.sleep(seconds)
-
-    async def _answer_all(self, questions: Mapping[str, Any], others: int) -> dict[str, Answer]:
-        self._call.history.rounds += 1
-        if self._call.history.rounds > self._max_rounds:
-            raise CallError(f"the server came back with questions more than {self._max_rounds} times")
-        count = len(questions) + others
-        if count > MAX_BATCH:
-            raise CallError(f"the server asks {count} questions at once; at most {MAX_BATCH} can be asked")
-        answers: dict[str, Answer] = {}
-        for number, (key, request) in enumerate(questions.items(), 1):
-            stored = None if self._suspender is None else self._suspender.defer(key)
-            answers[key] = await self._answer(
-                key, request.params, BatchPosition(number=number, total=len(questions)), stored
-            )
-        if self._call.history.insisted >= _INSISTED_TOO_OFTEN:
-            raise CallError("the server keeps asking for what was declined")
-        return answers
-
-    async def _answer(self, key: str, params: Any, turn: BatchPosition, stored: StoredAnswersFor | None) -> Answer:
-        try:
-            return await self._ask(params, stored=stored, batch_position=turn, request_id=key)
-        except RequestError:  # an answer has no place for an error
-            return Answer.cancel(by="error", reason="nobody could answer it")
-
-    def _told(self, answers: Mapping[str, Answer]) -> dict[str, Any]:
-        from mcp.types import ElicitResult
-
-        return {
-            key: ElicitResult.model_validate(self._request_options.to_wire(answer)) for key, answer in answers.items()
-        }
-
-    async def _answers_of_the_host(self, others: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: await self._answer_with_the_hosts_own(key, request) for key, request in others.items()}
-
-    async def _answer_with_the_hosts_own(self, key: str, request: Any) -> Any:
-        """Ask for what is no elicitation (sampling, roots) as the SDK would."""
-        import mcp
-        import mcp.client
-        import mcp.types
-
-        sdk: Any = mcp
-        meta = getattr(request.params, "meta", None)
-        context = sdk.client.ClientRequestContext(session=self._session, request_id=key, meta=meta)
-        with self._call.clocks.paused_for_user():
-            response = await self._session.dispatch_input_request(context, request)
-        if isinstance(response, mcp.types.ErrorData):
-            raise sdk.MCPError.from_error_data(response)
-        return response
+    elicitations: Mapping[str, Any]
+    host_requests: Mapping[str, Any]
+    state: str | None
 
 
-async def _sent(send: Send, responses: Mapping[str, Any] | None, state: str | None) -> Any:
-    try:
-        return await send(responses, state)
-    except Exception as error:
-        if state is not None and _is_stale(getattr(error, "error", None)):
-            raise RequestStateRejectedError from error
-        raise
+def parse_input_required(result: Any) -> InputRequired | None:
+    """
+    Read an ``input_required`` result of the SDK.
 
+    Returns:
+        What the server requires; None if *result* is another result.
 
-def _is_stale(refusal: Any) -> bool:
-    """Tell whether a server refuses its own state; no code of the protocol's says so by itself."""
+    Raises:
+        CallError: If the state or the number of requests is too large.
+    """
     import mcp.types
 
+    input_required = getattr(mcp.types, "InputRequiredResult", None)
+    if input_required is None or not isinstance(result, input_required):
+        return None
+    state, requests = result.request_state, result.input_requests or {}
+    if state is not None and len(state) > MAX_STATE:
+        raise CallError(f"The server's `requestState` is longer than {MAX_STATE} characters.")
+    if len(requests) > MAX_BATCH:
+        raise CallError(f"The server sent {len(requests)} requests at once; at most {MAX_BATCH} are allowed.")
+    elicitations = {
+        key: request.params for key, request in requests.items() if isinstance(request, mcp.types.ElicitRequest)
+    }
+    host_requests = {key: request for key, request in requests.items() if key not in elicitations}
+    return InputRequired(elicitations, host_requests, state)
+
+
+def is_state_rejected(error: Exception) -> bool:
+    """Return True if *error* says that the server rejected its own state.  The protocol has no code for it."""
+    import mcp.types
+
+    refusal = getattr(error, "error", None)
     if getattr(refusal, "code", None) != mcp.types.INVALID_PARAMS:
         return False
     data, message = getattr(refusal, "data", None), getattr(refusal, "message", None)
@@ -182,32 +74,60 @@ def _is_stale(refusal: Any) -> bool:
     return isinstance(message, str) and "requeststate" in message.casefold().replace(" ", "").replace("_", "")
 
 
-def _sorted(requests: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Tell what is for the user from what is for the host application itself."""
-    from mcp.types import ElicitRequest
+async def answer_elicitations(
+    ask: Ask,
+    requests: Mapping[str, Any],
+    stored: Callable[[str], StoredAnswersFor] | None = None,
+) -> dict[str, Answer]:
+    """
+    Answer the requests of one round, one at a time.
 
-    questions = {key: request for key, request in requests.items() if isinstance(request, ElicitRequest)}
-    return questions, {key: request for key, request in requests.items() if key not in questions}
+    Args:
+        ask: Answers one request.
+        requests: Params or requests, by the server's keys.
+        stored: Returns what answers the request with a key in place of the
+            handlers; None to ask them.
+    """
+    answers: dict[str, Answer] = {}
+    for number, (key, params) in enumerate(requests.items(), 1):
+        details = {"batch_position": BatchPosition(number=number, total=len(requests)), "request_id": key}
+        try:
+            answers[key] = await ask(params, stored=None if stored is None else stored(key), **details)
+        except RequestError:  # the protocol version does not allow errors here
+            answers[key] = Answer.cancel(by="error", reason="the request cannot be answered")
+    return answers
 
 
-def _requests(others: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what `Memo.others` holds."""
+async def answer_host_requests(call: ActiveCall, requests: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Answer the requests that are not elicitations with the host application's own callbacks, as the SDK does.
+
+    Raises:
+        Exception: The SDK's error, if a callback returns an error.
+    """
+    return {key: await _answer_host_request(call, key, request) for key, request in requests.items()}
+
+
+async def _answer_host_request(call: ActiveCall, key: str, request: Any) -> Any:
+    import mcp
+    import mcp.client
+    import mcp.types
+
+    sdk: Any = mcp
+    meta = getattr(request.params, "meta", None)
+    context = sdk.client.ClientRequestContext(session=call.session, request_id=key, meta=meta)
+    with call.timeouts.paused_for_user():
+        response = await call.session.dispatch_input_request(context, request)
+    if isinstance(response, mcp.types.ErrorData):
+        raise sdk.MCPError.from_error_data(response)
+    return response
+
+
+def load_host_requests(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the requests to the host application that were stored as JSON."""
     import mcp.types
     from pydantic import TypeAdapter
 
     types: Any = mcp.types
-    read: dict[str, Any] = TypeAdapter(types.InputRequests).validate_python(dict(others)) if others else {}
-    return read
-
-
-def _asks(result: Any) -> bool:
-    import mcp.types
-
-    asking = getattr(mcp.types, "InputRequiredResult", None)
-    return asking is not None and isinstance(result, asking)
-
-
-def _checked(state: str | None) -> str | None:
-    if state is not None and len(state) > MAX_STATE:
-        raise CallError(f"the server's state is longer than {MAX_STATE} characters")
-    return state
+    requests: dict[str, Any] = TypeAdapter(types.InputRequests).validate_python(dict(stored)) if stored else {}
+    return requests

@@ -1,4 +1,4 @@
-"""The two clocks of a call: the server's, and the user's."""
+"""The two timeouts of a call: the server's and the user's."""
 
 from __future__ import annotations
 
@@ -14,35 +14,36 @@ from mcp_elicit_client.exceptions import CallTimeoutError
 
 class CallTimeouts:
     """
-    Two budgets of seconds, of which one runs at a time.
+    Two timeouts, of which one runs at a time.
 
-    The user's runs while a question of the call is open, the server's while
-    none is.  Thinking is no slowness of the server, and the server's slowness
-    takes nothing from the user.
+    The user's runs while a request of the call is open, the server's
+    otherwise.  The time of one is never counted as that of the other.
 
     Args:
-        timeout: How long the server may take, in seconds; None for ever.
-        answer_timeout: How long the user may take, in seconds; None for ever.
+        timeout: The maximum time of the server, in seconds; None for no
+            limit.
+        answer_timeout: The maximum time of the user, in seconds; None for no
+            limit.
     """
 
     def __init__(self, timeout: float | None, answer_timeout: float | None) -> None:
         self.timeout = timeout
         self.answer_timeout = answer_timeout
-        self._waited = 0.0
-        self._thought = 0.0
-        self._open = 0
-        self._since = 0.0
+        self._server_seconds = 0.0
+        self._user_seconds = 0.0
+        self._open_requests = 0
+        self._counted_at = 0.0
         self._scope = anyio.CancelScope()
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """
-        Count from here on.
+        Count the time in this block.
 
         Raises:
-            CallTimeoutError: If the server's time is over.
+            CallTimeoutError: If the server's timeout has passed.
         """
-        self._since = anyio.current_time()
+        self._counted_at = anyio.current_time()
         self._set_deadline()
         with self._scope:
             yield
@@ -51,7 +52,7 @@ class CallTimeouts:
 
     @contextmanager
     def paused_for_user(self) -> Iterator[None]:
-        """Stop the server's clock while a question is open."""
+        """Pause the server's timeout, and count the time of the user, while a request is open."""
         self._count(+1)
         try:
             yield
@@ -60,31 +61,36 @@ class CallTimeouts:
 
     @property
     def user_deadline(self) -> float:
-        """When the user's time is over if the open question stays open, on the event loop's clock."""
-        thought = self._thought + (anyio.current_time() - self._since if self._open else 0)
-        return math.inf if self.answer_timeout is None else anyio.current_time() + self.answer_timeout - thought
+        """When the user's timeout passes if the request stays open, on the event loop's clock."""
+        if self.answer_timeout is None:
+            return math.inf
+        now = anyio.current_time()
+        used = self._user_seconds + (now - self._counted_at if self._open_requests else 0)
+        return now + self.answer_timeout - used
 
     def expired(self, limit: Literal["timeout", "answer_timeout"]) -> CallTimeoutError:
-        """Report that *clock* ran out."""
+        """Return the error for the *limit* that has passed."""
         self._count(0)
         return CallTimeoutError(
             limit,
             timeout=self.timeout,
-            server_seconds=self._waited,
+            server_seconds=self._server_seconds,
             answer_timeout=self.answer_timeout,
-            user_seconds=self._thought,
+            user_seconds=self._user_seconds,
         )
 
     def _count(self, change: int) -> None:
         now = anyio.current_time()
-        if self._open:
-            self._thought += now - self._since
+        if self._open_requests:
+            self._user_seconds += now - self._counted_at
         else:
-            self._waited += now - self._since
-        self._since = now
-        self._open += change
+            self._server_seconds += now - self._counted_at
+        self._counted_at = now
+        self._open_requests += change
         self._set_deadline()
 
     def _set_deadline(self) -> None:
-        stopped = self._open or self.timeout is None
-        self._scope.deadline = math.inf if stopped else self._since + self.timeout - self._waited  # type: ignore[operator]
+        if self.timeout is None or self._open_requests:
+            self._scope.deadline = math.inf
+        else:
+            self._scope.deadline = self._counted_at + self.timeout - self._server_seconds

@@ -1,4 +1,4 @@
-"""Visits that the server says are finished (``notifications/elicitation/complete``)."""
+"""URL elicitations that the server reports as complete (``notifications/elicitation/complete``)."""
 
 from __future__ import annotations
 
@@ -10,53 +10,53 @@ import anyio
 from mcp_elicit_client.core.parse import MAX_ELICITATION_ID
 
 MAX_REMEMBERED = 256
-"""How many finished visits are remembered, the latest, in case somebody waits for one later."""
+"""The number of completed elicitations that are remembered, the latest ones, for handlers that wait later."""
 
 METHOD = "notifications/elicitation/complete"
 
 
 class CompletionTracker:
     """
-    What one server has said to be finished.
+    The elicitations that one server reported as complete.
 
-    A notification may come before anybody waits for it, or never.  An id that
-    nobody ever waits for is a stranger's, and changes nothing.
+    A notification may arrive before a handler waits for it, or never.  An
+    unknown ID changes nothing.
     """
 
     def __init__(self) -> None:
-        self._finished: OrderedDict[str, None] = OrderedDict()
+        self._completed: OrderedDict[str, None] = OrderedDict()
         self._waiting: dict[str, set[anyio.Event]] = {}
 
-    def notice(self, message: object) -> None:
-        """Look at any message of a session: a notification of either SDK, or something else."""
+    def on_message(self, message: object) -> None:
+        """Take any message of a session, and read the notifications of both SDKs."""
         notification = getattr(message, "root", message)  # mcp 1.x wraps it
         if getattr(notification, "method", None) != METHOD:
             return
         params = getattr(notification, "params", None)
-        finished = getattr(params, "elicitation_id", None) or getattr(params, "elicitationId", None)
-        if isinstance(finished, str) and len(finished) <= MAX_ELICITATION_ID:
-            self.finish(finished)
+        elicitation_id = getattr(params, "elicitation_id", None) or getattr(params, "elicitationId", None)
+        if isinstance(elicitation_id, str) and len(elicitation_id) <= MAX_ELICITATION_ID:
+            self.complete(elicitation_id)
 
-    def finish(self, elicitation_id: str) -> None:
-        """Take a visit for finished."""
-        self._finished[elicitation_id] = None
-        self._finished.move_to_end(elicitation_id)
-        while len(self._finished) > MAX_REMEMBERED:
-            self._finished.popitem(last=False)
+    def complete(self, elicitation_id: str) -> None:
+        """Remember that an elicitation is complete."""
+        self._completed[elicitation_id] = None
+        self._completed.move_to_end(elicitation_id)
+        while len(self._completed) > MAX_REMEMBERED:
+            self._completed.popitem(last=False)
         for event in self._waiting.get(elicitation_id, ()):
             event.set()
 
     def forget(self, elicitation_id: str) -> None:
-        """Take back that a visit is finished, since the server asks for it again."""
-        self._finished.pop(elicitation_id, None)
+        """Forget that an elicitation is complete, because the server asks for it again."""
+        self._completed.pop(elicitation_id, None)
 
-    def is_finished(self, elicitation_id: str) -> bool:
-        """Tell whether a visit is finished."""
-        return elicitation_id in self._finished
+    def is_complete(self, elicitation_id: str) -> bool:
+        """Return True if the server reported that an elicitation is complete."""
+        return elicitation_id in self._completed
 
     async def wait(self, elicitation_id: str) -> None:
-        """Wait until a visit is finished."""
-        if self.is_finished(elicitation_id):
+        """Wait until an elicitation is complete."""
+        if self.is_complete(elicitation_id):
             return
         event = anyio.Event()
         waiting = self._waiting.setdefault(elicitation_id, set())
@@ -70,16 +70,16 @@ class CompletionTracker:
 
 
 @dataclass(frozen=True, slots=True)
-class VisitCompletion:
-    """One visit, for the handler that waits for it."""
+class UrlCompletion:
+    """The `Completion` of one URL elicitation."""
 
-    completions: CompletionTracker
+    tracker: CompletionTracker
     elicitation_id: str
 
     def is_finished(self) -> bool:
-        """Tell whether the server has said so."""
-        return self.completions.is_finished(self.elicitation_id)
+        """Return True if the server reported completion."""
+        return self.tracker.is_complete(self.elicitation_id)
 
     async def wait(self) -> None:
-        """Wait until the server says so; it may never do."""
-        await self.completions.wait(self.elicitation_id)
+        """Wait until the server reports completion.  It may never do so."""
+        await self.tracker.wait(self.elicitation_id)

@@ -1,1 +1,1 @@
-"""The only code that knows a library: one module for each, and what several of them need."""
+"""One adapter for each MCP library, and what several of them share."""

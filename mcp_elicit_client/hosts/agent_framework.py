@@ -1,23 +1,5 @@
-"""Microsoft Agent Framework: the ``mcp_client`` of its MCP tools, which is one of yours."""
+"""Microsoft Agent Framework: ``MCPStdioTool(..., mcp_client=wrap_client(caller, client))``, and the other MCP tools."""
 
-from __future__ import annotations
+from mcp_elicit_client.hosts.session_proxy import wrap_session as wrap_client
 
-from typing import TYPE_CHECKING, TypeVar
-
-from mcp_elicit_client.hosts.session_proxy import wrap_session
-
-if TYPE_CHECKING:
-    from mcp_elicit_client.calls import Caller
-
-C = TypeVar("C")
-
-
-def wrap_client(caller: Caller, client: C) -> C:
-    """
-    Make the ``mcp_client`` of an ``MCPStdioTool`` or ``MCPStreamableHTTPTool``; they take no callback.
-
-    Args:
-        caller: Who makes the calls.
-        client: What ``caller.client`` made, entered.
-    """
-    return wrap_session(caller, client)
+__all__ = ["wrap_client"]

@@ -1,4 +1,4 @@
-"""AutoGen: `wrap_session` makes the ``session`` of ``mcp_server_tools``."""
+"""AutoGen: ``mcp_server_tools(..., session=wrap_session(caller, session))``."""
 
 from mcp_elicit_client.hosts.session_proxy import wrap_session
 

@@ -1,4 +1,4 @@
-"""For libraries that ask in a thread and an event loop of their own."""
+"""`run_in_loop`: for libraries that call handlers in a thread and an event loop of their own."""
 
 from __future__ import annotations
 
@@ -10,55 +10,54 @@ from mcp_elicit_client.dispatch import NormalizedHandler, normalize_handler
 from mcp_elicit_client.typing import Handler, Request
 
 START_TIMEOUT = 10.0
-"""How long the loop may take to begin with a question, in seconds."""
+"""The maximum time until the event loop starts with a request, in seconds."""
 
 
 def run_in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, start_timeout: float = START_TIMEOUT) -> Handler:
     """
-    Make a handler that may be asked in any thread, and asks *handler* in *loop*.
+    Return a handler that can be called in any thread, and calls *handler* in *loop*.
 
-    When the question is withdrawn, *handler* is cancelled there.  If the loop
-    has ended, or is blocked, so that nobody would ever be asked, the answer
-    is a cancel.
+    If the request is withdrawn, *handler* is cancelled.  If *loop* is closed
+    or blocked, the answer is a cancel.
 
     Args:
-        handler: Who is asked: what is bound to a loop, such as a user
-            interface, or anything that shares its state with the host's code.
-        loop: The host's event loop.
-        start_timeout: How long *loop* may take to begin, in seconds.
+        handler: A handler that is bound to an event loop, such as a user
+            interface.
+        loop: The event loop of the host application.
+        start_timeout: The maximum time until *loop* starts with a request, in
+            seconds.
     """
-
     normalized = normalize_handler(handler)
 
     async def ask(request: Request, /) -> Answer:
         if asyncio.get_running_loop() is loop:
             return await normalized(request)
-        taken: concurrent.futures.Future[None] = concurrent.futures.Future()
+        started: concurrent.futures.Future[None] = concurrent.futures.Future()
 
-        async def there() -> Answer:
-            if not taken.set_running_or_notify_cancel():
-                return _nobody()
-            taken.set_result(None)
+        async def ask_in_loop() -> Answer:
+            if not started.set_running_or_notify_cancel():
+                return _not_running()
+            started.set_result(None)
             return await normalized(request)
 
-        question = there()
+        coroutine = ask_in_loop()
         try:
-            asked = asyncio.run_coroutine_threadsafe(question, loop)
+            future = asyncio.run_coroutine_threadsafe(coroutine, loop)
         except RuntimeError:  # the loop is closed
-            question.close()
-            return _nobody()
+            coroutine.close()
+            return _not_running()
         try:
-            await asyncio.wait({asyncio.wrap_future(taken)}, timeout=start_timeout)
-            if taken.cancel():
-                return _nobody()
-            answer = asyncio.wrap_future(asked)
+            await asyncio.wait({asyncio.wrap_future(started)}, timeout=start_timeout)
+            if started.cancel():
+                return _not_running()
+            answer = asyncio.wrap_future(future)
             await asyncio.wait({answer})
-            return _nobody() if answer.cancelled() else answer.result()
+            return _not_running() if answer.cancelled() else answer.result()
         finally:
-            asked.cancel()  # does nothing to what is done
+            future.cancel()  # no effect if it is done
 
-    return NormalizedHandler(ask, normalized.request_options)
+    return NormalizedHandler(ask, normalized.held_options)
 
 
-def _nobody() -> Answer:
-    return Answer.cancel(by="unattended", reason="the event loop in which to ask does not run")
+def _not_running() -> Answer:
+    return Answer.cancel(by="unattended", reason="the event loop of the handler is not running")

@@ -1,4 +1,4 @@
-"""Google's Agent Development Kit: ``McpToolset(elicitation_callback=)``."""
+"""Google's Agent Development Kit: ``McpToolset(..., elicitation_callback=...)``."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["elicitation_callback", "with_timeout"]
 
 def with_timeout(params: P, seconds: float = 300.0) -> P:
     """
-    Give the user time: let a call over *params* take *seconds*, questions included.
+    Return *params* with a timeout that includes the user's time.
 
-    The kit's own 5 s for a server over standard input and output are over
-    before anybody has read a question; over HTTP it is the time in which the
-    server must say something.
+    The kit limits a call over standard input and output to 5 s, requests
+    included.  Over HTTP, the timeout limits the time without a message from
+    the server.
 
     Args:
         params: The ``connection_params`` of an ``McpToolset``.
-        seconds: At least how long; a longer time in *params* is kept.
+        seconds: The timeout, in seconds.  A longer one in *params* is kept.
     """
     name = "sse_read_timeout" if hasattr(params, "sse_read_timeout") else "timeout"
     return params.model_copy(update={name: max(seconds, getattr(params, name))})

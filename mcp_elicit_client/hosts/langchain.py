@@ -1,12 +1,12 @@
-"""langchain-mcp-adapters: ``callbacks=`` of ``MultiServerMCPClient``, and a session for ``load_mcp_tools``."""
+"""langchain-mcp-adapters: ``MultiServerMCPClient(..., callbacks=...)``, and a session for ``load_mcp_tools``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.dispatch import RequestOptions
 from mcp_elicit_client.hosts.session_proxy import wrap_session
+from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher
 from mcp_elicit_client.typing import Handler
 
@@ -28,14 +28,15 @@ class LangChainElicitationCallback(Protocol):
 
 def callbacks(handler: Handler, *, request_options: RequestOptions | None = None) -> Callbacks:
     """
-    Make the ``callbacks`` of a ``MultiServerMCPClient``; set more of them on what is returned.
+    Return the ``callbacks`` of a ``MultiServerMCPClient``.  You can set others on the returned object.
 
-    One serves all servers: LangChain tells which of them asks, under the name
-    that it has in the connections, and which tool was called.
+    They are for all servers: LangChain passes the name of the server, as in
+    its connections, and the name of the tool.
 
     Args:
-        handler: Who is asked.
-        request_options: How requests are read; None for the registry's way.
+        handler: The handler: a registry, or any other.
+        request_options: Limits, URL rules and modes; None for those of the
+            registry.
     """
     from langchain_mcp_adapters.callbacks import Callbacks
 
@@ -43,12 +44,12 @@ def callbacks(handler: Handler, *, request_options: RequestOptions | None = None
 
 
 def on_elicitation(handler: Handler, *, request_options: RequestOptions | None = None) -> LangChainElicitationCallback:
-    """Make the ``on_elicitation`` of ``Callbacks``; all else is as in `callbacks`."""
+    """Return the ``on_elicitation`` of ``Callbacks``.  The arguments are those of `callbacks`."""
     dispatcher = SdkDispatcher(handler, request_options)
 
     async def callback(mcp_context: Any, params: ElicitRequestParams, context: CallbackContext) -> ElicitResult:
         server = Server(name=context.server_name)
-        # LangChain passes what this returns to the SDK, errors too.
+        # LangChain passes the result to the SDK, which also takes errors.
         result = await dispatcher.result(mcp_context, params, server=server, tool=context.tool_name)
         return cast("ElicitResult", result)
 

@@ -1,10 +1,9 @@
 """
 LangChain's ``langchain.mcp.MCPAdapter`` (beta): answers to its interrupts.
 
-The other way is to give it clients that have a handler, which it leaves as
-they are: ``MCPAdapter(ClientGroup(hosts.fastmcp.clients_from_config(registry, config)))``.
-Only that way works with servers that send their questions by themselves
-(until 2025-11-25).
+Alternatively, pass clients that have a handler, which the adapter does not
+change: ``MCPAdapter(ClientGroup(hosts.fastmcp.clients_from_config(registry, config)))``.
+Servers that send requests themselves (up to 2025-11-25) require that.
 """
 
 from __future__ import annotations
@@ -14,19 +13,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, BatchPosition, Server
-from mcp_elicit_client.dispatch import MAX_BATCH, Dispatcher, RequestOptions
+from mcp_elicit_client.dispatch import MAX_BATCH, Dispatcher
 from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
     from langchain.mcp.elicitation import MCPElicitationResume
 
 INTERRUPT_TYPE = "mcp_elicitation"
-"""The ``type`` in the value of an interrupt that holds questions of a server."""
+"""The ``type`` in the value of an interrupt that contains elicitation requests."""
 
 
 def is_elicitation(value: object) -> bool:
-    """Tell whether the value of an interrupt is one that `answer_interrupt` answers."""
+    """Return True if `answer_interrupt` answers an interrupt with this *value*."""
     return (
         isinstance(value, Mapping)
         and value.get("type") == INTERRUPT_TYPE
@@ -39,29 +39,30 @@ async def answer_interrupt(
     handler: Handler, value: Mapping[str, Any], *, server: Server | str, request_options: RequestOptions | None = None
 ) -> MCPElicitationResume:
     """
-    Ask the questions of an interrupt, one after the other.
+    Answer the requests of an interrupt, one after the other.
 
     Args:
-        handler: Who is asked.
+        handler: The handler: a registry, or any other.
         value: The ``value`` of the ``Interrupt``.
-        server: What the host application calls the server: LangChain does not
-            say which one asks.  With one adapter per server it is known.
-        request_options: How requests are read; None for the registry's way.
+        server: The name that your users see.  LangChain does not pass the name
+            of the server.  Use one adapter for each server.
+        request_options: Limits, URL rules and modes; None for those of the
+            registry.
 
     Returns:
-        What to resume the run with: ``Command(resume=...)``.  A question that
-        nobody could answer, and each beyond the sixteenth, is a cancel.
+        The value to resume the run with: ``Command(resume=...)``.  Requests
+        that cannot be answered, and those after the sixteenth, are cancelled.
 
     Raises:
         ValueError: If *value* is another kind of interrupt.
     """
     if not is_elicitation(value):
-        raise ValueError("this interrupt holds no questions of an MCP server")
+        raise ValueError("`value` is not that of an interrupt with elicitation requests.")
     dispatcher, known = Dispatcher(handler, request_options), Server.from_name(server)
     tool = value.get("tool_name")
-    asked = value["requests"]
+    requests = value["requests"]
     answers: dict[str, dict[str, Any]] = {}
-    for number, each in enumerate(asked, 1):
+    for number, each in enumerate(requests, 1):
         if number > MAX_BATCH:
             answers[each["key"]] = {"action": "cancel"}
             continue
@@ -72,7 +73,7 @@ async def answer_interrupt(
                 protocol_version=FIRST_MULTI_ROUND_TRIP_VERSION,
                 tool=tool if isinstance(tool, str) else None,
                 request_id=each["key"],
-                batch_position=BatchPosition(number=number, total=len(asked)),
+                batch_position=BatchPosition(number=number, total=len(requests)),
             )
         except RequestError:
             answer = Answer.cancel(by="error")

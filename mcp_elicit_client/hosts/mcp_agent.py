@@ -1,4 +1,4 @@
-"""mcp-agent's ``MCPApp``: ``elicitation_callback=``."""
+"""mcp-agent: ``MCPApp(..., elicitation_callback=...)``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from mcp_elicit_client.core.parse import UNNAMED_SERVER
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.dispatch import RequestOptions
+from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher
 from mcp_elicit_client.typing import Handler
 
@@ -27,14 +27,15 @@ def elicitation_callback(
     handler: Handler, *, request_options: RequestOptions | None = None
 ) -> McpAgentElicitationCallback:
     """
-    Make the ``elicitation_callback`` of an ``MCPApp``.
+    Return the ``elicitation_callback`` of an ``MCPApp``.
 
-    One serves all servers: mcp-agent tells which of them asks, under the name
-    that it has in the settings.
+    It is for all servers: mcp-agent passes the name of the server, as in its
+    settings.
 
     Args:
-        handler: Who is asked.
-        request_options: How requests are read; None for the registry's way.
+        handler: The handler: a registry, or any other.
+        request_options: Limits, URL rules and modes; None for those of the
+            registry.
     """
     dispatcher = SdkDispatcher(handler, request_options)
 

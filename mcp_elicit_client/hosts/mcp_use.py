@@ -1,4 +1,4 @@
-"""mcp-use's ``MCPClient``: ``elicitation_callback=``."""
+"""mcp-use: ``MCPClient(..., elicitation_callback=...)``, or one callback for each of its servers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from mcp_use import MCPClient
     from mcp_use.client.session import MCPSession
 
-    from mcp_elicit_client.dispatch import RequestOptions
+    from mcp_elicit_client.request_options import RequestOptions
     from mcp_elicit_client.typing import Handler
 
 __all__ = ["elicitation_callback", "with_handler"]
@@ -18,23 +18,23 @@ __all__ = ["elicitation_callback", "with_handler"]
 
 def with_handler(client: MCPClient, handler: Handler, *, request_options: RequestOptions | None = None) -> MCPClient:
     """
-    Make *client*, not connected yet, answer each of its servers under its name.
+    Change *client*, before it connects, so that each server has a callback with its own name.
 
-    mcp-use takes one ``elicitation_callback`` for all servers, and hands it
-    nothing that tells them apart.  Here each session gets one of its own.
+    mcp-use takes one ``elicitation_callback`` for all servers, and does not
+    pass the name of the server.
 
     Args:
-        client: An ``MCPClient``: what a server is called in ``mcpServers`` is
-            its name.
-        handler: Who is asked.
-        request_options: How requests are read; None for the registry's way.
+        client: An ``MCPClient``.  The names are those in ``mcpServers``.
+        handler: The handler: a registry, or any other.
+        request_options: Limits, URL rules and modes; None for those of the
+            registry.
 
     Returns:
         The same client.
     """
     create = client.create_session
 
-    async def create_session(server_name: str, auto_initialize: bool = True) -> MCPSession | None:  # noqa: FBT001, FBT002 -- as there
+    async def create_session(server_name: str, auto_initialize: bool = True) -> MCPSession | None:  # noqa: FBT001, FBT002 -- as in mcp-use
         client.elicitation_callback = elicitation_callback(handler, server=server_name, request_options=request_options)
         return await create(server_name, auto_initialize)
 

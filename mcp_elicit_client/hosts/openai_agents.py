@@ -1,4 +1,4 @@
-"""OpenAI's Agents SDK: a server of ours for ``Agent(mcp_servers=[...])``, since its own take no callback."""
+"""OpenAI's Agents SDK: `ElicitingMCPServer` for ``Agent(mcp_servers=[...])``, because its own take no callback."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _MAX_PAGES = 100
 
 class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
     """
-    A server for agents, whose questions are asked.
+    A server for agents that answers elicitation requests.
 
-    Enter it, and leave it, in the same task, as the SDK's own.
+    Enter and leave it in the same task, as the SDK's own servers.
 
     Args:
-        caller: Who makes the calls; the server has its name.
-        connected: Makes a context manager that gives a connected session or
-            client: ``lambda: caller.client(where)`` with mcp 2.x.
-        timeout: How long the server may take for a call, in seconds, the time
-            in which a question is open aside; None for ever.
-        answer_timeout: How long the user may take with all questions of a call, in
-            seconds; None for ever.
+        caller: The caller.  The server has the same name.
+        connected: Returns a context manager for a connected session or
+            client: ``lambda: caller.client(url)`` with mcp 2.x.
+        timeout: The maximum time of the server for a call, in seconds; None
+            for no limit.  It does not include the user's time.
+        answer_timeout: The maximum time of the user for all requests of a
+            call, in seconds; None for no limit.
         use_structured_content: As for ``MCPServer``.
         require_approval: As for ``MCPServer``.
     """
@@ -58,13 +58,13 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
         self._caller = caller
         self._connected = connected
         self._timeout = timeout
-        self._patience = answer_timeout
+        self._answer_timeout = answer_timeout
         self._stack = AsyncExitStack()
         self._client: Any = None
 
     @property
     def name(self) -> str:
-        """What the host application calls the server."""
+        """The name that the host application gave the server."""
         return self._caller.server.name
 
     async def connect(self) -> None:
@@ -72,7 +72,7 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
         self._client = await self._stack.enter_async_context(self._connected())
 
     async def cleanup(self) -> None:
-        """Leave the server."""
+        """Close the connection."""
         self._client = None
         await self._stack.aclose()
 
@@ -86,15 +86,15 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
     @property
     def _session(self) -> Any:
         if self._client is None:
-            raise RuntimeError("the server is not connected: call connect() first")
+            raise RuntimeError("The server is not connected. Call connect() first.")
         return self._client
 
     async def list_tools(
         self,
-        run_context: RunContextWrapper[Any] | None = None,  # noqa: ARG002 -- all see all tools
+        run_context: RunContextWrapper[Any] | None = None,  # noqa: ARG002 -- all agents get all tools
         agent: AgentBase | None = None,  # noqa: ARG002
     ) -> list[Tool]:
-        """List the server's tools, all pages."""
+        """List the server's tools, from all pages."""
         from mcp.types import PaginatedRequestParams
 
         session = getattr(self._session, "session", self._session)
@@ -111,9 +111,9 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
     async def call_tool(
         self, tool_name: str, arguments: dict[str, Any] | None, meta: dict[str, Any] | None = None
     ) -> CallToolResult:
-        """Call a tool as `Caller.call_tool` does; what that raises becomes the agent's error."""
+        """Call a tool as `Caller.call_tool` does.  Exceptions become errors of the agent."""
         result: CallToolResult = await self._caller.call_tool(
-            self._session, tool_name, arguments, meta=meta, timeout=self._timeout, answer_timeout=self._patience
+            self._session, tool_name, arguments, meta=meta, timeout=self._timeout, answer_timeout=self._answer_timeout
         )
         return result
 
@@ -125,7 +125,7 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> GetPromptResult:
         """Get a prompt as `Caller.get_prompt` does."""
         result: GetPromptResult = await self._caller.get_prompt(
-            self._session, name, arguments, timeout=self._timeout, answer_timeout=self._patience
+            self._session, name, arguments, timeout=self._timeout, answer_timeout=self._answer_timeout
         )
         return result
 
@@ -135,13 +135,13 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
         return result
 
     async def list_resource_templates(self, cursor: str | None = None) -> ListResourceTemplatesResult:
-        """List the server's templates of resources."""
+        """List the server's resource templates."""
         result: ListResourceTemplatesResult = await self._session.list_resource_templates(cursor=cursor)
         return result
 
     async def read_resource(self, uri: str) -> ReadResourceResult:
         """Read a resource as `Caller.read_resource` does."""
         result: ReadResourceResult = await self._caller.read_resource(
-            self._session, uri, timeout=self._timeout, answer_timeout=self._patience
+            self._session, uri, timeout=self._timeout, answer_timeout=self._answer_timeout
         )
         return result

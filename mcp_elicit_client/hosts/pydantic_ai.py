@@ -1,9 +1,8 @@
 """
-Pydantic AI: ``MCPToolset(elicitation_handler=)``, and ``MCPServerStdio(elicitation_callback=)`` of 1.x.
+Pydantic AI: ``MCPToolset(..., elicitation_handler=...)``, and ``MCPServerStdio(..., elicitation_callback=...)`` of 1.x.
 
-A toolset is for one server and hands the handler to FastMCP, whichever major
-it runs on; it also takes a FastMCP client, ``MCPToolset(client(caller, ...))``.
-The servers of 1.x are sessions of the SDK.
+A toolset is for one server.  It also takes a FastMCP client:
+``MCPToolset(client(caller, ...))``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Semantic Kernel: `wrap_session` makes the ``session`` of an ``MCPStdioPlugin`` or another plugin."""
+"""Semantic Kernel: ``MCPStdioPlugin(..., session=wrap_session(caller, session))``, and the other plugins."""
 
 from mcp_elicit_client.hosts.session_proxy import wrap_session
 

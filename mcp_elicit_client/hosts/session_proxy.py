@@ -1,35 +1,32 @@
-"""
-For libraries that take a session: one whose tool calls survive being asked.
-
-They call tools and know nothing of questions.  Here each is a call of a
-`Caller`, with all that belongs to it: questions that come back in place of a
-result, URLs that are wanted first (``-32042``), completions, and a clock that
-does not count the user's time.
-"""
+"""`wrap_session`: for libraries that take a session and call tools themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
     from mcp_elicit_client.calls import Caller
 
 S = TypeVar("S")
 
-Seconds = float
-"""Time limits of mcp 2.x; those of 1.x are a ``timedelta``."""
+Seconds: TypeAlias = float
+"""A timeout of mcp 2.x.  Those of mcp 1.x are a ``timedelta``."""
 
 
 def wrap_session(caller: Caller, session: S) -> S:
     """
-    Return *session* as the library is to see it: the same, but its calls are those of *caller*.
+    Return *session* so that its calls are made by *caller*.
+
+    Multi-round-trip requests, required URL elicitations (``-32042``) and
+    completions are handled, and timeouts do not include the user's time.
 
     Args:
-        caller: Who makes the calls, for the server of this session.
-        session: A session made with ``caller.session`` or ``caller.client``,
-            or by the host with the caller's callback and message handler.
+        caller: The caller for the server of this session.
+        session: An entered session or client, made with ``caller.session`` or
+            ``caller.client``, or by you with the callback and the message
+            handler of *caller*.
     """
     return cast("S", _SessionProxy(caller, session))
 
@@ -64,7 +61,7 @@ class _SessionProxy:
         return await self._caller.get_prompt(self._session, name, arguments, meta=meta)
 
     async def read_resource(self, uri: Any, *, meta: Mapping[str, Any] | None = None, cache_mode: Any = None) -> Any:
-        del cache_mode  # what may ask is not read from a cache
+        del cache_mode  # a read that may ask the user is not answered from a cache
         return await self._caller.read_resource(self._session, str(uri), meta=meta)
 
     def __getattr__(self, name: str) -> Any:

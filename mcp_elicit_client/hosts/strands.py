@@ -1,17 +1,17 @@
-"""Strands Agents: ``MCPClient(elicitation_callback=)``, which asks in a thread and an event loop of its own."""
+"""Strands Agents: ``MCPClient(..., elicitation_callback=...)``, called in a thread and event loop of the client."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.dispatch import RequestOptions
 from mcp_elicit_client.hosts.event_loops import run_in_loop
-from mcp_elicit_client.sdk.callback import elicitation_callback as of_the_sdk
+from mcp_elicit_client.sdk.callback import elicitation_callback as sdk_callback
 
 if TYPE_CHECKING:
     import asyncio
 
     from mcp_elicit_client.core.request import Server
+    from mcp_elicit_client.request_options import RequestOptions
     from mcp_elicit_client.sdk.callback import ElicitationCallback
     from mcp_elicit_client.typing import Handler
 
@@ -24,19 +24,20 @@ def elicitation_callback(
     request_options: RequestOptions | None = None,
 ) -> ElicitationCallback:
     """
-    Make the ``elicitation_callback`` of an ``MCPClient``.
+    Return the ``elicitation_callback`` of an ``MCPClient``.
 
     Args:
-        handler: Who is asked.
-        server: What the host application calls the server: make one client
-            per server.
-        loop: The event loop in which *handler* is asked, for one that is bound
-            to it, as user interfaces are.  It must run meanwhile: await
-            ``agent.invoke_async(...)`` or ``client.call_tool_async(...)``
-            there, since ``agent(...)`` and ``call_tool_sync`` block it, and
-            a blocked loop is a cancel.  None to ask in the client's thread.
-        request_options: How requests are read; None for the registry's way.
+        handler: The handler: a registry, or any other.
+        server: The name that your users see.  Use one client for each server.
+        loop: The event loop in which *handler* is called, for handlers that
+            are bound to one, such as user interfaces.  The loop must not be
+            blocked: await ``agent.invoke_async(...)`` or
+            ``client.call_tool_async(...)`` in it, instead of ``agent(...)``
+            or ``call_tool_sync``.  Requests in a blocked loop are cancelled.
+            None to call *handler* in the thread of the client.
+        request_options: Limits, URL rules and modes; None for those of the
+            registry.
     """
-    return of_the_sdk(
+    return sdk_callback(
         handler if loop is None else run_in_loop(handler, loop), server=server, request_options=request_options
     )

@@ -301,6 +301,9 @@ class InboxHandler:
 
     async def __call__(self, request: Request, /) -> Answer:
         """Wait for the answer.  If this is cancelled, the request is withdrawn."""
+        stored = stored_answers.get()
+        if stored is not None:  # also where the handler is not registered
+            return await stored.answer(request)
         owner = self.owner(request)
         if not isinstance(owner, str) or not owner:
             return Answer.cancel(by="unattended", reason="the request has no owner")

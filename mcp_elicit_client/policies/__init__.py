@@ -12,6 +12,7 @@ from mcp_elicit_client.policies.permissions import Permissions
 from mcp_elicit_client.policies.queue import answer_timeout, one_at_a_time
 from mcp_elicit_client.policies.rate_limit import cooldown_after_declines, rate_limit
 from mcp_elicit_client.policies.secrets import protect_secrets
+from mcp_elicit_client.stored_answers import is_resuming
 
 __all__ = [
     "AutomaticAnswers",
@@ -22,6 +23,7 @@ __all__ = [
     "flag_impersonation",
     "form_fingerprint",
     "hooks",
+    "is_resuming",
     "one_at_a_time",
     "protect_secrets",
     "rate_limit",

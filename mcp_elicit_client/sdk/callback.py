@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.dispatch import Dispatcher, RequestOptions
+from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -37,9 +38,14 @@ class SdkDispatcher(Dispatcher):
     """A `Dispatcher` for libraries that pass the SDK's params and context."""
 
     async def answer_in(self, context: object, params: object, *, server: Server, **details: Any) -> Answer:
-        """Answer *params* as `Dispatcher.answer` does; *context* is what the SDK passes to a callback."""
+        """
+        Answer *params* as `Dispatcher.answer` does.
+
+        *context* is what the SDK passes to a callback, or any object that has
+        a ``session``.  *details* replace those of *context*.
+        """
         server = _with_claimed_name(server, getattr(context, "session", None))
-        return await self.answer(params, server=server, **request_details(context), **details)
+        return await self.answer(params, server=server, **{**request_details(context), **details})
 
     async def result(
         self, context: object, params: object, *, server: Server, **details: Any
@@ -53,7 +59,7 @@ class SdkDispatcher(Dispatcher):
             if (request_details(context)["protocol_version"] or "") >= FIRST_MULTI_ROUND_TRIP_VERSION:
                 return ElicitResult(action="cancel")
             return ErrorData(code=INVALID_PARAMS, message=str(error))
-        return ElicitResult.model_validate(self.request_options.to_wire(answer))
+        return ElicitResult.model_validate(self.to_wire(answer))
 
 
 def elicitation_callback(
@@ -66,7 +72,7 @@ def elicitation_callback(
     multi-round-trip requests.  It raises only if it is cancelled, never tells
     the server what failed, and always returns a result that the protocol
     allows.  If a request cannot be answered, the result is the error
-    ``-32602``, or a cancel where the protocol version has no errors.
+    ``-32602``, or a cancel where the protocol version does not allow errors.
 
     Args:
         handler: The handler: a registry, `Caller.handler`, or any other.
@@ -92,7 +98,7 @@ def _with_claimed_name(server: Server, session: object) -> Server:
 
 
 def request_details(context: object) -> dict[str, Any]:
-    """Return the protocol version and the request ID that the context of a callback tells."""
+    """Return the protocol version and the request ID in the context of a callback."""
     protocol = getattr(getattr(context, "session", None), "protocol_version", None)
     request_id = getattr(context, "request_id", None)
     return {

@@ -1,17 +1,16 @@
 """
-Sessions of the official SDK that are honest, and that listen while a question is open.
+Sessions of the official SDK that declare only given modes, and receive while a request is open.
 
-They declare the modes that are answered and no other, where the SDK declares
-both as soon as there is a callback.  With mcp 1.x the callback runs in a task
-of its own, where the SDK runs it inside its receive loop: while the user
-thinks, results of other calls, completions, the server's cancel and its death
-are seen.  A request that is abandoned is told to the server, as mcp 2.x does.
+The SDK declares both modes as soon as there is a callback.  In mcp 1.x, the
+callback blocks the receive loop: results of other calls, completions,
+cancellations and disconnects are not seen while the user thinks.  Here it runs
+in its own task.  Abandoned requests are reported to the server, as in mcp 2.x.
 
-Private parts of the SDK are involved, since it has no public ones for this:
+The SDK has no public API for this, so private parts are used:
 ``_received_request``, ``_handle_incoming``, ``_receive_loop``, ``_request_id``
 and ``_send_response`` of mcp 1.x, ``_build_capabilities`` and
 ``Client._build_session`` of 2.x.  The tests run with both ends of the
-supported range, so that a change breaks them and not a host.
+supported range, so a change in the SDK breaks them first.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ _logger = logging.getLogger("mcp_elicit_client")
 
 _ClientSession: Any = mcp.ClientSession
 _Client: Any = getattr(mcp, "Client", object)
-_FAREWELL = 1.0
-"""How long telling the server that a request is abandoned may take, in seconds."""
+_NOTIFY_TIMEOUT = 1.0
+"""The maximum time for reporting an abandoned request to the server, in seconds."""
 
 
 def client_session(read: Any, write: Any, *, modes: Collection[Mode], **options: Any) -> Any:
     """
-    Make a ``ClientSession`` that declares just *modes*.
+    Return a ``ClientSession`` that declares only *modes*.
 
     Args:
-        read: The stream to read from, as for ``ClientSession``.
+        read: The stream to read from.
         write: The stream to write to.
         modes: The modes that the callback answers.
-        options: What else ``ClientSession`` takes, by keyword.
+        options: Other arguments of ``ClientSession``, by keyword.
     """
     if supports_multi_round_trip():
         return declare_modes(_ClientSession(read, write, **options), modes)
@@ -55,28 +54,29 @@ def client_session(read: Any, write: Any, *, modes: Collection[Mode], **options:
 
 def client(server: Any, *, modes: Collection[Mode], **options: Any) -> Any:
     """
-    Make a ``Client`` of mcp 2.x that declares just *modes*.
+    Return a ``Client`` of mcp 2.x that declares only *modes*.
 
     Args:
-        server: What ``Client`` takes: a URL, a command, a transport, a server.
+        server: The first argument of ``Client``: a URL, a command, a
+            transport or a server.
         modes: The modes that the callback answers.
-        options: What else ``Client`` takes, by keyword.
+        options: Other arguments of ``Client``, by keyword.
 
     Raises:
         RuntimeError: With mcp 1.x, which has no ``Client``.
     """
     if not supports_multi_round_trip():
-        raise RuntimeError("mcp 1.x has no Client: use a session, or install mcp 2")
+        raise RuntimeError("mcp 1.x has no Client. Use a session, or install mcp 2.")
     return _CapabilityClient.declaring(modes, server, options)
 
 
 def declare_modes(session: Any, modes: Collection[Mode]) -> Any:
-    """Make a ``ClientSession`` of mcp 2.x, not yet connected, declare just *modes*."""
-    session._build_capabilities = functools.partial(_narrowed, session._build_capabilities, modes)  # noqa: SLF001
+    """Make a ``ClientSession`` of mcp 2.x, not connected yet, declare only *modes*."""
+    session._build_capabilities = functools.partial(_declared, session._build_capabilities, modes)  # noqa: SLF001
     return session
 
 
-def _narrowed(build: Any, modes: Collection[Mode], version: str) -> Any:
+def _declared(build: Any, modes: Collection[Mode], version: str) -> Any:
     capabilities = build(version)
     return capabilities.model_copy(update={"elicitation": _capability(modes)})
 
@@ -92,79 +92,84 @@ class _CapabilityClient(_Client):  # type: ignore[misc,unused-ignore]
 
     @classmethod
     def declaring(cls, modes: Collection[Mode], server: Any, options: dict[str, Any]) -> Any:
-        made = cls(server, **options)
-        made._modes = modes
-        return made
+        client = cls(server, **options)
+        client._modes = modes
+        return client
 
     async def _build_session(self, exit_stack: Any) -> Any:
         return declare_modes(await super()._build_session(exit_stack), self._modes)
 
 
 class _ConcurrentSession(_ClientSession):  # type: ignore[misc,unused-ignore]
-    """A session of mcp 1.x that goes on receiving while a question is open."""
+    """
+    A session of mcp 1.x that receives while a request is open.
+
+    Attributes:
+        disconnected: Set when the connection to the server is lost.
+    """
 
     def __init__(self, read: Any, write: Any, *, modes: Collection[Mode], **options: Any) -> None:
         super().__init__(read, write, **options)
         self._modes = modes
-        self._questions: Any = None
-        self.gone = anyio.Event()
+        self._open_requests: Any = None
+        self.disconnected = anyio.Event()
 
     async def send_request(self, request: Any, *arguments: Any, **options: Any) -> Any:
-        first = isinstance(request.root, types.InitializeRequest)
-        if first:
+        is_initialize = isinstance(request.root, types.InitializeRequest)
+        if is_initialize:
             request.root.params.capabilities.elicitation = _capability(self._modes)
         request_id = self._request_id
         try:
             return await super().send_request(request, *arguments, **options)
         except anyio.get_cancelled_exc_class():
-            if not first:  # the protocol forbids to cancel that one
-                await self._abandon(request_id)
+            if not is_initialize:  # the protocol does not allow clients to cancel it
+                await self._report_cancelled(request_id)
             raise
 
-    async def _abandon(self, request_id: Any) -> None:
-        params = {"requestId": request_id, "reason": "the caller left"}
-        notice: Any = types.CancelledNotification.model_validate(
+    async def _report_cancelled(self, request_id: Any) -> None:
+        params = {"requestId": request_id, "reason": "the client cancelled the call"}
+        notification: Any = types.CancelledNotification.model_validate(
             {"method": "notifications/cancelled", "params": params}
         )
         wrap: Any = types.ClientNotification
         with (
-            anyio.move_on_after(_FAREWELL, shield=True),
+            anyio.move_on_after(_NOTIFY_TIMEOUT, shield=True),
             contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError),
         ):
-            await self.send_notification(wrap(notice))
+            await self.send_notification(wrap(notification))
 
     async def _receive_loop(self) -> None:
-        async with anyio.create_task_group() as questions:
-            self._questions = questions
+        async with anyio.create_task_group() as group:
+            self._open_requests = group
             try:
                 await super()._receive_loop()
             finally:
-                self.gone.set()
-            questions.cancel_scope.cancel()
+                self.disconnected.set()
+            group.cancel_scope.cancel()
 
     async def _received_request(self, responder: Any) -> None:
         if not _is_elicitation(responder):
             await super()._received_request(responder)
             return
-        self._questions.start_soon(self._answer, responder)
-        await anyio.lowlevel.checkpoint()  # lets the task take the responder, so that it can be cancelled
+        self._open_requests.start_soon(self._answer, responder)
+        await anyio.lowlevel.checkpoint()  # the task takes the responder, so that it can be cancelled
 
     async def _answer(self, responder: Any) -> None:
         try:
             await super()._received_request(responder)
         except anyio.get_cancelled_exc_class():
-            if not responder.cancelled:  # not this question, but the session ends
+            if not responder.cancelled:  # the session ends, not this request
                 raise
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-            _logger.debug("a question was answered when the server had gone")
+            _logger.debug("a request was answered after the server disconnected")
         except Exception:
-            _logger.exception("a question could not be answered")
-            error = types.ErrorData(code=types.INTERNAL_ERROR, message="the question could not be answered")
+            _logger.exception("a request could not be answered")
+            error = types.ErrorData(code=types.INTERNAL_ERROR, message="the request could not be answered")
             with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
                 await self._send_response(responder.request_id, error)
 
     async def _handle_incoming(self, message: Any) -> None:
-        # The loop passes on what has no answer yet; a question will have one.
+        # The receive loop passes messages here that are not answered yet.  An elicitation will be.
         if not _is_elicitation(message):
             await super()._handle_incoming(message)
 

@@ -1,4 +1,4 @@
-"""Calls that ask: real servers in processes of their own, over stdio and HTTP, in every era of the installed SDK."""
+"""`Caller` with real server processes, over stdio and HTTP, with every protocol version of the installed SDK."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ import mcp.types
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, UrlRequest
-from mcp_elicit_client.calls import Caller, SuspendOptions
-from mcp_elicit_client.calls import disconnect as liveness
+from mcp_elicit_client.calls import Caller, SuspendOptions, disconnect
 from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
 from mcp_elicit_client.calls.active_call import CallHistory
 from mcp_elicit_client.calls.methods import CallSpec
@@ -30,17 +29,17 @@ from tests.support.plain import plain
 
 pytestmark = pytest.mark.anyio
 
-ROUNDS: ConnectMode = "auto"
-ERAS: list[ConnectMode] = ["legacy", ROUNDS] if supports_multi_round_trip() else ["legacy"]
+MULTI_ROUND_TRIP: ConnectMode = "auto"
+CONNECT_MODES: list[ConnectMode] = ["legacy", MULTI_ROUND_TRIP] if supports_multi_round_trip() else ["legacy"]
 OTHER = "https://pay.example.com/deposit"
 URL = "https://login.example.com/start"
 
-only_rounds = pytest.mark.rounds
+only_multi_round_trip = pytest.mark.rounds
 
 
-@pytest.fixture(params=ERAS)
-def era(request: pytest.FixtureRequest) -> ConnectMode:
-    return ROUNDS if request.param == ROUNDS else "legacy"
+@pytest.fixture(params=CONNECT_MODES)
+def connect_mode(request: pytest.FixtureRequest) -> ConnectMode:
+    return MULTI_ROUND_TRIP if request.param == MULTI_ROUND_TRIP else "legacy"
 
 
 @pytest.fixture(params=["stdio", "http"])
@@ -50,7 +49,7 @@ def transport(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(params=["asyncio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """Servers take their time to start: most of it is tested on one event loop, how calls end on both."""
+    """Servers are slow to start, so only the endings of calls are tested on both event loops."""
     return str(request.param)
 
 
@@ -61,7 +60,7 @@ every_way = pytest.mark.parametrize(
 
 
 class Seen:
-    """What a server wrote down of what it saw."""
+    """The lines that a server logged."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "seen"
@@ -85,7 +84,7 @@ Reply = Callable[[Any], Awaitable[Answer]]
 
 
 class User:
-    """Answers as told, and remembers what was asked."""
+    """Gives scripted answers, and records the requests."""
 
     def __init__(self, *replies: Answer | Reply) -> None:
         self.replies = list(replies)
@@ -124,31 +123,39 @@ async def think_for_ever(_request: Request) -> Answer:
 @asynccontextmanager
 async def visitor(
     handler: Any,
-    era: ConnectMode,
+    connect_mode: ConnectMode,
     seen: Seen,
     transport: str = "stdio",
     *,
     options: dict[str, Any] | None = None,
-    **bounds: Any,
+    **limits: Any,
 ) -> AsyncIterator[Connection]:
     registry = ElicitationRegistry()
     registry.on_elicitation(handler)
-    async with serving(Caller(registry, "mail", **bounds), era, seen, transport, **(options or {})) as connection:
+    async with serving(
+        Caller(registry, "mail", **limits), connect_mode, seen, transport, **(options or {})
+    ) as connection:
         yield connection
 
 
 @asynccontextmanager
 async def serving(
-    caller: Caller, era: ConnectMode, seen: Seen, transport: str = "stdio", *, how: Any = connect, **options: Any
+    caller: Caller,
+    connect_mode: ConnectMode,
+    seen: Seen,
+    transport: str = "stdio",
+    *,
+    how: Any = connect,
+    **options: Any,
 ) -> AsyncIterator[Any]:
     environment = {"PYTHONPATH": str(ROOT), "ELICIT_SEEN": str(seen.path)}
     if transport == "http":
         with http_server(VISITOR, environment) as url:
-            async with how(url, caller, mode=era, **options) as connection:
+            async with how(url, caller, mode=connect_mode, **options) as connection:
                 yield connection
     else:
         with tempfile.TemporaryFile("w+") as errlog:
-            async with how(Command(VISITOR, errlog, environment), caller, mode=era, **options) as connection:
+            async with how(Command(VISITOR, errlog, environment), caller, mode=connect_mode, **options) as connection:
                 yield connection
 
 
@@ -163,10 +170,10 @@ async def call(connection: Connection, tool: str, arguments: dict[str, Any] | No
 
 
 async def test_a_url_is_asked_about_and_the_server_sees_the_answer(
-    era: ConnectMode, transport: str, seen: Seen
+    connect_mode: ConnectMode, transport: str, seen: Seen
 ) -> None:
     user = User(YES)
-    async with visitor(user, era, seen, transport) as connection:
+    async with visitor(user, connect_mode, seen, transport) as connection:
         got = await call(connection, "url", {"url": OTHER})
 
     assert got == {"got": {"action": "accept"}}
@@ -175,11 +182,11 @@ async def test_a_url_is_asked_about_and_the_server_sees_the_answer(
     assert seen.lines[-1] == "url done"
 
 
-async def test_a_url_that_is_wanted_first_is_visited_and_the_call_tried_again(
-    era: ConnectMode, transport: str, seen: Seen
+async def test_a_required_url_is_opened_and_the_call_is_sent_again(
+    connect_mode: ConnectMode, transport: str, seen: Seen
 ) -> None:
     user = User(YES)
-    async with visitor(user, era, seen, transport) as connection:
+    async with visitor(user, connect_mode, seen, transport) as connection:
         got = await call(connection, "required", {"urls": [URL, OTHER]})
 
     assert got == {"calls": 2}
@@ -193,7 +200,7 @@ async def test_a_url_that_is_wanted_first_is_visited_and_the_call_tried_again(
 
 
 @every_way
-async def test_a_wait_ends_when_the_server_says_that_the_visit_is_finished(transport: str, seen: Seen) -> None:
+async def test_a_wait_ends_when_the_server_reports_completion(transport: str, seen: Seen) -> None:
     async def finish_and_wait(request: UrlRequest) -> Answer:
         assert request.completion is not None
         assert not request.completion.is_finished()
@@ -212,7 +219,7 @@ async def test_a_wait_ends_when_the_server_says_that_the_visit_is_finished(trans
     assert seen.lines[-1] == "required done"
 
 
-async def test_a_visit_that_was_finished_before_anyone_waited_is_remembered(transport: str, seen: Seen) -> None:
+async def test_a_completion_before_the_wait_is_remembered(transport: str, seen: Seen) -> None:
     async def wait(request: UrlRequest) -> Answer:
         assert request.completion is not None
         with anyio.fail_after(10):
@@ -226,7 +233,7 @@ async def test_a_visit_that_was_finished_before_anyone_waited_is_remembered(tran
     assert seen.lines[-2:] == ["answer accept", "url done"]
 
 
-async def test_what_was_finished_before_counts_no_more_when_the_server_asks_again(seen: Seen) -> None:
+async def test_a_completion_does_not_count_when_the_server_asks_again(seen: Seen) -> None:
     finished: list[bool] = []
 
     async def note(request: UrlRequest) -> Answer:
@@ -243,12 +250,10 @@ async def test_what_was_finished_before_counts_no_more_when_the_server_asks_agai
     assert finished == [True, False]
 
 
-@only_rounds
-async def test_a_url_that_is_finished_on_the_third_look_is_asked_again_as_not_finished_yet(
-    transport: str, seen: Seen
-) -> None:
+@only_multi_round_trip
+async def test_a_repeated_url_request_counts_the_previous_visits(transport: str, seen: Seen) -> None:
     user = User(YES)
-    async with visitor(user, ROUNDS, seen, transport) as connection:
+    async with visitor(user, MULTI_ROUND_TRIP, seen, transport) as connection:
         got = await call(connection, "looks", {"times": 3})
 
     assert got == {"looks": 3}
@@ -257,8 +262,8 @@ async def test_a_url_that_is_finished_on_the_third_look_is_asked_again_as_not_fi
     assert seen.lines == ["looks", answered, answered, answered, "looks done"]
 
 
-@pytest.mark.parametrize(("reply", "how"), [(NO, "the user declined"), (LEFT, "the user left the question")])
-async def test_a_user_who_does_not_go_ends_the_call_and_nothing_is_tried_again(
+@pytest.mark.parametrize(("reply", "how"), [(NO, "the user declined"), (LEFT, "the user cancelled")])
+async def test_a_url_that_is_not_opened_ends_the_call_without_a_retry(
     reply: Answer, how: str, transport: str, seen: Seen
 ) -> None:
     user = User(reply)
@@ -272,19 +277,19 @@ async def test_a_user_who_does_not_go_ends_the_call_and_nothing_is_tried_again(
     assert seen.lines == ["required", "required ended by RefusalError"]
 
 
-@only_rounds
-async def test_a_user_who_leaves_while_waiting_is_a_cancel_for_the_server(transport: str, seen: Seen) -> None:
-    async with visitor(User(LEFT), ROUNDS, seen, transport) as connection:
+@only_multi_round_trip
+async def test_a_user_who_cancels_a_url_is_a_cancel_for_the_server(transport: str, seen: Seen) -> None:
+    async with visitor(User(LEFT), MULTI_ROUND_TRIP, seen, transport) as connection:
         got = await call(connection, "url")
 
     assert got == {"got": {"action": "cancel"}}
     assert seen.lines[1:] == ['url {"q": {"action": "cancel"}}', "url done"]
 
 
-async def test_a_server_that_is_never_satisfied_is_left_after_five_retries(seen: Seen) -> None:
+async def test_a_call_ends_after_five_retries_for_required_urls(seen: Seen) -> None:
     user = User(YES)
     async with visitor(user, "legacy", seen) as connection:
-        with pytest.raises(CallError, match="also after 5 retries"):
+        with pytest.raises(CallError, match="after 5 retries"):
             await call(connection, "required", {"urls": [URL], "times": 99})
 
     assert [visits for _, visits in user.urls] == [0, 1, 2, 3, 4]
@@ -304,17 +309,17 @@ MALFORMED: dict[str, tuple[Any, str]] = {
                 {"mode": "url", "message": "m", "url": f"{URL}/{at}", "elicitationId": "e"} for at in range(1_000)
             ]
         },
-        "wants 1000 URLs visited; at most 10",
+        "requires 1000 URL elicitations; at most 10",
     ),
     "an unsafe one": (
         {"elicitations": [{"mode": "url", "message": "m", "url": "javascript:alert(1)", "elicitationId": "e"}]},
-        "wants a URL visited that is not: `url` must have the scheme https",
+        "that is not allowed: `url` must have the scheme https",
     ),
-    "no url": ({"elicitations": [{"mode": "url", "message": "m", "elicitationId": "e"}]}, "url must be a text"),
+    "no url": ({"elicitations": [{"mode": "url", "message": "m", "elicitationId": "e"}]}, "`url` must be a string"),
 }
 
 
-async def test_malformed_error_data_is_reported_and_nobody_asked(seen: Seen) -> None:
+async def test_malformed_error_data_is_an_error_and_no_user_is_asked(seen: Seen) -> None:
     user = User(YES)
     async with visitor(user, "legacy", seen) as connection:
         for data, reason in MALFORMED.values():
@@ -333,8 +338,8 @@ async def test_a_url_that_is_listed_twice_is_asked_about_once(seen: Seen) -> Non
     assert user.urls == [(URL, 0), (OTHER, 0)]
 
 
-async def test_an_error_of_another_kind_is_the_sdks_own(era: ConnectMode, seen: Seen) -> None:
-    async with visitor(User(YES), era, seen) as connection:
+async def test_other_errors_are_those_of_the_sdk(connect_mode: ConnectMode, seen: Seen) -> None:
+    async with visitor(User(YES), connect_mode, seen) as connection:
         with pytest.raises(Exception) as caught:
             await call(connection, "missing")
 
@@ -342,11 +347,11 @@ async def test_an_error_of_another_kind_is_the_sdks_own(era: ConnectMode, seen: 
     assert getattr(caught.value, "error", None) is not None
 
 
-# --- rounds
+# --- multi-round-trip requests
 
 
-@only_rounds
-async def test_questions_that_come_together_are_asked_one_at_a_time(seen: Seen) -> None:
+@only_multi_round_trip
+async def test_requests_of_one_round_are_asked_one_at_a_time(seen: Seen) -> None:
     open_questions = 0
 
     async def answer(request: FormRequest) -> Answer:
@@ -358,7 +363,7 @@ async def test_questions_that_come_together_are_asked_one_at_a_time(seen: Seen) 
         return Answer.accept({"name": request.message}, by="user")
 
     user = User(answer)
-    async with visitor(user, ROUNDS, seen) as connection:
+    async with visitor(user, MULTI_ROUND_TRIP, seen) as connection:
         got = await call(connection, "two")
 
     assert [each["content"]["name"] for each in got["got"]] == ["First?", "Second?"]
@@ -368,40 +373,40 @@ async def test_questions_that_come_together_are_asked_one_at_a_time(seen: Seen) 
     assert [each.request_id for each in user.requests] == ["a", "b"]
 
 
-@only_rounds
-async def test_a_server_that_only_waits_is_asked_again_until_it_is_done(seen: Seen) -> None:
-    async with visitor(User(YES), ROUNDS, seen) as connection:
+@only_multi_round_trip
+async def test_a_call_with_state_only_is_sent_again_until_it_completes(seen: Seen) -> None:
+    async with visitor(User(YES), MULTI_ROUND_TRIP, seen) as connection:
         assert await call(connection, "polls", {"times": 3}) == {"polls": 3}
 
     assert seen.lines.count("polls") == 4
 
 
-@only_rounds
-async def test_the_servers_state_goes_back_untouched_up_to_a_megabyte(seen: Seen) -> None:
-    async with visitor(User(NAMED), ROUNDS, seen) as connection:
+@only_multi_round_trip
+async def test_the_servers_state_is_returned_unchanged_up_to_a_megabyte(seen: Seen) -> None:
+    async with visitor(User(NAMED), MULTI_ROUND_TRIP, seen) as connection:
         assert await call(connection, "state", {"size": 1_048_576}) == {"size": 1_048_576, "same": True}
-        with pytest.raises(CallError, match="state is longer than 1048576 characters"):
+        with pytest.raises(CallError, match="is longer than 1048576 characters"):
             await call(connection, "state", {"size": 1_048_577})
 
 
-@only_rounds
-async def test_a_crowd_of_questions_is_refused(seen: Seen) -> None:
+@only_multi_round_trip
+async def test_too_many_requests_in_one_round_are_refused(seen: Seen) -> None:
     user = User(NAMED)
-    async with visitor(user, ROUNDS, seen) as connection:
-        with pytest.raises(CallError, match="asks 17 questions at once; at most 16"):
+    async with visitor(user, MULTI_ROUND_TRIP, seen) as connection:
+        with pytest.raises(CallError, match="sent 17 requests at once; at most 16"):
             await call(connection, "crowd", {"count": 17})
 
     assert user.requests == []
 
 
-@only_rounds
-async def test_what_is_no_elicitation_is_answered_by_the_hosts_own_callback(seen: Seen) -> None:
+@only_multi_round_trip
+async def test_other_requests_are_answered_by_the_hosts_callbacks(seen: Seen) -> None:
     async def list_roots(_context: Any) -> Any:
         return mcp.types.ListRootsResult.model_validate({"roots": [{"uri": "file:///home", "name": "home"}]})
 
-    async with visitor(User(NAMED), ROUNDS, seen, options={"list_roots_callback": list_roots}) as connection:
+    async with visitor(User(NAMED), MULTI_ROUND_TRIP, seen, options={"list_roots_callback": list_roots}) as connection:
         got = (await call(connection, "mixed"))["got"]
-    async with visitor(User(NAMED), ROUNDS, seen) as connection:
+    async with visitor(User(NAMED), MULTI_ROUND_TRIP, seen) as connection:
         with pytest.raises(Exception, match="List roots not supported"):
             await call(connection, "mixed")
 
@@ -410,10 +415,10 @@ async def test_what_is_no_elicitation_is_answered_by_the_hosts_own_callback(seen
     assert got["bad"] == {"action": "cancel"}  # a URL that is not opened
 
 
-@only_rounds
-async def test_a_server_that_asks_again_for_what_was_declined_is_stopped(seen: Seen) -> None:
+@only_multi_round_trip
+async def test_a_server_that_repeats_a_declined_request_ends_the_call(seen: Seen) -> None:
     user = User(NO)
-    async with visitor(user, ROUNDS, seen) as connection:
+    async with visitor(user, MULTI_ROUND_TRIP, seen) as connection:
         with pytest.raises(CallError, match="keeps asking for what was declined"):
             await call(connection, "nag")
 
@@ -421,17 +426,17 @@ async def test_a_server_that_asks_again_for_what_was_declined_is_stopped(seen: S
     assert seen.lines.count('nag {"q": {"action": "decline"}}') == 2
 
 
-@only_rounds
-async def test_a_server_that_asks_for_ever_is_stopped_after_ten_rounds(seen: Seen) -> None:
+@only_multi_round_trip
+async def test_a_call_ends_after_ten_rounds(seen: Seen) -> None:
     user = User(NAMED)
-    async with visitor(user, ROUNDS, seen) as connection:
-        with pytest.raises(CallError, match="came back with questions more than 10 times"):
+    async with visitor(user, MULTI_ROUND_TRIP, seen) as connection:
+        with pytest.raises(CallError, match="required input more than 10 times"):
             await call(connection, "nag", {"reword": True})
 
     assert len(user.requests) == 10
 
 
-async def test_a_server_that_pushes_for_ever_hears_the_same_no_and_then_nothing(seen: Seen) -> None:
+async def test_repeated_server_initiated_requests_are_declined_and_too_many_cancelled(seen: Seen) -> None:
     stubborn, rewording = User(NO), User(NAMED)
     async with visitor(stubborn, "legacy", seen) as connection:
         assert await call(connection, "nag") == {"got": ["decline"] * 40}
@@ -441,32 +446,31 @@ async def test_a_server_that_pushes_for_ever_hears_the_same_no_and_then_nothing(
     assert (len(stubborn.requests), len(rewording.requests)) == (1, 25)
 
 
-# --- parking, where there is nothing to park
+# --- suspending, without multi-round-trip requests
 
 
-async def test_where_servers_push_their_questions_nothing_is_parked_and_none_can_be_resumed(seen: Seen) -> None:
-    """What is parked and resumed is in test_parking.py; it needs rounds."""
-    parking = SuspendOptions(Inbox(MemoryStore()), "ann")
-    memo = CallSnapshot(
+async def test_calls_with_server_initiated_requests_are_not_suspended_or_resumed(seen: Seen) -> None:
+    suspend = SuspendOptions(Inbox(MemoryStore()), "ann")
+    snapshot = CallSnapshot(
         server="mail",
         call_spec=CallSpec("tool", "form"),
         state="s",
         history=CallHistory(),
         requests={},
         answers={},
-        others={},
+        host_requests={},
     )
-    call_of_another_process = await parking.inbox.calls.suspend("ann", memo.write(), [], 60)
+    call_of_another_process = await suspend.inbox.calls.suspend("ann", snapshot.write(), [], 60)
     user = User(NAMED)
     async with visitor(user, "legacy", seen) as connection:
-        got = await call(connection, "form", suspend=parking)
+        got = await call(connection, "form", suspend=suspend)
         with pytest.raises(ResumeError) as caught:
-            await connection.caller.resume(call_of_another_process.id, connection.client, parking)
+            await connection.caller.resume(call_of_another_process.id, connection.client, suspend)
 
     assert got == {"got": {"action": "accept", "content": {"name": "Ann"}}}
     assert len(user.requests) == 1
     assert caught.value.code == "protocol"
-    found = await parking.inbox.calls.find("ann", call_of_another_process.id)
+    found = await suspend.inbox.calls.find("ann", call_of_another_process.id)
     assert found is not None
     assert found.call.state == "suspended"
 
@@ -474,9 +478,9 @@ async def test_where_servers_push_their_questions_nothing_is_parked_and_none_can
 # --- prompts and resources
 
 
-async def test_prompts_and_resources_ask_too(era: ConnectMode, seen: Seen) -> None:
+async def test_prompts_and_resources_ask_too(connect_mode: ConnectMode, seen: Seen) -> None:
     user = User(NAMED)
-    async with visitor(user, era, seen) as connection:
+    async with visitor(user, connect_mode, seen) as connection:
         caller, client = connection.caller, connection.client
         prompt = await caller.get_prompt(client, "form", meta={"trace": "x"})
         resource = await caller.read_resource(client, "thing://form")
@@ -497,19 +501,24 @@ async def wait_and_mark(mark: Path, request: Request) -> Answer:
 
 @every_way
 @pytest.mark.parametrize("required", [False, True])
-async def test_a_server_that_dies_while_the_user_thinks_takes_its_question_with_it(
-    required: bool, era: ConnectMode, transport: str, seen: Seen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_the_request_of_a_server_that_disconnects_is_withdrawn(
+    required: bool,
+    connect_mode: ConnectMode,
+    transport: str,
+    seen: Seen,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(liveness, "_HEARTBEAT", 0.2)
+    monkeypatch.setattr(disconnect, "_PING_INTERVAL", 0.2)
     mark = tmp_path / "mark"
 
     async def mark_and_think(request: Request) -> Answer:
         return await wait_and_mark(mark, request)
 
     user = User(mark_and_think)
-    # Over HTTP in the newest era, the SDK lets the error out where the client was entered.
+    # Over HTTP with 2026-07-28, the SDK raises the error where the client was entered.
     with anyio.fail_after(20), pytest.raises(Exception) as caught:
-        async with visitor(user, era, seen, transport) as connection:
+        async with visitor(user, connect_mode, seen, transport) as connection:
             await connection.call_tool("die", {"mark": str(mark), "required": required})
 
     assert not isinstance(caught.value, TimeoutError)
@@ -518,8 +527,8 @@ async def test_a_server_that_dies_while_the_user_thinks_takes_its_question_with_
 
 
 @every_way
-async def test_a_call_that_is_cancelled_withdraws_its_question_and_the_server_sees_it(
-    era: ConnectMode, transport: str, seen: Seen
+async def test_a_cancelled_call_withdraws_its_request_and_the_server_is_notified(
+    connect_mode: ConnectMode, transport: str, seen: Seen
 ) -> None:
     open_question = anyio.Event()
 
@@ -528,7 +537,7 @@ async def test_a_call_that_is_cancelled_withdraws_its_question_and_the_server_se
         return await think_for_ever(request)
 
     user = User(think)
-    async with visitor(user, era, seen, transport) as connection:
+    async with visitor(user, connect_mode, seen, transport) as connection:
         async with anyio.create_task_group() as group:
             group.start_soon(connection.call_tool, "form", {})
             with anyio.fail_after(10):
@@ -537,18 +546,18 @@ async def test_a_call_that_is_cancelled_withdraws_its_question_and_the_server_se
         with anyio.fail_after(5):
             while not user.withdrawn:
                 await anyio.sleep(0.01)
-        if era == "legacy":
+        if connect_mode == "legacy":
             with anyio.fail_after(10):
                 while not any("ended by" in line or "answer cancel" in line for line in seen.lines):
                     await anyio.sleep(0.01)
-            await call(connection, "echo")  # what the server had to say has arrived
+            await call(connection, "echo")  # earlier messages of the server have arrived
 
     assert user.withdrawn == 1
     assert [line for line in seen.lines if "accept" in line or "decline" in line] == []
 
 
 @both_loops
-async def test_a_question_that_the_server_takes_back_disappears(seen: Seen, tmp_path: Path) -> None:
+async def test_a_request_that_the_server_withdraws_disappears(seen: Seen, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
 
     async def mark_and_think(request: Request) -> Answer:
@@ -565,25 +574,25 @@ async def test_a_question_that_the_server_takes_back_disappears(seen: Seen, tmp_
 
 
 @both_loops
-async def test_other_calls_go_on_while_a_question_is_open(era: ConnectMode, seen: Seen) -> None:
+async def test_other_calls_continue_while_a_request_is_open(connect_mode: ConnectMode, seen: Seen) -> None:
     async def call_meanwhile(_request: Request) -> Answer:
         got = await call(connections[0], "echo", {"still": "here"})
         assert got == {"still": "here"}
         return NAMED
 
     connections: list[Connection] = []
-    async with visitor(User(call_meanwhile), era, seen) as connection:
+    async with visitor(User(call_meanwhile), connect_mode, seen) as connection:
         connections.append(connection)
         got = await call(connection, "form")
 
     assert got["got"]["action"] == "accept"
 
 
-async def test_a_question_during_one_of_several_calls_stops_the_clocks_of_all(seen: Seen, tmp_path: Path) -> None:
+async def test_a_request_during_several_calls_pauses_the_timeouts_of_all(seen: Seen, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
 
     async def mark_and_answer(request: Request) -> Answer:
-        assert request.tool is None  # nobody can tell which of them asks
+        assert request.tool is None  # it is not known which call it belongs to
         mark.touch()
         return NAMED
 
@@ -593,25 +602,27 @@ async def test_a_question_during_one_of_several_calls_stops_the_clocks_of_all(se
         assert (await call(connection, "form"))["got"]["action"] == "accept"
 
 
-# --- what is declared
+# --- declared modes
 
 
 @pytest.mark.parametrize(
     ("modes", "declared"),
     [((), None), (("form",), {"form": {}}), (("url",), {"url": {}}), (("form", "url"), {"form": {}, "url": {}})],
 )
-async def test_just_the_modes_are_declared_that_somebody_answers(
-    modes: tuple[Any, ...], declared: Any, era: ConnectMode, seen: Seen
+async def test_only_the_modes_with_a_handler_are_declared(
+    modes: tuple[Any, ...], declared: Any, connect_mode: ConnectMode, seen: Seen
 ) -> None:
     registry = ElicitationRegistry()
     for mode in modes:
         registry.on_elicitation(mode=mode)(User(YES))
-    async with serving(Caller(registry, "mail"), era, seen) as connection:
+    async with serving(Caller(registry, "mail"), connect_mode, seen) as connection:
         assert await call(connection, "caps") == {"elicitation": declared}
 
 
 @pytest.mark.parametrize("is_narrowed", [False, True])
-async def test_a_request_in_a_mode_that_is_not_declared_is_an_error(era: ConnectMode, is_narrowed: bool) -> None:
+async def test_a_request_in_a_mode_that_is_not_declared_is_an_error(
+    connect_mode: ConnectMode, is_narrowed: bool
+) -> None:
     registry = ElicitationRegistry()
     user = User(YES)
     registry.on_elicitation(mode="form")(user)
@@ -619,27 +630,27 @@ async def test_a_request_in_a_mode_that_is_not_declared_is_an_error(era: Connect
     params = {"mode": "url", "message": "m", "url": URL, "elicitationId": "e"}
     with tempfile.TemporaryFile("w+") as errlog:
         command = Command(ASKER, errlog, {"PYTHONPATH": str(ROOT)})
-        async with connect(command, caller, mode=era) as connection:
+        async with connect(command, caller, mode=connect_mode) as connection:
             got = await call(connection, "ask", {"params": params})
 
-    if era == "legacy":
-        assert got == {"error": -32602, "message": "this client takes no requests in url mode"}
-    else:  # where an answer has no place for an error
+    if connect_mode == "legacy":
+        assert got == {"error": -32602, "message": "this client does not accept requests in url mode"}
+    else:  # this protocol version does not allow errors
         assert got["action"] == "cancel"
     assert user.requests == []
 
 
-# --- sessions that the host makes
+# --- sessions made by the host
 
 
-async def test_the_same_over_a_session_that_the_host_makes(era: ConnectMode, seen: Seen) -> None:
+async def test_calls_work_over_a_session_made_by_the_host(connect_mode: ConnectMode, seen: Seen) -> None:
     user = User(YES)
     caller = Caller(user, "mail")
 
     def how(where: Any, caller: Caller, **options: Any) -> Any:
         return plain(where, caller.callback, message_handler=caller.message_handler(), **options)
 
-    async with serving(caller, era, seen, how=how) as connection:
+    async with serving(caller, connect_mode, seen, how=how) as connection:
         assert (await connection.call_tool("caps", {}))["content"][0]["text"] == json.dumps(
             {"elicitation": {"form": {}, "url": {}}}
         )
@@ -651,7 +662,7 @@ async def test_the_same_over_a_session_that_the_host_makes(era: ConnectMode, see
     assert len(user.requests) == 2
 
 
-async def test_the_hosts_message_handler_sees_every_message_too(seen: Seen) -> None:
+async def test_the_hosts_message_handler_gets_every_message(seen: Seen) -> None:
     messages: list[str] = []
 
     async def handle(message: Any) -> None:
@@ -665,8 +676,8 @@ async def test_the_hosts_message_handler_sees_every_message_too(seen: Seen) -> N
     assert messages == ["notifications/elicitation/complete"]
 
 
-async def test_progress_is_reported_and_meta_sent(era: ConnectMode, seen: Seen) -> None:
+async def test_progress_is_reported_and_meta_sent(connect_mode: ConnectMode, seen: Seen) -> None:
     async def progress(_progress: float, _total: float | None, _message: str | None) -> None: ...
 
-    async with visitor(User(YES), era, seen) as connection:
+    async with visitor(User(YES), connect_mode, seen) as connection:
         assert await call(connection, "echo", {"a": 1}, progress_callback=progress, meta={"k": "v"}) == {"a": 1}

@@ -1,4 +1,4 @@
-"""Calls that are parked and resumed: what the user, the policies and the server see of it."""
+"""Suspended and resumed calls, as the user, the policies and the server see them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.calls.active_call import CallHistory
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import CallSnapshot
-from mcp_elicit_client.dispatch import is_resuming
 from mcp_elicit_client.exceptions import CallError, ElicitationError, RequestStateRejectedError, ResumeError
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, MemoryStore, RedisStore, SqliteStore
 from mcp_elicit_client.policies import (
@@ -34,6 +33,7 @@ from mcp_elicit_client.policies import (
     cooldown_after_declines,
     form_fingerprint,
     hooks,
+    is_resuming,
     one_at_a_time,
     rate_limit,
     recommended,
@@ -70,7 +70,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def kind() -> str:
-    """Most is tested with the store in memory; what is about stores with each of them."""
+    """Most tests use the store in memory; tests about stores use each of them."""
     return "memory"
 
 
@@ -97,7 +97,7 @@ def inbox(stores: Stores) -> Inbox:
 
 
 @pytest.fixture
-def parking(inbox: Inbox) -> SuspendOptions:
+def suspend(inbox: Inbox) -> SuspendOptions:
     return SuspendOptions(inbox, "ann")
 
 
@@ -106,17 +106,17 @@ def seen() -> list[str]:
     return []
 
 
-class Nobody:
-    """Whoever is registered is never asked for what is parked."""
+class NeverCalled:
+    """Fails the test if it is called: registered handlers are not asked while a call is suspended."""
 
     async def __call__(self, request: Request, /) -> Answer:
         raise AssertionError(f"asked: {request.message}")
 
 
-def caller(policy: Policy | None = None, name: str = "mail", **bounds: Any) -> Caller:
+def caller(policy: Policy | None = None, name: str = "mail", **limits: Any) -> Caller:
     registry = ElicitationRegistry(policy=policy)
-    registry.on_elicitation(Nobody())
-    return Caller(registry, name, **bounds)
+    registry.on_elicitation(NeverCalled())
+    return Caller(registry, name, **limits)
 
 
 @asynccontextmanager
@@ -131,33 +131,35 @@ def told(result: Any) -> Any:
     return json.loads(result.content[0].text)
 
 
-async def answer(parking: SuspendOptions, parked: Any, *replies: Any) -> None:
-    assert isinstance(parked, SuspendedCall), parked
-    for entry_id, reply in zip(parked.pending_ids, replies, strict=True):
+async def answer(suspend: SuspendOptions, suspended: Any, *replies: Any) -> None:
+    assert isinstance(suspended, SuspendedCall), suspended
+    for entry_id, reply in zip(suspended.pending_ids, replies, strict=True):
         action, content = reply if isinstance(reply, tuple) else ("accept", reply)
-        assert await parking.inbox.answer(parking.owner, entry_id, action, content)
+        assert await suspend.inbox.answer(suspend.owner, entry_id, action, content)
 
 
-# --- a parked call
+# --- one call
 
 
 @both_loops
-async def test_a_call_is_parked_answered_and_resumed(parking: SuspendOptions, stores: Stores, seen: list[str]) -> None:
+async def test_a_call_is_suspended_answered_and_resumed(
+    suspend: SuspendOptions, stores: Stores, seen: list[str]
+) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
-        assert isinstance(parked, SuspendedCall)
-        assert parked.request_ids == parked.pending_ids
-        assert timedelta(seconds=580) < parked.expires_at - datetime.now(timezone.utc) <= timedelta(seconds=590)
-        assert SuspendedCall.model_validate_json(parked.model_dump_json()) == parked
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        assert isinstance(suspended, SuspendedCall)
+        assert suspended.request_ids == suspended.pending_ids
+        assert timedelta(seconds=580) < suspended.expires_at - datetime.now(timezone.utc) <= timedelta(seconds=590)
+        assert SuspendedCall.model_validate_json(suspended.model_dump_json()) == suspended
 
     elsewhere = SuspendOptions(Inbox(stores()), "ann")
     (entry,) = (await elsewhere.inbox.list("ann")).entries
-    assert (entry.id, entry.call, entry.read().tool) == (parked.pending_ids[0], parked.id, "form")
+    assert (entry.id, entry.call, entry.read().tool) == (suspended.pending_ids[0], suspended.id, "form")
     assert timedelta(seconds=530) < entry.expires_at - entry.created_at < timedelta(seconds=532)
-    await answer(elsewhere, parked, NAMED)
+    await answer(elsewhere, suspended, NAMED)
 
     async with visitor(seen) as (who, client):
-        result = await who.resume(parked.id, client, elsewhere)
+        result = await who.resume(suspended.id, client, elsewhere)
 
     got = {"action": "accept", "content": NAMED}
     assert told(result) == {"got": got}
@@ -165,118 +167,114 @@ async def test_a_call_is_parked_answered_and_resumed(parking: SuspendOptions, st
 
 
 @each_store
-async def test_before_all_is_answered_the_same_call_comes_back_and_nothing_is_sent(
-    parking: SuspendOptions, seen: list[str]
+async def test_a_call_with_pending_requests_is_returned_unchanged_and_nothing_is_sent(
+    suspend: SuspendOptions, seen: list[str]
 ) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "two", suspend=parking)
-        assert await who.resume(parked.id, client, parking) == parked
-        await parking.inbox.answer("ann", parked.request_ids[1], "accept", {"name": "Second"})
-        half = await who.resume(parked.id, client, parking)
-        assert half == parked.model_copy(update={"pending_ids": parked.request_ids[:1]})
+        suspended = await who.call_tool(client, "two", suspend=suspend)
+        assert await who.resume(suspended.id, client, suspend) == suspended
+        await suspend.inbox.answer("ann", suspended.request_ids[1], "accept", {"name": "Second"})
+        half = await who.resume(suspended.id, client, suspend)
+        assert half == suspended.model_copy(update={"pending_ids": suspended.request_ids[:1]})
         assert seen == ["two"]
-        await answer(parking, half, {"name": "First"})
-        got = told(await who.resume(parked.id, client, parking))["got"]
+        await answer(suspend, half, {"name": "First"})
+        got = told(await who.resume(suspended.id, client, suspend))["got"]
 
     assert [each["content"]["name"] for each in got] == ["First", "Second"]
-    turns = [entry.read().batch_position for entry in (await parking.inbox.history("ann")).entries]
+    turns = [entry.read().batch_position for entry in (await suspend.inbox.history("ann")).entries]
     assert [(turn.number, turn.total) for turn in turns if turn] == [(1, 2), (2, 2)]
 
 
-async def test_prompts_and_resources_are_parked_too(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_prompts_and_resources_are_suspended_as_well(suspend: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
-        prompt = await who.get_prompt(client, "form", {"a": "b"}, meta={"trace": "x"}, suspend=parking)
-        resource = await who.read_resource(client, "thing://form", suspend=parking)
-        await answer(parking, prompt, NAMED)
-        await answer(parking, resource, ("decline", None))
-        prompt = await who.resume(prompt.id, client, parking)
-        resource = await who.resume(resource.id, client, parking)
+        prompt = await who.get_prompt(client, "form", {"a": "b"}, meta={"trace": "x"}, suspend=suspend)
+        resource = await who.read_resource(client, "thing://form", suspend=suspend)
+        await answer(suspend, prompt, NAMED)
+        await answer(suspend, resource, ("decline", None))
+        prompt = await who.resume(prompt.id, client, suspend)
+        resource = await who.resume(resource.id, client, suspend)
 
     assert json.loads(prompt.messages[0].content.text)["got"]["content"] == NAMED
     assert json.loads(resource.contents[0].text)["got"] == {"action": "decline"}
 
 
-async def test_further_questions_park_it_again_under_the_same_name_until_it_asks_too_often(
-    parking: SuspendOptions, seen: list[str]
+async def test_further_requests_suspend_a_call_under_the_same_id_until_the_limit(
+    suspend: SuspendOptions, seen: list[str]
 ) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "nag", {"reword": True}, suspend=parking)
-        ids, questions = {parked.id}, set(parked.request_ids)
+        suspended = await who.call_tool(client, "nag", {"reword": True}, suspend=suspend)
+        ids, questions = {suspended.id}, set(suspended.request_ids)
         for _ in range(9):
-            await answer(parking, parked, NAMED)
-            parked = await who.resume(parked.id, client, parking)
-            ids.add(parked.id)
-            questions |= set(parked.request_ids)
-        await answer(parking, parked, NAMED)
-        with pytest.raises(CallError, match="came back with questions more than 10 times"):
-            await who.resume(parked.id, client, parking)
+            await answer(suspend, suspended, NAMED)
+            suspended = await who.resume(suspended.id, client, suspend)
+            ids.add(suspended.id)
+            questions |= set(suspended.request_ids)
+        await answer(suspend, suspended, NAMED)
+        with pytest.raises(CallError, match="required input more than 10 times"):
+            await who.resume(suspended.id, client, suspend)
         with pytest.raises(ResumeError) as caught:
-            await who.resume(parked.id, client, parking)
+            await who.resume(suspended.id, client, suspend)
 
     assert (len(ids), len(questions), caught.value.code) == (1, 10, "finished")
-    assert not (await parking.inbox.list("ann")).entries
+    assert not (await suspend.inbox.list("ann")).entries
 
 
-async def test_what_was_declined_while_parked_is_not_asked_again(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_a_request_declined_while_suspended_is_not_asked_again(suspend: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "nag", suspend=parking)
-        await answer(parking, parked, ("decline", None))
+        suspended = await who.call_tool(client, "nag", suspend=suspend)
+        await answer(suspend, suspended, ("decline", None))
         with pytest.raises(CallError, match="keeps asking for what was declined"):
-            await who.resume(parked.id, client, parking)
+            await who.resume(suspended.id, client, suspend)
 
     assert seen.count('nag {"q": {"action": "decline"}}') == 2
-    assert not (await parking.inbox.list("ann")).entries
+    assert not (await suspend.inbox.list("ann")).entries
 
 
-async def test_a_url_that_is_not_finished_yet_is_known_again_when_it_is_asked_for(
-    parking: SuspendOptions, seen: list[str]
-) -> None:
+async def test_visits_are_counted_across_suspensions(suspend: SuspendOptions, seen: list[str]) -> None:
     visits: list[int] = []
     async with visitor(seen) as (who, client):
-        result = await who.call_tool(client, "looks", {"times": 3}, suspend=parking)
+        result = await who.call_tool(client, "looks", {"times": 3}, suspend=suspend)
         while isinstance(result, SuspendedCall):
-            request = (await parking.inbox.get("ann", result.pending_ids[0])).read()
+            request = (await suspend.inbox.get("ann", result.pending_ids[0])).read()
             assert isinstance(request, UrlRequest)
             assert (request.target.url, request.respond_after) == (URL, "completion")
             visits.append(request.previous_visits)
-            await answer(parking, result, None)
-            result = await who.resume(result.id, client, parking)
+            await answer(suspend, result, None)
+            result = await who.resume(result.id, client, suspend)
 
     assert told(result) == {"looks": 3}
     assert visits == [0, 1, 2]
 
 
-async def test_no_more_than_so_many_questions_are_asked_however_often_it_is_parked(
-    parking: SuspendOptions, seen: list[str]
-) -> None:
+async def test_the_limit_on_requests_holds_across_suspensions(suspend: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen, caller(max_questions=3)) as (who, client):
-        parked = await who.call_tool(client, "nag", {"reword": True}, suspend=parking)
+        suspended = await who.call_tool(client, "nag", {"reword": True}, suspend=suspend)
         for _ in range(2):
-            await answer(parking, parked, NAMED)
-            parked = await who.resume(parked.id, client, parking)
-        await answer(parking, parked, NAMED)
+            await answer(suspend, suspended, NAMED)
+            suspended = await who.resume(suspended.id, client, suspend)
+        await answer(suspend, suspended, NAMED)
         with pytest.raises(CallError, match="more than 10 times"):
-            await who.resume(parked.id, client, parking)
+            await who.resume(suspended.id, client, suspend)
 
     assert seen.count('nag {"q": {"action": "cancel"}}') == 7
-    assert len((await parking.inbox.history("ann")).entries) == 3
+    assert len((await suspend.inbox.history("ann")).entries) == 3
 
 
-async def test_what_nobody_could_answer_is_cancelled_and_what_is_for_the_host_is_asked_when_it_goes_on(
-    parking: SuspendOptions, seen: list[str]
+async def test_unanswerable_requests_are_cancelled_and_host_requests_answered_on_resume(
+    suspend: SuspendOptions, seen: list[str]
 ) -> None:
     async def list_roots(_context: Any) -> Any:
         return mcp.types.ListRootsResult.model_validate({"roots": [{"uri": "file:///home", "name": "home"}]})
 
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "mixed", suspend=parking)
-        assert len(parked.request_ids) == 1
-        await answer(parking, parked, NAMED)
+        suspended = await who.call_tool(client, "mixed", suspend=suspend)
+        assert len(suspended.request_ids) == 1
+        await answer(suspend, suspended, NAMED)
         with pytest.raises(Exception, match="List roots not supported"):
-            await who.resume(parked.id, client, parking)
-        assert seen == ["mixed"]  # nothing was sent, so the call is as it was
+            await who.resume(suspended.id, client, suspend)
+        assert seen == ["mixed"]  # nothing was sent, so the call is unchanged
     async with visitor(seen, list_roots_callback=list_roots) as (who, client):
-        got = told(await who.resume(parked.id, client, parking))["got"]
+        got = told(await who.resume(suspended.id, client, suspend))["got"]
 
     assert got["a"] == {"action": "accept", "content": NAMED}
     assert got["bad"] == {"action": "cancel"}
@@ -284,107 +282,109 @@ async def test_what_nobody_could_answer_is_cancelled_and_what_is_for_the_host_is
 
 
 @each_store
-async def test_a_state_of_a_megabyte_goes_back_untouched(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_a_state_of_a_megabyte_is_returned_unchanged(suspend: SuspendOptions, seen: list[str]) -> None:
     size = 1_048_576
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "state", {"size": size}, suspend=parking)
-        await answer(parking, parked, NAMED)
-        assert told(await who.resume(parked.id, client, parking)) == {"size": size, "same": True}
+        suspended = await who.call_tool(client, "state", {"size": size}, suspend=suspend)
+        await answer(suspend, suspended, NAMED)
+        assert told(await who.resume(suspended.id, client, suspend)) == {"size": size, "same": True}
 
 
-async def test_what_is_too_much_to_write_down_is_not_parked(
-    parking: SuspendOptions, seen: list[str], monkeypatch: pytest.MonkeyPatch
+async def test_a_call_that_is_too_large_is_not_suspended(
+    suspend: SuspendOptions, seen: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcp_elicit_client.calls.suspending.MAX_BODY", 10_000)
+    monkeypatch.setattr("mcp_elicit_client.calls.suspending.MAX_SNAPSHOT", 10_000)
     async with visitor(seen) as (who, client):
         with pytest.raises(CallError, match="takes more than 10000 characters"):
-            await who.call_tool(client, "state", {"size": 10_000}, suspend=parking)
+            await who.call_tool(client, "state", {"size": 10_000}, suspend=suspend)
 
-    assert not (await parking.inbox.list("ann")).entries
+    assert not (await suspend.inbox.list("ann")).entries
 
 
-async def test_what_cannot_be_written_down_is_not_parked(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_a_call_that_is_not_json_is_not_suspended(suspend: SuspendOptions, seen: list[str]) -> None:
     async def garble(request: Any) -> Any:
         return request.model_copy(update={"message": "\ud800"})
 
     async with visitor(seen, caller(hooks(before=garble))) as (who, client):
-        with pytest.raises(CallError, match="a question cannot be written as JSON"):
-            await who.call_tool(client, "form", suspend=parking)
-    memo = CallSnapshot(
+        with pytest.raises(CallError, match="a request cannot be written as JSON"):
+            await who.call_tool(client, "form", suspend=suspend)
+    snapshot = CallSnapshot(
         server="mail",
         call_spec=CallSpec("tool", "t"),
         state="\ud800",
         history=CallHistory(),
         requests={},
         answers={},
-        others={},
+        host_requests={},
     )
     with pytest.raises(CallError, match="it cannot be written as JSON"):
-        memo.write()
+        snapshot.write()
 
-    assert not (await parking.inbox.list("ann")).entries
+    assert not (await suspend.inbox.list("ann")).entries
 
 
 # --- time
 
 
-async def test_a_question_that_nobody_answered_in_time_is_a_cancel_while_the_call_can_be_resumed(
-    parking: SuspendOptions, clock: Clock, seen: list[str]
+async def test_an_expired_request_is_a_cancel_while_the_call_can_be_resumed(
+    suspend: SuspendOptions, clock: Clock, seen: list[str]
 ) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
+        suspended = await who.call_tool(client, "form", suspend=suspend)
         clock.ahead = 532
-        assert told(await who.resume(parked.id, client, parking)) == {"got": {"action": "cancel"}}
+        assert told(await who.resume(suspended.id, client, suspend)) == {"got": {"action": "cancel"}}
 
-    (past,) = (await parking.inbox.history("ann")).entries
+    (past,) = (await suspend.inbox.history("ann")).entries
     assert (past.state, past.answered_by) == ("expired", "clock")
 
 
 @each_store
 async def test_a_call_that_was_not_resumed_in_time_is_not_sent(
-    parking: SuspendOptions, clock: Clock, seen: list[str]
+    suspend: SuspendOptions, clock: Clock, seen: list[str]
 ) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
-        await answer(parking, parked, NAMED)
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        await answer(suspend, suspended, NAMED)
         clock.ahead = 591
         with pytest.raises(ResumeError, match="not resumed in time") as caught:
-            await who.resume(parked.id, client, parking)
+            await who.resume(suspended.id, client, suspend)
 
     assert caught.value.code == "expired"
     assert seen == ["form"]
 
 
-async def test_a_policy_may_close_a_question_earlier(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_a_policy_may_shorten_the_deadline_of_a_request(suspend: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen, caller(answer_timeout(60))) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
+        suspended = await who.call_tool(client, "form", suspend=suspend)
 
-    (entry,) = (await parking.inbox.list("ann")).entries
+    (entry,) = (await suspend.inbox.list("ann")).entries
     assert timedelta(seconds=59) < entry.expires_at - entry.created_at < timedelta(seconds=61)
-    assert parked.expires_at - entry.expires_at > timedelta(seconds=500)
+    assert suspended.expires_at - entry.expires_at > timedelta(seconds=500)
 
 
 @pytest.mark.parametrize(
     ("owner", "lifetime"), [("", 1), (None, 1), (7, 1), ("ann", 0), ("ann", 1e9), ("ann", float("nan"))]
 )
-def test_a_parking_without_an_owner_or_an_end_is_refused(owner: Any, lifetime: float) -> None:
-    with pytest.raises(ValueError, match="a parked call needs"):
+def test_suspend_options_without_an_owner_or_a_valid_timeout_are_refused(owner: Any, lifetime: float) -> None:
+    with pytest.raises(ValueError, match="SuspendOptions"):
         SuspendOptions(Inbox(MemoryStore()), owner, lifetime)
 
 
-# --- exactly once, here, and by whom
+# --- at most once
 
 
 @each_store
-async def test_of_many_who_resume_at_once_one_does(parking: SuspendOptions, stores: Stores, seen: list[str]) -> None:
+async def test_exactly_one_of_many_workers_resumes_a_call(
+    suspend: SuspendOptions, stores: Stores, seen: list[str]
+) -> None:
     results: list[Any] = []
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
-        await answer(parking, parked, NAMED)
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        await answer(suspend, suspended, NAMED)
 
         async def resume(place: SuspendOptions) -> None:
             try:
-                results.append(told(await who.resume(parked.id, client, place)))
+                results.append(told(await who.resume(suspended.id, client, place)))
             except ResumeError as error:
                 results.append(error.code)
 
@@ -398,7 +398,7 @@ async def test_of_many_who_resume_at_once_one_does(parking: SuspendOptions, stor
 
 
 class Overtaken(MemoryStore):
-    """Lets somebody else be faster between the look at a call and the claim to it."""
+    """Lets another worker run between loading and claiming a call."""
 
     faster: Any = None
 
@@ -409,58 +409,58 @@ class Overtaken(MemoryStore):
         return await super().claim(owner, call_id, token)
 
 
-async def test_who_is_overtaken_by_a_whole_round_does_not_send_the_old_one_again(seen: list[str]) -> None:
+async def test_a_worker_that_is_overtaken_by_a_round_does_not_send_the_old_one(seen: list[str]) -> None:
     store = Overtaken()
-    parking = SuspendOptions(Inbox(store), "ann")
+    suspend = SuspendOptions(Inbox(store), "ann")
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "nag", {"reword": True}, suspend=parking)
-        await answer(parking, parked, NAMED)
+        suspended = await who.call_tool(client, "nag", {"reword": True}, suspend=suspend)
+        await answer(suspend, suspended, NAMED)
         ahead: list[Any] = []
 
         async def resume() -> None:
-            ahead.append(await who.resume(parked.id, client, parking))
+            ahead.append(await who.resume(suspended.id, client, suspend))
 
         store.faster = resume
-        behind = await who.resume(parked.id, client, parking)
+        behind = await who.resume(suspended.id, client, suspend)
         assert [behind] == ahead
         assert behind.pending_ids
         assert len(seen) == 2
-        await answer(parking, behind, NAMED)  # and the call is as it was
-        assert isinstance(await who.resume(parked.id, client, parking), SuspendedCall)
+        await answer(suspend, behind, NAMED)  # the call is unchanged
+        assert isinstance(await who.resume(suspended.id, client, suspend), SuspendedCall)
 
 
-async def test_who_claims_a_call_at_the_last_moment_finds_it_expired(clock: Clock, seen: list[str]) -> None:
+async def test_a_call_that_expires_while_it_is_claimed_is_not_sent(clock: Clock, seen: list[str]) -> None:
     class Late(MemoryStore):
         async def claim(self, owner: str, call_id: str, token: str) -> Any:
             state = await super().claim(owner, call_id, token)
             clock.ahead = 591
             return state
 
-    parking = SuspendOptions(Inbox(Late(clock=clock)), "ann")
+    suspend = SuspendOptions(Inbox(Late(clock=clock)), "ann")
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
-        await answer(parking, parked, NAMED)
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        await answer(suspend, suspended, NAMED)
         with pytest.raises(ResumeError, match="not resumed in time"):
-            await who.resume(parked.id, client, parking)
+            await who.resume(suspended.id, client, suspend)
 
     assert seen == ["form"]
 
 
-async def test_who_dies_over_a_call_takes_it_along(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_a_call_whose_worker_stopped_cannot_be_resumed(suspend: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
-        await answer(parking, parked, NAMED)
-        await parking.inbox.calls.claim("ann", parked.id, "a process that is gone")
-        with pytest.raises(ResumeError, match="or whoever did has died over it") as caught:
-            await who.resume(parked.id, client, parking)
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        await answer(suspend, suspended, NAMED)
+        await suspend.inbox.calls.claim("ann", suspended.id, "a process that is gone")
+        with pytest.raises(ResumeError, match="or stopped while it did") as caught:
+            await who.resume(suspended.id, client, suspend)
 
     assert caught.value.code == "resuming"
     assert seen == ["form"]
 
 
 @each_store
-async def test_who_is_cancelled_before_anything_is_sent_leaves_the_call_as_it_was(
-    parking: SuspendOptions, seen: list[str]
+async def test_a_resume_that_is_cancelled_before_sending_leaves_the_call_unchanged(
+    suspend: SuspendOptions, seen: list[str]
 ) -> None:
     def slow(handler: Any) -> Any:
         async def ask(request: Request) -> Any:
@@ -473,52 +473,50 @@ async def test_who_is_cancelled_before_anything_is_sent_leaves_the_call_as_it_wa
 
     is_asked = anyio.Event()
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
-        await answer(parking, parked, NAMED)
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        await answer(suspend, suspended, NAMED)
         async with anyio.create_task_group() as group:
-            group.start_soon(caller(slow).resume, parked.id, client, parking)
+            group.start_soon(caller(slow).resume, suspended.id, client, suspend)
             with anyio.fail_after(10):
                 await is_asked.wait()
             group.cancel_scope.cancel()
         assert seen == ["form"]
-        assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
+        assert told(await who.resume(suspended.id, client, suspend))["got"]["content"] == NAMED
 
 
-async def test_who_is_cancelled_while_the_server_works_has_lost_the_call(
-    parking: SuspendOptions, seen: list[str]
-) -> None:
+async def test_a_resume_that_is_cancelled_after_sending_ends_the_call(suspend: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "hang", suspend=parking)
-        await answer(parking, parked, NAMED)
+        suspended = await who.call_tool(client, "hang", suspend=suspend)
+        await answer(suspend, suspended, NAMED)
         async with anyio.create_task_group() as group:
-            group.start_soon(who.resume, parked.id, client, parking)
+            group.start_soon(who.resume, suspended.id, client, suspend)
             with anyio.fail_after(10):
                 while "hanging" not in seen:
                     await anyio.sleep(0.01)
             group.cancel_scope.cancel()
         with pytest.raises(ResumeError, match="resumed already"):
-            await who.resume(parked.id, client, parking)
+            await who.resume(suspended.id, client, suspend)
 
 
-async def test_a_call_is_resumed_by_its_owner_at_its_server_in_its_revision(
-    parking: SuspendOptions, seen: list[str]
+async def test_a_call_is_resumed_only_by_its_owner_with_its_server_and_protocol(
+    suspend: SuspendOptions, seen: list[str]
 ) -> None:
     codes: list[str] = []
     async with visitor(seen) as (who, client), in_process(who, "legacy", seen.append) as old:
-        parked = await who.call_tool(client, "form", suspend=parking)
-        await answer(parking, parked, NAMED)
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        await answer(suspend, suspended, NAMED)
         for other, over, place, name in (
-            (who, client, SuspendOptions(parking.inbox, "bob"), parked.id),
-            (who, client, parking, "forged"),
-            (who, client, parking, "\ud800"),
-            (caller(name="post"), client, parking, parked.id),
-            (who, old, parking, parked.id),
+            (who, client, SuspendOptions(suspend.inbox, "bob"), suspended.id),
+            (who, client, suspend, "forged"),
+            (who, client, suspend, "\ud800"),
+            (caller(name="post"), client, suspend, suspended.id),
+            (who, old, suspend, suspended.id),
         ):
             with pytest.raises(ResumeError) as caught:
                 await other.resume(name, over, place)
             codes.append(caught.value.code)
         assert seen == ["form"]
-        assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
+        assert told(await who.resume(suspended.id, client, suspend))["got"]["content"] == NAMED
 
     assert codes == ["unknown", "unknown", "unknown", "server", "protocol"]
 
@@ -526,7 +524,7 @@ async def test_a_call_is_resumed_by_its_owner_at_its_server_in_its_revision(
 # --- policies
 
 
-async def test_policies_that_answer_by_themselves_have_their_say(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_policies_that_answer_replace_a_suspension(suspend: SuspendOptions, seen: list[str]) -> None:
     form = parse_request(asked_form()).form  # type: ignore[union-attr]
     permissions = Permissions()
     permissions.set("block", server="mail")
@@ -538,9 +536,9 @@ async def test_policies_that_answer_by_themselves_have_their_say(parking: Suspen
     ]
     for policy, got in policies:
         async with visitor(seen, caller(policy)) as (who, client):
-            assert told(await who.call_tool(client, "form", suspend=parking)) == {"got": got}
+            assert told(await who.call_tool(client, "form", suspend=suspend)) == {"got": got}
 
-    assert not (await parking.inbox.list("ann")).entries
+    assert not (await suspend.inbox.list("ann")).entries
 
 
 async def _decline(_request: Request) -> Answer:
@@ -552,23 +550,21 @@ async def _veto(_request: Request, answer: Answer) -> Answer:
     return Answer.decline(by="policy")
 
 
-async def test_what_no_handler_is_registered_for_is_not_parked_and_may_be_resumed(
-    parking: SuspendOptions, seen: list[str]
+async def test_requests_without_a_handler_are_not_stored_but_can_be_resumed(
+    suspend: SuspendOptions, seen: list[str]
 ) -> None:
     registry = ElicitationRegistry()
-    registry.on_elicitation(mode="form")(Nobody())
+    registry.on_elicitation(mode="form")(NeverCalled())
     async with visitor(seen, Caller(registry, "mail")) as (who, client):
-        assert told(await who.call_tool(client, "url", suspend=parking)) == {"got": {"action": "cancel"}}
-        parked = await who.call_tool(client, "form", suspend=parking)
-        assert [entry.request["mode"] for entry in (await parking.inbox.list("ann")).entries] == ["form"]
-        await answer(parking, parked, NAMED)
-        only_resumes = Caller(ElicitationRegistry(), "mail")  # what somebody was asked elsewhere has its answer
-        assert told(await only_resumes.resume(parked.id, client, parking))["got"]["content"] == NAMED
+        assert told(await who.call_tool(client, "url", suspend=suspend)) == {"got": {"action": "cancel"}}
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        assert [entry.request["mode"] for entry in (await suspend.inbox.list("ann")).entries] == ["form"]
+        await answer(suspend, suspended, NAMED)
+        only_resumes = Caller(ElicitationRegistry(), "mail")  # the answer was given elsewhere
+        assert told(await only_resumes.resume(suspended.id, client, suspend))["got"]["content"] == NAMED
 
 
-async def test_what_a_policy_decided_when_the_call_was_parked_is_not_decided_anew(
-    parking: SuspendOptions, seen: list[str]
-) -> None:
+async def test_an_answer_of_a_policy_is_not_decided_again_on_resume(suspend: SuspendOptions, seen: list[str]) -> None:
     asked: list[str] = []
 
     async def second(request: Request) -> Answer | None:
@@ -576,17 +572,15 @@ async def test_what_a_policy_decided_when_the_call_was_parked_is_not_decided_ane
         return Answer.accept({"name": "a policy"}, by="policy") if request.message == "Second?" else None
 
     async with visitor(seen, caller(hooks(before=second))) as (who, client):
-        parked = await who.call_tool(client, "two", suspend=parking)
-        await answer(parking, parked, {"name": "a person"})
-        got = told(await who.resume(parked.id, client, parking))["got"]
+        suspended = await who.call_tool(client, "two", suspend=suspend)
+        await answer(suspend, suspended, {"name": "a person"})
+        got = told(await who.resume(suspended.id, client, suspend))["got"]
 
     assert [each["content"]["name"] for each in got] == ["a person", "a policy"]
     assert asked == ["First?", "Second?", "First?"]
 
 
-async def test_what_bounds_asking_does_not_take_away_what_was_answered(
-    parking: SuspendOptions, seen: list[str]
-) -> None:
+async def test_policies_that_limit_asking_are_skipped_on_resume(suspend: SuspendOptions, seen: list[str]) -> None:
     policy = compose(
         cooldown_after_declines(declines=1),
         rate_limit(["1/hour"]),
@@ -594,63 +588,63 @@ async def test_what_bounds_asking_does_not_take_away_what_was_answered(
         AutomaticAnswers({}).policy,
     )
     async with visitor(seen, caller(policy)) as (who, client):
-        parked = await who.call_tool(client, "two", suspend=parking)
-        assert len(parked.pending_ids) == 1  # the other one was too many
-        await answer(parking, parked, ("decline", None))
-        got = told(await who.resume(parked.id, client, parking))["got"]
-        assert told(await who.call_tool(client, "form", suspend=parking)) == {
+        suspended = await who.call_tool(client, "two", suspend=suspend)
+        assert len(suspended.pending_ids) == 1  # the rate limit refused the other one
+        await answer(suspend, suspended, ("decline", None))
+        got = told(await who.resume(suspended.id, client, suspend))["got"]
+        assert told(await who.call_tool(client, "form", suspend=suspend)) == {
             "got": {"action": "cancel"}
-        }  # it is quiet
+        }  # the cooldown has started
 
     assert [each["action"] for each in got] == ["decline", "cancel"]
 
 
-async def test_a_secret_that_was_typed_and_not_confirmed_is_not_sent(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_unconfirmed_sensitive_data_is_not_sent_on_resume(suspend: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen, caller(recommended())) as (who, client):
         for confirmed, action in ((False, "cancel"), (True, "accept")):
-            parked = await who.call_tool(client, "form", suspend=parking)
+            suspended = await who.call_tool(client, "form", suspend=suspend)
             card = {"name": "4111 1111 1111 1111"}
-            await parking.inbox.answer("ann", parked.pending_ids[0], "accept", card, confirmed=confirmed)
-            assert told(await who.resume(parked.id, client, parking))["got"]["action"] == action
+            await suspend.inbox.answer("ann", suspended.pending_ids[0], "accept", card, confirmed=confirmed)
+            assert told(await who.resume(suspended.id, client, suspend))["got"]["action"] == action
 
 
-async def test_a_server_that_was_blocked_meanwhile_gets_nothing(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_a_server_blocked_during_the_suspension_gets_a_cancel(suspend: SuspendOptions, seen: list[str]) -> None:
     permissions = Permissions()
     async with visitor(seen, caller(permissions.policy)) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
-        await answer(parking, parked, NAMED)
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        await answer(suspend, suspended, NAMED)
         permissions.set("block_until_restart", server="mail")
-        assert told(await who.resume(parked.id, client, parking)) == {"got": {"action": "cancel"}}
+        assert told(await who.resume(suspended.id, client, suspend)) == {"got": {"action": "cancel"}}
 
 
-async def test_never_again_is_heard(parking: SuspendOptions, seen: list[str]) -> None:
+async def test_a_block_in_the_inbox_is_kept_on_resume(suspend: SuspendOptions, seen: list[str]) -> None:
     permissions = Permissions()
     async with visitor(seen, caller(permissions.policy)) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
-        await parking.inbox.answer("ann", parked.pending_ids[0], "decline", block_server=True)
-        await who.resume(parked.id, client, parking)
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        await suspend.inbox.answer("ann", suspended.pending_ids[0], "decline", block_server=True)
+        await who.resume(suspended.id, client, suspend)
 
     assert [(rule.server, rule.permission) for rule in permissions] == [("mail", "block")]
 
 
-async def test_the_log_tells_that_it_was_parked_and_what_was_answered(
-    parking: SuspendOptions, seen: list[str], tmp_path: Path
+async def test_the_audit_log_records_the_suspension_and_the_answer(
+    suspend: SuspendOptions, seen: list[str], tmp_path: Path
 ) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")
     async with visitor(seen, caller(log.policy)) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
-        await answer(parking, parked, NAMED)
-        await who.resume(parked.id, client, parking)
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        await answer(suspend, suspended, NAMED)
+        await who.resume(suspended.id, client, suspend)
     log.close()
 
     events = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
     assert [(event["action"], event["by"]) for event in events] == [("cancel", "pending"), ("accept", "user")]
 
 
-async def test_a_form_that_has_become_another_takes_no_answer_that_does_not_fit_it(
-    parking: SuspendOptions, seen: list[str]
+async def test_an_answer_that_does_not_fit_its_form_is_not_sent_on_resume(
+    suspend: SuspendOptions, seen: list[str]
 ) -> None:
-    """The answer is checked where it is sent, by the form that the server sent, whatever the store says."""
+    """The answer is checked against the form of the server before it is sent, not only in the inbox."""
 
     def narrower(handler: Any) -> Any:
         async def ask(request: Any) -> Any:
@@ -660,29 +654,29 @@ async def test_a_form_that_has_become_another_takes_no_answer_that_does_not_fit_
         return ask
 
     async with visitor(seen, caller(narrower)) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
-        await answer(parking, parked, NAMED)
-        assert told(await who.resume(parked.id, client, parking)) == {"got": {"action": "cancel"}}
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        await answer(suspend, suspended, NAMED)
+        assert told(await who.resume(suspended.id, client, suspend)) == {"got": {"action": "cancel"}}
 
 
-async def test_an_inbox_handler_parks_and_one_that_answers_at_once_need_not(
-    parking: SuspendOptions, seen: list[str]
+async def test_an_unregistered_inbox_handler_suspends_and_other_handlers_answer(
+    suspend: SuspendOptions, seen: list[str]
 ) -> None:
     async def at_once(_request: Request) -> Answer:
         return Answer.accept(NAMED, by="host")
 
-    async with visitor(seen, Caller(InboxHandler(parking.inbox, lambda _: "bob"), "mail")) as (who, client):
-        assert isinstance(await who.call_tool(client, "form", suspend=parking), SuspendedCall)
+    async with visitor(seen, Caller(InboxHandler(suspend.inbox, lambda _: "bob"), "mail")) as (who, client):
+        assert isinstance(await who.call_tool(client, "form", suspend=suspend), SuspendedCall)
     async with visitor(seen, Caller(at_once, "mail")) as (who, client):
-        assert told(await who.call_tool(client, "form", suspend=parking))["got"]["content"] == NAMED
+        assert told(await who.call_tool(client, "form", suspend=suspend))["got"]["content"] == NAMED
 
-    assert len((await parking.inbox.list("ann")).entries) == 1
-
-
-# --- what goes wrong
+    assert len((await suspend.inbox.list("ann")).entries) == 1
 
 
-async def test_an_inbox_that_cannot_be_used_is_an_error_and_nothing_is_sent(tmp_path: Path, seen: list[str]) -> None:
+# --- failures
+
+
+async def test_an_unusable_inbox_is_an_error_and_nothing_is_sent(tmp_path: Path, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
         place = SuspendOptions(Inbox(SqliteStore(tmp_path / "nowhere" / "inbox.db")), "ann")
         for attempt in (who.call_tool(client, "form", suspend=place), who.resume("x", client, place)):
@@ -693,63 +687,61 @@ async def test_an_inbox_that_cannot_be_used_is_an_error_and_nothing_is_sent(tmp_
 
 
 @each_store
-async def test_a_call_of_another_key_or_that_is_no_call_is_an_error_and_nothing_is_sent(
-    stores: Stores, seen: list[str]
-) -> None:
-    parking = SuspendOptions(Inbox(stores(), b"k" * 32), "ann")
+async def test_an_unreadable_stored_call_is_an_error_and_nothing_is_sent(stores: Stores, seen: list[str]) -> None:
+    suspend = SuspendOptions(Inbox(stores(), b"k" * 32), "ann")
     async with visitor(seen) as (who, client):
-        parked = await who.call_tool(client, "form", suspend=parking)
-        await answer(parking, parked, NAMED)
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        await answer(suspend, suspended, NAMED)
         for key in (None, b"o" * 32):
             with pytest.raises(InboxError):
-                await who.resume(parked.id, client, SuspendOptions(Inbox(stores(), key), "ann"))
-        for body in ("", "{", "[]", "null", '{"version": 2}', '{"version": 1}', "[" * 100_000):
+                await who.resume(suspended.id, client, SuspendOptions(Inbox(stores(), key), "ann"))
+        for body in ("", "{", "[]", "null", '{"format": 2}', '{"format": 1}', "[" * 100_000):
             plain = Inbox(stores())
             call = await plain.calls.suspend("ann", body or " ", [], 100)
-            with pytest.raises(InboxError, match="no parked call"):
+            with pytest.raises(InboxError, match=r"(?i)call the tool again"):
                 await who.resume(call.id, client, SuspendOptions(plain, "ann"))
         assert seen == ["form"]
-        assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
+        assert told(await who.resume(suspended.id, client, suspend))["got"]["content"] == NAMED
 
 
 CORRUPT = {
     "questions": ("{", "7", "[]", '["x", "y"]', "null"),
-    "state": ("", "parked!", "pending"),
+    "state": ("", "suspended!", "pending"),
     "expires": (1e300, "never"),
 }
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "redis"])
-async def test_a_store_that_was_tampered_with_is_an_error_or_no_call_and_nothing_is_sent(
-    parking: SuspendOptions, stores: Stores, seen: list[str]
+async def test_a_store_that_was_tampered_with_is_an_error_and_nothing_is_sent(
+    suspend: SuspendOptions, stores: Stores, seen: list[str]
 ) -> None:
     async def tamper(column: str, value: Any) -> None:
         if stores.kind == "sqlite":
             with stores.made[0]._database.writing() as connection:
                 connection.execute(f"UPDATE calls SET {column} = ?", (value,))
         else:
-            await stores.made[0]._link().run_command("HSET", f"{{{stores.path}}}:call:{parked.id}", column, value)
+            await stores.made[0]._link().run_command("HSET", f"{{{stores.path}}}:call:{suspended.id}", column, value)
 
     async with visitor(seen) as (who, client):
         for column, values in CORRUPT.items():
             for value in values:
-                parked = await who.call_tool(client, "form", suspend=parking)
-                await answer(parking, parked, NAMED)
+                suspended = await who.call_tool(client, "form", suspend=suspend)
+                await answer(suspend, suspended, NAMED)
                 await tamper(column, value)
                 with pytest.raises((InboxError, ResumeError)):
-                    await who.resume(parked.id, client, parking)
+                    await who.resume(suspended.id, client, suspend)
 
     assert set(seen) == {"form"}
 
 
-async def test_an_inbox_alone_is_no_parking(inbox: Inbox, seen: list[str]) -> None:
+async def test_an_inbox_in_place_of_suspend_options_is_a_type_error(inbox: Inbox, seen: list[str]) -> None:
     who: Any = caller()
     for attempt in (who.call_tool(None, "form", suspend=inbox), who.resume("x", None, inbox)):
         with pytest.raises(TypeError, match=r"SuspendOptions\(inbox, owner\), not Inbox"):
             await attempt
 
 
-async def test_a_store_that_goes_away_while_a_call_goes_on_does_not_take_its_result(
+async def test_a_store_that_stops_during_a_resume_does_not_lose_the_result(
     tmp_path: Path, seen: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     async def stop(request: Request, _answer: Answer) -> None:
@@ -758,34 +750,32 @@ async def test_a_store_that_goes_away_while_a_call_goes_on_does_not_take_its_res
 
     server = RedisServer(tmp_path)
     inbox = Inbox(RedisStore(server.url))
-    parking = SuspendOptions(inbox, "ann")
+    suspend = SuspendOptions(inbox, "ann")
     try:
         async with visitor(seen, caller(hooks(after=stop))) as (who, client):
-            parked = await who.call_tool(client, "form", suspend=parking)
-            await answer(parking, parked, NAMED)
-            assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
+            suspended = await who.call_tool(client, "form", suspend=suspend)
+            await answer(suspend, suspended, NAMED)
+            assert told(await who.resume(suspended.id, client, suspend))["got"]["content"] == NAMED
     finally:
         await inbox.aclose()
         server.stop()
 
-    assert "a parked call could not be put away" in caplog.text
+    assert "a suspended call could not be given back" in caplog.text
 
 
-async def test_parked_calls_survive_a_redis_that_restarts_and_keeps_what_it_is_told(
-    tmp_path: Path, seen: list[str]
-) -> None:
+async def test_suspended_calls_survive_a_restart_of_a_persistent_redis(tmp_path: Path, seen: list[str]) -> None:
     server = RedisServer(tmp_path, "--appendonly", "yes", "--appendfsync", "always")
     inbox = Inbox(RedisStore(server.url))
-    parking = SuspendOptions(inbox, "ann")
+    suspend = SuspendOptions(inbox, "ann")
     try:
         async with visitor(seen) as (who, client):
-            parked = await who.call_tool(client, "form", suspend=parking)
-            await answer(parking, parked, NAMED)
+            suspended = await who.call_tool(client, "form", suspend=suspend)
+            await answer(suspend, suspended, NAMED)
             server.stop()
             with pytest.raises(InboxError):
-                await who.resume(parked.id, client, parking)
+                await who.resume(suspended.id, client, suspend)
             server.start()
-            assert told(await who.resume(parked.id, client, parking))["got"]["content"] == NAMED
+            assert told(await who.resume(suspended.id, client, suspend))["got"]["content"] == NAMED
     finally:
         await inbox.aclose()
         server.stop()
@@ -806,24 +796,24 @@ JSON = some.recursive(
     arguments=some.none() | some.dictionaries(some.text(some.characters(exclude_categories=["Cs"]), max_size=5), JSON),
     state=some.none() | some.text(some.characters(exclude_categories=["Cs"])),
 )
-def test_what_is_written_down_of_a_call_is_read_as_it_was(arguments: Any, state: str | None) -> None:
+def test_a_snapshot_is_read_as_it_was_written(arguments: Any, state: str | None) -> None:
     request = parse_request({"message": "m", "requestedSchema": FORM, "_meta": {"x": arguments}}, server="mail")
-    memo = CallSnapshot(
+    snapshot = CallSnapshot(
         server="mail",
         call_spec=CallSpec("tool", "t", arguments, None),
         state=state,
         history=CallHistory(rounds=1, visits={URL: 2}, declined={"d"}),
         requests={"q": request},
         answers={"a": Answer.accept({"n": 3, "b": True, "l": ("x",), "f": 1.0}, by="policy")},
-        others={},
+        host_requests={},
     )
 
-    read = CallSnapshot.model_validate_json(memo.write())
-    assert read == memo
+    read = CallSnapshot.read(snapshot.write())
+    assert read.model_dump() == snapshot.model_dump()
     assert json.dumps(read.call_spec.arguments) == json.dumps(arguments)
 
 
-# --- the Python SDK's own server
+# --- the server of the Python SDK
 
 
 FLY = {"day": "Monday"}
@@ -836,31 +826,29 @@ def airline() -> Any:
     return airline
 
 
-async def test_a_state_that_the_server_does_not_take_back_is_an_error_without_its_words(
-    parking: SuspendOptions, airline: Any
-) -> None:
+async def test_a_rejected_state_is_an_error_without_the_servers_text(suspend: SuspendOptions, airline: Any) -> None:
     who = caller(name="airline")
     async with who.client(airline.build()) as client:
-        parked = await who.call_tool(client, "book", FLY, suspend=parking)
-        await answer(parking, parked, {"city": "Bern"})
-    async with who.client(airline.build()) as client:  # restarted: its key is another one
+        suspended = await who.call_tool(client, "book", FLY, suspend=suspend)
+        await answer(suspend, suspended, {"city": "Bern"})
+    async with who.client(airline.build()) as client:  # restarted, with another key
         with pytest.raises(RequestStateRejectedError) as caught:
-            await who.resume(parked.id, client, parking)
+            await who.resume(suspended.id, client, suspend)
         with pytest.raises(ResumeError, match="resumed already"):
-            await who.resume(parked.id, client, parking)
+            await who.resume(suspended.id, client, suspend)
 
-    assert "requestState" not in str(caught.value)
+    assert str(caught.value.__cause__) not in str(caught.value)
     assert "requestState" in str(caught.value.__cause__)
     assert isinstance(caught.value, ElicitationError)
 
 
-async def test_a_state_that_is_too_old_is_the_same_error(parking: SuspendOptions, airline: Any) -> None:
+async def test_an_expired_state_is_the_same_error(suspend: SuspendOptions, airline: Any) -> None:
     who = caller(name="airline")
     async with who.client(airline.build(ttl=0.001)) as client:
-        parked = await who.call_tool(client, "book", FLY, suspend=parking)
-        await answer(parking, parked, {"city": "Bern"})
+        suspended = await who.call_tool(client, "book", FLY, suspend=suspend)
+        await answer(suspend, suspended, {"city": "Bern"})
         with pytest.raises(RequestStateRejectedError):
-            await who.resume(parked.id, client, parking)
+            await who.resume(suspended.id, client, suspend)
 
 
 PROCESS = """
@@ -873,16 +861,16 @@ store = SqliteStore(where) if kind == "sqlite" else RedisStore(where.split()[0],
 inbox = Inbox(store, b"k" * 32)
 registry = ElicitationRegistry()
 registry.on_elicitation(InboxHandler(inbox, lambda request: "ann"))
-caller, parking = Caller(registry, "airline"), SuspendOptions(inbox, "ann")
+caller, suspend = Caller(registry, "airline"), SuspendOptions(inbox, "ann")
 async def main():
     if step == "answer":
         await inbox.answer("ann", about[0], "accept", json.loads(about[1]))
     else:
         async with caller.client(url) as client:
             if step == "call":
-                result = await caller.call_tool(client, "book", {"day": "Monday"}, suspend=parking)
+                result = await caller.call_tool(client, "book", {"day": "Monday"}, suspend=suspend)
             else:
-                result = await caller.resume(about[0], client, parking)
+                result = await caller.resume(about[0], client, suspend)
         print(result.model_dump_json(by_alias=True), flush=True)
         if step == "call":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -892,31 +880,31 @@ anyio.run(main)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "redis"])
-async def test_one_process_parks_another_answers_a_third_resumes(stores: Stores) -> None:
+async def test_one_process_suspends_another_answers_a_third_resumes(stores: Stores) -> None:
     where = str(stores.path) if stores.kind == "sqlite" else f"{stores.redis().url} {{{stores.path}}}"
 
     def process(step: str, *about: str) -> Any:
         command = [sys.executable, "-c", PROCESS, step, url, stores.kind, where, *about]
         run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
-        if run.returncode != (-9 if step == "call" else 0):  # who calls is killed at once
+        if run.returncode != (-9 if step == "call" else 0):  # the first process is killed at once
             raise subprocess.CalledProcessError(run.returncode, step, run.stdout, run.stderr)
         return json.loads(run.stdout or "null")
 
     with http_server(AIRLINE) as url:
-        parked = process("call")
-        assert len(parked["pending_ids"]) == 1
-        assert process("resume", parked["id"]) == parked
-        process("answer", parked["pending_ids"][0], '{"city": "Bern"}')
-        again = process("resume", parked["id"])
-        assert again["id"] == parked["id"]
-        assert again["pending_ids"] != parked["pending_ids"]
+        suspended = process("call")
+        assert len(suspended["pending_ids"]) == 1
+        assert process("resume", suspended["id"]) == suspended
+        process("answer", suspended["pending_ids"][0], '{"city": "Bern"}')
+        again = process("resume", suspended["id"])
+        assert again["id"] == suspended["id"]
+        assert again["pending_ids"] != suspended["pending_ids"]
         process("answer", again["pending_ids"][0], '{"place": "aisle"}')
-        result = process("resume", parked["id"])
+        result = process("resume", suspended["id"])
         with pytest.raises(subprocess.CalledProcessError) as caught:
-            process("resume", parked["id"])
+            process("resume", suspended["id"])
 
     assert result["content"][0]["text"] == "Monday: Bern, aisle, 1 booked"
-    assert "the parked call was resumed already" in caught.value.stderr
+    assert "This call was resumed already" in caught.value.stderr
     content = await stores.content()
     assert "Bern" not in content
     assert "aisle" not in content

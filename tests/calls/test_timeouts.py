@@ -1,4 +1,4 @@
-"""The server's time and the user's, on a simulated clock: no test here takes longer than its work."""
+"""The timeouts of the server and the user, on a simulated clock."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.support.inprocess import in_process
 
 pytestmark = pytest.mark.anyio
 
-ERAS: list[ConnectMode] = ["legacy", "auto"] if supports_multi_round_trip() else ["legacy"]
+CONNECT_MODES: list[ConnectMode] = ["legacy", "auto"] if supports_multi_round_trip() else ["legacy"]
 URL = "https://login.example.com/start"
 YES = Answer.accept(by="user")
 NAMED = Answer.accept({"name": "Ann"}, by="user")
 
-only_rounds = pytest.mark.rounds
+only_multi_round_trip = pytest.mark.rounds
 
 
 @pytest.fixture
@@ -34,8 +34,8 @@ def anyio_backend() -> Any:
     return "trio", {"clock": MockClock(autojump_threshold=0.01)}
 
 
-@pytest.fixture(params=ERAS)
-def era(request: pytest.FixtureRequest) -> ConnectMode:
+@pytest.fixture(params=CONNECT_MODES)
+def connect_mode(request: pytest.FixtureRequest) -> ConnectMode:
     return "auto" if request.param == "auto" else "legacy"
 
 
@@ -47,14 +47,14 @@ def thinking(seconds: float, answer: Answer = NAMED) -> Any:
     return think
 
 
-async def call(caller: Caller, client: Any, tool: str, arguments: dict[str, Any] | None = None, **clocks: Any) -> Any:
-    result = await caller.call_tool(client, tool, arguments, **clocks)
+async def call(caller: Caller, client: Any, tool: str, arguments: dict[str, Any] | None = None, **timeouts: Any) -> Any:
+    result = await caller.call_tool(client, tool, arguments, **timeouts)
     return json.loads(result.content[0].text)
 
 
-async def test_a_user_who_needs_longer_than_the_server_may_is_waited_for(era: ConnectMode) -> None:
+async def test_the_servers_timeout_does_not_include_the_users_time(connect_mode: ConnectMode) -> None:
     caller = Caller(thinking(3), "mail")
-    async with in_process(caller, era) as client:
+    async with in_process(caller, connect_mode) as client:
         started = anyio.current_time()
         got = await call(caller, client, "form", timeout=1)
 
@@ -62,41 +62,45 @@ async def test_a_user_who_needs_longer_than_the_server_may_is_waited_for(era: Co
     assert 3 <= anyio.current_time() - started < 4
 
 
-async def test_a_server_that_hangs_after_the_answer_times_out(era: ConnectMode) -> None:
+async def test_a_server_that_hangs_after_the_answer_times_out(connect_mode: ConnectMode) -> None:
     caller = Caller(thinking(3), "mail")
-    async with in_process(caller, era) as client:
+    async with in_process(caller, connect_mode) as client:
         with pytest.raises(CallTimeoutError) as caught:
             await call(caller, client, "hang", timeout=1, answer_timeout=60)
 
     error = caught.value
     assert error.limit == "timeout"
     assert (round(error.server_seconds, 1), round(error.user_seconds, 1)) == (1.0, 3.0)
-    assert str(error) == ("the server did not answer in time: the server took 1.0 s of 1.0 s, the user 3.0 s of 60.0 s")
+    assert str(error) == (
+        "The server did not answer in time: the server took 1.0 s (limit 1.0 s), the user 3.0 s (limit 60.0 s)."
+    )
     assert isinstance(error, TimeoutError)
     assert isinstance(error, CallError)
 
 
-async def test_a_server_that_hangs_before_it_asks_times_out(era: ConnectMode) -> None:
+async def test_a_server_that_hangs_before_its_request_times_out(connect_mode: ConnectMode) -> None:
     caller = Caller(thinking(0), "mail")
-    async with in_process(caller, era) as client:
-        with pytest.raises(CallTimeoutError, match=r"the server took 2.5 s of 2.5 s, the user 0.0 s of any time"):
+    async with in_process(caller, connect_mode) as client:
+        with pytest.raises(
+            CallTimeoutError, match=r"the server took 2.5 s \(limit 2.5 s\), the user 0.0 s \(no limit\)"
+        ):
             await call(caller, client, "slow", {"mark": "/nonexistent"}, timeout=2.5, answer_timeout=None)
 
 
-async def test_the_sessions_own_read_timeout_is_out_of_the_way(era: ConnectMode) -> None:
+async def test_the_read_timeout_of_the_session_does_not_apply(connect_mode: ConnectMode) -> None:
     from datetime import timedelta
 
     read_timeout: Any = 1.0 if supports_multi_round_trip() else timedelta(seconds=1)
     caller = Caller(thinking(3), "mail")
-    async with in_process(caller, era, read_timeout_seconds=read_timeout) as client:
+    async with in_process(caller, connect_mode, read_timeout_seconds=read_timeout) as client:
         assert (await call(caller, client, "form"))["got"]["action"] == "accept"
         assert (await caller.get_prompt(client, "form")).messages
         assert (await caller.read_resource(client, "thing://form")).contents
 
 
-async def test_when_the_users_time_is_over_the_question_is_withdrawn_and_the_server_told(era: ConnectMode) -> None:
+async def test_the_users_timeout_withdraws_the_request_and_cancels(connect_mode: ConnectMode) -> None:
     caller = Caller(thinking(1_000), "mail")
-    async with in_process(caller, era) as client:
+    async with in_process(caller, connect_mode) as client:
         started = anyio.current_time()
         got = await call(caller, client, "form", timeout=1, answer_timeout=20)
 
@@ -104,7 +108,7 @@ async def test_when_the_users_time_is_over_the_question_is_withdrawn_and_the_ser
     assert 20 <= anyio.current_time() - started < 21
 
 
-async def test_the_users_time_is_for_all_questions_of_a_call_together(era: ConnectMode) -> None:
+async def test_the_users_timeout_is_for_all_requests_of_a_call(connect_mode: ConnectMode) -> None:
     asked = 0
 
     async def think(_request: Request) -> Answer:
@@ -114,8 +118,8 @@ async def test_the_users_time_is_for_all_questions_of_a_call_together(era: Conne
         return NAMED
 
     caller = Caller(think, "mail", max_rounds=50)
-    async with in_process(caller, era) as client:
-        if era == "legacy":
+    async with in_process(caller, connect_mode) as client:
+        if connect_mode == "legacy":
             got = await call(caller, client, "nag", {"reword": True}, answer_timeout=20)
             assert got["got"][:4] == ["accept", "accept", "cancel", "cancel"]
         else:
@@ -125,10 +129,10 @@ async def test_the_users_time_is_for_all_questions_of_a_call_together(era: Conne
     assert asked == 3
 
 
-async def test_time_that_runs_out_before_a_wanted_visit_is_an_error_of_the_users_clock() -> None:
+async def test_the_users_timeout_during_a_required_url_is_an_error() -> None:
     caller = Caller(thinking(1_000, YES), "mail")
     async with in_process(caller, "legacy") as client:
-        with pytest.raises(CallTimeoutError, match="the user was not done in time") as caught:
+        with pytest.raises(CallTimeoutError, match="The user did not answer in time") as caught:
             await call(caller, client, "required", {"urls": [URL]}, timeout=5, answer_timeout=30)
 
     assert (caught.value.limit, round(caught.value.user_seconds), caught.value.answer_timeout) == (
@@ -139,8 +143,8 @@ async def test_time_that_runs_out_before_a_wanted_visit_is_an_error_of_the_users
     assert not isinstance(caught.value, UrlElicitationIncompleteError)
 
 
-@only_rounds
-async def test_a_server_that_only_waits_is_asked_ever_more_rarely_until_the_users_time_is_over() -> None:
+@only_multi_round_trip
+async def test_pauses_grow_while_the_server_returns_only_its_state() -> None:
     lines: list[str] = []
     caller = Caller(thinking(0), "mail")
     async with in_process(caller, "auto", lines.append) as client:
@@ -153,7 +157,7 @@ async def test_a_server_that_only_waits_is_asked_ever_more_rarely_until_the_user
     assert 10 < lines.count("polls") < 25
 
 
-async def test_a_call_that_times_out_withdraws_its_question(era: ConnectMode) -> None:
+async def test_a_cancelled_call_withdraws_its_request(connect_mode: ConnectMode) -> None:
     withdrawn = 0
 
     async def think(_request: Request) -> Answer:
@@ -165,7 +169,7 @@ async def test_a_call_that_times_out_withdraws_its_question(era: ConnectMode) ->
         raise AssertionError
 
     caller = Caller(think, "mail")
-    async with in_process(caller, era) as client:
+    async with in_process(caller, connect_mode) as client:
         with anyio.move_on_after(5):
             await call(caller, client, "form", answer_timeout=None)
         await anyio.sleep(1)
@@ -173,24 +177,24 @@ async def test_a_call_that_times_out_withdraws_its_question(era: ConnectMode) ->
     assert withdrawn == 1
 
 
-async def test_a_clock_counts_only_its_own_time() -> None:
-    clocks = CallTimeouts(timeout=5, answer_timeout=7)
-    with pytest.raises(CallTimeoutError) as caught, clocks.running():
+async def test_each_timeout_counts_only_its_own_time() -> None:
+    timeouts = CallTimeouts(timeout=5, answer_timeout=7)
+    with pytest.raises(CallTimeoutError) as caught, timeouts.running():
         await anyio.sleep(2)
-        with clocks.paused_for_user():
+        with timeouts.paused_for_user():
             await anyio.sleep(3)
-            with clocks.paused_for_user():
+            with timeouts.paused_for_user():
                 await anyio.sleep(1)
-            assert round(clocks.user_deadline - anyio.current_time()) == 3
+            assert round(timeouts.user_deadline - anyio.current_time()) == 3
         await anyio.sleep(2)
-        with clocks.paused_for_user():
-            assert round(clocks.user_deadline - anyio.current_time()) == 3
+        with timeouts.paused_for_user():
+            assert round(timeouts.user_deadline - anyio.current_time()) == 3
         await anyio.sleep(100)
 
     assert (round(caught.value.server_seconds), round(caught.value.user_seconds)) == (5, 4)
 
 
-async def test_a_cancel_from_outside_is_no_timeout() -> None:
+async def test_a_cancel_from_outside_is_not_a_timeout() -> None:
     with anyio.move_on_after(1) as scope, CallTimeouts(timeout=5, answer_timeout=7).running():
         await anyio.sleep(3)
 

@@ -1,0 +1,129 @@
+"""Resume suspended calls: load them from their store, and claim them for one process."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from mcp_elicit_client.calls.active_call import StoredAnswersFor
+from mcp_elicit_client.calls.suspending import CallSnapshot, Claim, SuspendedCall, SuspendOptions
+from mcp_elicit_client.core.answer import Answer
+from mcp_elicit_client.exceptions import InboxError, ResumeError
+from mcp_elicit_client.inbox.stores.protocol import CallState
+from mcp_elicit_client.typing import Request
+
+_CLOSE_TIMEOUT = 5.0
+"""The maximum time for giving a call back to the store, in seconds."""
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCall:
+    """
+    A suspended call that was loaded from its store.
+
+    Attributes:
+        suspended: The public part.
+        snapshot: What was stored.
+        answers: The answers that were given, by the server's keys; None where
+            an answer is pending.
+    """
+
+    suspended: SuspendedCall
+    snapshot: CallSnapshot
+    answers: Mapping[str, Answer | None]
+
+    def given_answer(self, key: str) -> StoredAnswersFor:
+        """Return what gives the stored answer to the request with *key*."""
+        return lambda _request: _GivenAnswer(self.answers[key])
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenAnswer:
+    given: Answer | None
+    is_resuming: bool = True
+
+    async def answer(self, _request: Request, /) -> Answer:
+        return self.given or Answer.cancel(by="unattended", reason="the request was not answered")
+
+
+async def load_call(options: SuspendOptions, call_id: str, server: str, state: CallState = "suspended") -> LoadedCall:
+    """
+    Load a suspended call.
+
+    Args:
+        options: Where it is stored, and its owner.
+        call_id: Its ID.
+        server: The name that the host application gave the server.
+        state: The expected state: ``resuming`` if this process has claimed
+            the call.
+
+    Raises:
+        ResumeError: If the call does not exist, cannot be resumed, or belongs
+            to another server.
+        InboxError: If the inbox cannot be used or read.
+    """
+    found = await options.inbox.calls.find(options.owner, call_id)
+    if found is None:
+        raise ResumeError("unknown")
+    if found.call.state != state:
+        raise _refusal(found.call.state)
+    if not found.body:
+        raise ResumeError("expired")
+    try:
+        snapshot = CallSnapshot.read(found.body)
+        answers = dict(zip(snapshot.requests, found.answers, strict=True))
+        by_id = zip(found.call.request_ids, found.answers, strict=True)
+        suspended = SuspendedCall.from_stored(found.call, (each for each, answer in by_id if answer is None))
+    except (ValueError, OverflowError):
+        raise InboxError(_NOT_A_CALL) from None
+    if snapshot.server != server:
+        raise ResumeError("server")
+    return LoadedCall(suspended, snapshot, answers)
+
+
+_NOT_A_CALL = "The stored call cannot be read. Call the tool again."
+
+
+def _refusal(state: CallState | None) -> ResumeError | InboxError:
+    if state in ("resuming", "finished", "expired"):
+        return ResumeError(state)
+    return ResumeError("unknown") if state is None else InboxError(_NOT_A_CALL)
+
+
+@asynccontextmanager
+async def claim_call(options: SuspendOptions, call_id: str) -> AsyncIterator[Claim]:
+    """
+    Claim a suspended call in this block.
+
+    Load the call again after claiming it, since another process may have
+    resumed and suspended it meanwhile.  At the end, the call is deleted with
+    the answers to its requests.  If nothing was sent, it is released instead.
+
+    Raises:
+        ResumeError: If another process was first, or the call has expired.
+        InboxError: If the inbox cannot be used.
+    """
+    calls = options.inbox.calls
+    claim = Claim(call_id)
+    token = secrets.token_hex(8)
+    try:
+        state = await calls.claim(options.owner, call_id, token)
+        if state != "suspended":
+            raise _refusal(state)
+        yield claim
+    finally:
+        with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
+            try:
+                if not claim.was_sent:
+                    await calls.release(call_id, token)
+                elif not claim.was_suspended:
+                    await calls.finish(call_id)
+            except InboxError as error:
+                _logger.warning("a suspended call could not be given back to its store: %s", error)

@@ -1,0 +1,241 @@
+"""
+The call runner: sends a call round by round, until it has a result.
+
+Each round has one outcome.  `CallRunner.next_input` is the only place that
+decides whether the call is sent again.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import anyio
+from typing_extensions import assert_never
+
+from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
+from mcp_elicit_client.calls.methods import CallSpec, RoundInput, list_tools_until, needs_tool_list
+from mcp_elicit_client.calls.multi_round_trip import (
+    InputRequired,
+    answer_elicitations,
+    answer_host_requests,
+    is_state_rejected,
+    load_host_requests,
+    parse_input_required,
+)
+from mcp_elicit_client.calls.resuming import LoadedCall
+from mcp_elicit_client.calls.suspending import CallSuspender, Claim
+from mcp_elicit_client.calls.url_required import UrlRequired, complete_urls, parse_url_required
+from mcp_elicit_client.core.answer import Answer
+from mcp_elicit_client.exceptions import CallError, RequestStateRejectedError
+
+MAX_REPEATS = 2
+"""How many requests that were declined before end a call."""
+
+_FIRST_PAUSE, _MAX_PAUSE = 0.05, 5.0
+"""The pauses before a call is sent again with the server's state only, in seconds.  They double each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The call has ended with *result*: that of the SDK, or a `SuspendedCall`."""
+
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ToolListRequired:
+    """The server needs headers that only its list of tools declares."""
+
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The call has failed with *error*."""
+
+    error: Exception
+
+
+Outcome: TypeAlias = Completed | InputRequired | UrlRequired | ToolListRequired | Failed
+"""The outcome of one round."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimits:
+    """
+    Limits of one call.
+
+    Attributes:
+        max_questions: The maximum number of requests.
+        max_rounds: How often the server may require input.
+        max_retries: How often the call is sent again because of required
+            URL elicitations.
+    """
+
+    max_questions: int = 25
+    max_rounds: int = 10
+    max_retries: int = 5
+
+
+class CallRunner:
+    """
+    Runs one call.
+
+    Args:
+        call: The active call.
+        spec: What is called.
+        elicitations: What answers the requests of the server.
+        limits: The limits of the call.
+        suspender: Suspends the call while its requests are pending; None to
+            wait for the answers.
+        progress_callback: The callback of the SDK for progress.
+    """
+
+    def __init__(  # noqa: PLR0913 -- the parts of one call
+        self,
+        call: ActiveCall,
+        spec: CallSpec,
+        *,
+        elicitations: ElicitationDispatcher,
+        limits: CallLimits,
+        suspender: CallSuspender | None = None,
+        progress_callback: Any = None,
+    ) -> None:
+        self._call = call
+        self._spec = spec
+        self._elicitations = elicitations
+        self._ask = functools.partial(elicitations.on_input_required, call)
+        self._limits = limits
+        self._suspender = suspender
+        self._send = spec.sender(call.session, progress_callback)
+        self._url_retries = 0
+        self._listed_for: RoundInput | None = None
+        self._pause = _FIRST_PAUSE
+
+    async def run(self) -> Any:
+        """
+        Send the call until it has ended, and return its result.
+
+        Raises:
+            RequestStateRejectedError: If the server rejects its own state.
+            UrlElicitationIncompleteError: If a required URL elicitation was
+                not completed.
+            CallTimeoutError: If a timeout passes.
+            CallError: If the server exceeds a limit, or repeats a request
+                that was declined.
+            Exception: The error of the SDK, if it is another one.
+        """
+        with self._elicitations.during(self._call), self._call.timeouts.running():
+            return await self._run(RoundInput())
+
+    async def resume(self, loaded: LoadedCall, claim: Claim) -> Any:
+        """
+        Continue a suspended call; the rest is as in `run`.
+
+        The stored answers go through the host application's policies, and are
+        checked again.
+        """
+        snapshot = loaded.snapshot
+        with self._elicitations.during(self._call), self._call.timeouts.running():
+            answers = await answer_elicitations(self._ask, snapshot.requests, loaded.given_answer)
+            host_requests = load_host_requests(snapshot.host_requests)
+            given = await self._respond({**snapshot.answers, **answers}, host_requests, snapshot.state)
+            claim.was_sent = True
+            return await self._run(given)
+
+    async def _run(self, given: RoundInput) -> Any:
+        while True:
+            step = await self.next_input(await self._send_once(given), given)
+            if isinstance(step, Completed):
+                return step.result
+            given = step
+
+    async def _send_once(self, given: RoundInput) -> Outcome:
+        try:
+            result = await self._send(given)
+        except Exception as error:  # noqa: BLE001 -- raised again, unless the call is sent again
+            return _outcome_of_error(error, given)
+        return parse_input_required(result) or Completed(result)
+
+    async def next_input(self, outcome: Outcome, given: RoundInput) -> RoundInput | Completed:
+        """
+        Decide whether the call is sent again, and with what.
+
+        Args:
+            outcome: The outcome of the last round.
+            given: The input of the last round.
+
+        Returns:
+            The input of the next round, or the end of the call.
+
+        Raises:
+            Exception: As in `run`.
+        """
+        match outcome:
+            case Completed():
+                return outcome
+            case Failed():
+                raise outcome.error
+            case ToolListRequired():
+                if self._listed_for is given:
+                    raise outcome.error
+                self._listed_for = given
+                await list_tools_until(self._call.session, self._spec.name)
+                return given
+            case UrlRequired():
+                if self._url_retries == self._limits.max_retries:
+                    text = f"The server still requires URL elicitations after {self._url_retries} retries."
+                    raise CallError(text) from outcome.error
+                self._url_retries += 1
+                await complete_urls(self._call, self._ask, outcome)
+                return given
+            case InputRequired() if not (outcome.elicitations or outcome.host_requests):
+                await self._wait()
+                return RoundInput(state=outcome.state)
+            case InputRequired():
+                answers = await self._answer(outcome)
+                suspended = None if self._suspender is None else await self._suspender.suspend(outcome, answers)
+                if suspended is not None:
+                    return Completed(suspended)
+                return await self._respond(answers, outcome.host_requests, outcome.state)
+        assert_never(outcome)
+
+    async def _answer(self, required: InputRequired) -> dict[str, Answer]:
+        history = self._call.history
+        history.rounds += 1
+        if history.rounds > self._limits.max_rounds:
+            raise CallError(f"The server required input more than {self._limits.max_rounds} times in one call.")
+        self._pause = _FIRST_PAUSE
+        defer = None if self._suspender is None else self._suspender.defer
+        answers = await answer_elicitations(self._ask, required.elicitations, defer)
+        if history.repeats >= MAX_REPEATS:
+            raise CallError("The server keeps asking for what was declined.")
+        return answers
+
+    async def _respond(
+        self, answers: Mapping[str, Answer], host_requests: Mapping[str, Any], state: str | None
+    ) -> RoundInput:
+        responses = {key: self._elicitations.to_result(answer) for key, answer in answers.items()}
+        return RoundInput(responses | await answer_host_requests(self._call, host_requests), state)
+
+    async def _wait(self) -> None:
+        """Wait before the server is asked again whether the user has finished: this is the user's time."""
+        pause, self._pause = self._pause, min(2 * self._pause, _MAX_PAUSE)
+        timeouts = self._call.timeouts
+        with timeouts.paused_for_user():
+            if anyio.current_time() + pause > timeouts.user_deadline:
+                await anyio.sleep_until(timeouts.user_deadline)
+                raise timeouts.expired("answer_timeout")
+            await anyio.sleep(pause)
+
+
+def _outcome_of_error(error: Exception, given: RoundInput) -> Outcome:
+    if given.state is not None and is_state_rejected(error):
+        raise RequestStateRejectedError from error
+    if needs_tool_list(error):
+        return ToolListRequired(error)
+    return parse_url_required(error) or Failed(error)
