@@ -1,11 +1,11 @@
 """
-What ``mcp-elicit check`` finds in the handlers that other libraries bring, written into docs/check.md.
+Runs ``mcp-elicit check`` on the handlers of other libraries and writes the findings into docs/check.md.
 
     python -m benchmarks.check_others --venvs DIR --results FILE [--sdk-examples CHECKOUT]
 
-Each library has a virtual environment of its own in DIR, made on the first
-run.  The handlers are the libraries' own, as installed; the examples of the
-SDK are not on the package index, and are taken from a checkout of it.
+Each library has its own virtual environment in DIR, which the first run
+creates.  The handlers are those of the installed libraries.  The examples of
+the SDK are not on the package index, so they are taken from a checkout.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from mcp_elicit_client.testing import SCENARIOS, ScenarioResult
-from mcp_elicit_client.testing.callback_loader import Shape
-from mcp_elicit_client.testing.report import counted
+from mcp_elicit_client.testing.callback_under_test import CallbackShape
+from mcp_elicit_client.testing.report import count_outcomes
 from mcp_elicit_client.testing.runner import ScenarioRunner
 
 ROOT = Path(__file__).parent.parent
@@ -39,11 +39,10 @@ OF_A_LIBRARY = (
     "exception-text-not-told",
     "values-not-in-errors",
 )
-"""What does not depend on the handler, but on the library between it and the server."""
+"""Scenarios whose result depends on the library between the handler and the server."""
 
-
-TOO_MANY_KEYS = ("many-fields-survived", "many-options-survived", "long-message-survived")
-"""What cannot be judged by somebody who types keys into a form: nobody knows who is slow."""
+SLOW_TO_TYPE = ("many-fields-survived", "many-options-survived", "long-message-survived")
+"""Scenarios that take too long if the user types keys into a form."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,16 +51,16 @@ class Other:
     A handler of another library.
 
     Attributes:
-        title: What the table calls it.
+        title: Its name in the table.
         venv: The name of its virtual environment.
-        packages: What is installed there.
-        versions: The packages whose versions are told.
+        packages: The packages to install.
+        versions: The packages whose versions are listed.
         callback: The handler.
         user: The user hook.
-        shape: What it is called with.
-        server: What it calls its server.
-        scenarios: What is tried.
-        python: The interpreter for its environment.
+        shape: The parameters of the handler.
+        server: The server name that the handler shows.
+        scenarios: The scenarios to run.
+        python: The interpreter of the environment.
     """
 
     title: str
@@ -70,7 +69,7 @@ class Other:
     versions: Sequence[str]
     callback: str
     user: str
-    shape: Shape = "sdk"
+    shape: CallbackShape = "sdk"
     server: str = "fake-server"
     scenarios: Sequence[str] = tuple(SCENARIOS)
     python: str = "python3"
@@ -132,14 +131,14 @@ OTHERS = (
         callback="benchmarks.fast_agent_user:handler",
         user="benchmarks.fast_agent_user:user.follow",
         server="mail",
-        scenarios=[name for name in SCENARIOS if name not in TOO_MANY_KEYS],
+        scenarios=[name for name in SCENARIOS if name not in SLOW_TO_TYPE],
         python="python3.13",
     ),
 )
 
 
 def sdk_example(checkout: Path) -> Other:
-    """Make the handler of the SDK's example for URLs, from a checkout of the SDK."""
+    """Return the handler of the SDK's URL example, from a checkout of the SDK."""
     return Other(
         title="SDK, example for URLs",
         venv="sdk",
@@ -151,12 +150,12 @@ def sdk_example(checkout: Path) -> Other:
 
 
 def interpreter(other: Other, venvs: Path) -> Path:
-    """Return the interpreter of its environment, made if need be."""
+    """Return the interpreter of the environment, which is created if it is missing."""
     python = venvs / other.venv / "bin" / "python"
     if not python.exists():
         base = shutil.which(other.python)
         if base is None:
-            raise FileNotFoundError(f"there is no {other.python}")
+            raise FileNotFoundError(f"{other.python} is not installed.")
         _run(base, "-m", "venv", str(venvs / other.venv))
         _run(str(python), "-m", "pip", "install", "-q", *other.packages)
     _run(str(python), "-m", "pip", "install", "-q", "-e", str(ROOT))
@@ -168,15 +167,15 @@ def _run(*command: str) -> str:
 
 
 def versions(other: Other, python: Path) -> str:
-    """Tell which versions are installed."""
-    told = f"(f'{{name}} {{version(name)}}' for name in {list(other.versions)!r})"
-    code = f"from importlib.metadata import version; print(*{told}, sep=', ')"
+    """Return the installed versions."""
+    listed = f"(f'{{name}} {{version(name)}}' for name in {list(other.versions)!r})"
+    code = f"from importlib.metadata import version; print(*{listed}, sep=', ')"
     return _run(str(python), "-c", code).strip()
 
 
-def grade(other: Other, python: Path) -> list[ScenarioResult]:
-    """Try its handler."""
-    grading = ScenarioRunner(
+def check(other: Other, python: Path) -> list[ScenarioResult]:
+    """Run the scenarios on its handler."""
+    runner = ScenarioRunner(
         callback=other.callback,
         user=other.user,
         shape=other.shape,
@@ -184,31 +183,31 @@ def grade(other: Other, python: Path) -> list[ScenarioResult]:
         scenarios=other.scenarios,
         python=str(python),
     )
-    return list(grading.results())
+    return list(runner.results())
 
 
 def tables(found: dict[str, tuple[str, list[ScenarioResult]]]) -> Iterator[str]:
-    """Write what was found: who was tried, and what is wrong where."""
-    yield "| handler | versions | what came out |"
+    """Yield the lines of two tables: the counts of each handler, and the handlers that fail each scenario."""
+    yield "| handler | versions | results |"
     yield "|---|---|---|"
-    for title, (installed, verdicts) in found.items():
-        yield f"| {title} | {installed} | {counted(verdicts)} |"
+    for title, (installed, results) in found.items():
+        yield f"| {title} | {installed} | {count_outcomes(results)} |"
     failed = {
-        name: [title for title, (_, verdicts) in found.items() if _has_failed(verdicts, name)] for name in SCENARIOS
+        name: [title for title, (_, results) in found.items() if _has_failed(results, name)] for name in SCENARIOS
     }
     wrong = {name: titles for name, titles in failed.items() if titles}
     yield ""
-    yield f"{len(wrong)} of {len(SCENARIOS)} scenarios fail somewhere.  What was seen is from the first that is named:"
+    yield f"{len(wrong)} of {len(SCENARIOS)} scenarios fail somewhere.  The result is that of the first handler:"
     yield ""
-    yield "| scenario | fails with | what was seen |"
+    yield "| scenario | fails with | result |"
     yield "|---|---|---|"
     for name, titles in wrong.items():
         seen = next(each.reason for each in found[titles[0]][1] if each.scenario == name)
         yield f"| `{name}` | {'; '.join(titles)} | {_cell(seen)} |"
 
 
-def _has_failed(verdicts: Sequence[ScenarioResult], name: str) -> bool:
-    return any(each.scenario == name and each.outcome == "fail" for each in verdicts)
+def _has_failed(results: Sequence[ScenarioResult], name: str) -> bool:
+    return any(each.scenario == name and each.outcome == "fail" for each in results)
 
 
 def _cell(text: str) -> str:
@@ -217,12 +216,14 @@ def _cell(text: str) -> str:
 
 
 def main() -> int:
-    """Grade them all, and write the page."""
+    """Check all handlers and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--venvs", type=Path, required=True, help="where the environments are, or will be")
+    parser.add_argument("--venvs", type=Path, required=True, help="directory of the virtual environments")
     parser.add_argument("--sdk-examples", type=Path, help="a checkout of the SDK")
-    parser.add_argument("--results", type=Path, required=True, help="where the verdicts are kept as JSON")
-    parser.add_argument("--only", action="append", help="try only this title, and keep the verdicts of the others")
+    parser.add_argument("--results", type=Path, required=True, help="file in which the results are stored as JSON")
+    parser.add_argument(
+        "--only", action="append", help="check only this title, and keep the stored results of the others"
+    )
     options = parser.parse_args()
     os.chdir(ROOT)
     others = [*OTHERS, *([sdk_example(options.sdk_examples.resolve())] if options.sdk_examples else [])]
@@ -230,22 +231,22 @@ def main() -> int:
     kept = json.loads(options.results.read_text()) if options.only and options.results.exists() else {}
     for other in others:
         if options.only and other.title not in options.only and other.title in kept:
-            told = kept[other.title]
-            found[other.title] = (told["versions"], [ScenarioResult(**each) for each in told["verdicts"]])
+            stored = kept[other.title]
+            found[other.title] = (stored["versions"], [ScenarioResult(**each) for each in stored["results"]])
             continue
         try:
             python = interpreter(other, options.venvs.resolve())
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"{other.title}: cannot be installed: {getattr(error, 'stderr', None) or error}", file=sys.stderr)
             continue
-        verdicts = grade(other, python)
-        found[other.title] = (versions(other, python), verdicts)
-        print(f"{other.title}: {counted(verdicts)}", flush=True)
-    results = {
-        title: {"versions": installed, "verdicts": [asdict(each) for each in verdicts]}
-        for title, (installed, verdicts) in found.items()
+        results = check(other, python)
+        found[other.title] = (versions(other, python), results)
+        print(f"{other.title}: {count_outcomes(results)}", flush=True)
+    stored = {
+        title: {"versions": installed, "results": [asdict(each) for each in results]}
+        for title, (installed, results) in found.items()
     }
-    options.results.write_text(json.dumps(results, indent=1))
+    options.results.write_text(json.dumps(stored, indent=1))
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
     PAGE.write_text(f"{before}{BEGIN}{chr(10).join(tables(found))}\n{END}{after}", encoding="utf-8")

@@ -2,7 +2,7 @@
 How long the worst requests take to end, in an error or in a usable form.
 
 Run from the checkout: ``python -m benchmarks.hostile``.  The baseline is an
-ordinary form of eight fields; the bar for each bomb is 100 ms.
+ordinary form of eight fields; the bar for each payload is 100 ms.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import time
 
 from mcp_elicit_client import RequestError, parse_request
-from mcp_elicit_client.testing.payloads import PAYLOADS
+from mcp_elicit_client.testing import PAYLOADS
 from tests.support import form_params
 
 BAR = 0.1
@@ -30,7 +30,7 @@ def seconds(params: object) -> tuple[float, str]:
 
 
 def main() -> int:
-    """Print a line for each bomb; fail if one is above the bar."""
+    """Print a line for each payload; fail if one is above the bar."""
     seconds(ORDINARY)  # so that no import is measured
     ordinary, _ = seconds(ORDINARY)
     print(f"{ordinary * 1000:8.2f} ms   1.0 x  an ordinary form of eight fields")

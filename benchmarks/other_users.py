@@ -1,4 +1,4 @@
-"""How the users of other libraries' own handlers answer: user hooks for ``mcp-elicit check``."""
+"""User hooks for ``mcp-elicit check``: the users of the handlers of other libraries."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from mcp_elicit_client.testing.user_action import FAILURE_TEXT, UnsupportedActionError, UserAction
+from mcp_elicit_client.testing import FAILURE_TEXT, UnsupportedActionError, UserAction
 
 _NOT_UTF_8 = b"\xff\xfe"
-"""What breaks an interface that reads lines."""
+"""Input that makes an interface fail which reads lines."""
 
 
-def fastmcp_command_line(wish: UserAction) -> list[str | bytes]:
+def fastmcp_command_line(action: UserAction) -> list[str | bytes]:
     """Answer at the prompts of FastMCP's own command line."""
     words = {"accept": "", "decline": "decline", "cancel": "cancel"}
-    return list(_at_prompts(wish, words, lists=json.dumps))
+    return list(_at_prompts(action, words, lists=json.dumps))
 
 
-def mcp_agent_console(wish: UserAction) -> list[str | bytes]:
+def mcp_agent_console(action: UserAction) -> list[str | bytes]:
     """Answer at the prompts of mcp-agent's console handler."""
     words = {"accept": "", "decline": "/decline", "cancel": "/cancel"}
-    return list(_at_prompts(wish, words, lists=json.dumps))
+    return list(_at_prompts(action, words, lists=json.dumps))
 
 
-def sdk_url_example(wish: UserAction) -> list[str | bytes]:
-    """Answer the question of the SDK's example for URLs."""
-    match wish.action:
+def sdk_url_example(action: UserAction) -> list[str | bytes]:
+    """Answer the prompt of the SDK's URL example."""
+    match action.action:
         case "accept":
             return ["y"]
         case "decline":
@@ -40,27 +40,27 @@ def sdk_url_example(wish: UserAction) -> list[str | bytes]:
             return []
 
 
-def _at_prompts(wish: UserAction, words: dict[str, str], *, lists: Any) -> Iterator[str | bytes]:
+def _at_prompts(action: UserAction, words: dict[str, str], *, lists: Any) -> Iterator[str | bytes]:
     """Type one line for each field, or one that decides."""
-    if wish.action in ("leave", "wait"):
+    if action.action in ("absent", "hang"):
         return
-    if wish.action == "fail":
+    if action.action == "fail":
         yield _NOT_UTF_8
         return
-    if wish.action != "accept":
-        yield words[wish.action]
+    if action.action != "accept":
+        yield words[action.action]
         return
-    fields = wish.params.get("requestedSchema", {}).get("properties", {})
+    fields = action.params.get("requestedSchema", {}).get("properties", {})
     if not fields:
         yield words["accept"]
     for name in fields:
-        yield _typed(wish.content[name], lists) if name in wish.content else ""
+        yield _typed(action.content[name], lists) if name in action.content else ""
 
 
 def _typed(value: Any, lists: Any) -> str:
     match value:
         case str() if "\n" in value:
-            raise UnsupportedActionError("a line break cannot be typed at a prompt")
+            raise UnsupportedActionError("A line break cannot be typed at a prompt.")
         case str():
             return value
         case bool():
@@ -72,38 +72,38 @@ def _typed(value: Any, lists: Any) -> str:
         case list():
             return str(lists(value))
         case _:
-            raise UnsupportedActionError("this cannot be typed at a prompt")
+            raise UnsupportedActionError("This value cannot be typed at a prompt.")
 
 
 class Mirror:
-    """A handler that returns what its user wants, as the SDK's own result; for the libraries around it."""
+    """A handler that returns the user's action as a result of the SDK, to test the library around it."""
 
     def __init__(self) -> None:
-        self._wishes: list[UserAction] = []
+        self._actions: list[UserAction] = []
 
-    def follow(self, wish: UserAction) -> None:
-        """Remember what the user wants."""
-        self._wishes.append(wish)
+    def follow(self, action: UserAction) -> None:
+        """Store the action of the user."""
+        self._actions.append(action)
 
     async def fastmcp(self, _message: str, _response_type: Any, params: Any, _context: Any) -> Any:
-        """Answer as FastMCP's ``elicitation_handler``: with data, or with a result of the SDK."""
+        """Answer as an ``elicitation_handler`` of FastMCP: with data, or with a result of the SDK."""
         result = await self.sdk(None, params)
         return result.content if result.content is not None else result
 
     async def sdk(self, _context: Any, params: Any) -> Any:
-        """Answer as the SDK's ``elicitation_callback``."""
+        """Answer as an ``elicitation_callback`` of the SDK."""
         from mcp.types import ElicitResult
 
-        wish = self._wishes.pop(0)
-        if wish.action == "fail":
+        action = self._actions.pop(0)
+        if action.action == "fail":
             raise RuntimeError(FAILURE_TEXT)
-        if wish.action in ("leave", "wait", "cancel"):
+        if action.action in ("absent", "hang", "cancel"):
             return ElicitResult(action="cancel")
-        if wish.action == "decline":
+        if action.action == "decline":
             return ElicitResult(action="decline")
         if getattr(params, "mode", "form") == "url":
             return ElicitResult(action="accept")
-        return ElicitResult(action="accept", content=dict(wish.content))
+        return ElicitResult(action="accept", content=dict(action.content))
 
 
 mirror = Mirror()

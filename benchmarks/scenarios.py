@@ -1,5 +1,5 @@
 """
-The list of scenarios in docs/testing.md, as the scenarios themselves tell it.
+Writes the list of scenarios into docs/testing.md.
 
     python -m benchmarks.scenarios
 """
@@ -10,23 +10,24 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from mcp_elicit_client.testing.scenarios import GROUPS, SCENARIOS
+from mcp_elicit_client.testing import SCENARIOS
 
 PAGE = Path(__file__).parent.parent / "docs" / "testing.md"
 BEGIN, END = "<!-- scenarios -->\n", "<!-- /scenarios -->"
 
 
 def table() -> Iterator[str]:
-    """List the scenarios, group by group."""
+    """Yield the lines of the list, group by group."""
     yield f"There are {len(SCENARIOS)}."
-    for group in GROUPS:
+    for group in dict.fromkeys(each.group for each in SCENARIOS.values()):
         yield ""
-        yield f"### {group.name[0].upper()}{group.name[1:]}"
+        yield f"### {group[0].upper()}{group[1:]}"
         yield ""
         yield "| scenario | what is right | why | source |"
         yield "|---|---|---|---|"
-        for each in group.scenarios:
-            yield f"| `{each.name}` | {_cell(each.title)} | {_cell(each.because)} | {_cell(each.source)} |"
+        for each in SCENARIOS.values():
+            if each.group == group:
+                yield f"| `{each.name}` | {_cell(each.title)} | {_cell(each.because)} | {_cell(each.source)} |"
 
 
 def _cell(text: str) -> str:
@@ -34,7 +35,7 @@ def _cell(text: str) -> str:
 
 
 def page(text: str) -> str:
-    """Put the list into the *text* of the page."""
+    """Return the *text* of the page with the list."""
     before, _, rest = text.partition(BEGIN)
     return f"{before}{BEGIN}{chr(10).join(table())}\n{END}{rest.partition(END)[2]}"
 

@@ -1,7 +1,7 @@
 """
-The pytest plugin: the fixture ``elicitation``, and the option ``--elicit-report``.
+The pytest plugin: the fixture ``elicitation`` and the option ``--elicit-report``.
 
-Nothing of it is loaded before a test asks for the fixture.
+The rest of the package is imported when a test uses the fixture.
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ if TYPE_CHECKING:
     from mcp_elicit_client.sdk.callback import ElicitationCallback
     from mcp_elicit_client.testing import Delivery, FakeServer, Reply, ScenarioResult, ScriptedUser, UserHook
 
-_ON_SCREEN = "-"
+_TERMINAL = "-"
 _REPORTED: pytest.StashKey[list[Elicitation]] = pytest.StashKey()
 
 
 @dataclass
 class Elicitation:
     """
-    What a test has at hand.
+    The value of the fixture: a user, a registry and servers for one test.
 
     Attributes:
-        test: The test's name.
-        user: A user who follows a script; what it leaves undone, and what it
-            is asked beyond it, fails the test.
-        registry: A registry whose one handler is that user.
-        strict: Whether the script must be kept to the letter.
-        verdicts: What came out of `judge`.
-        replies: What servers got, of the ones made by `ask`.
+        test: The node ID of the test.
+        user: A `ScriptedUser`.  The test fails if steps of the script remain
+            unused, or if more requests arrive than were scripted.
+        registry: A registry whose only handler is that user.
+        strict: False to allow unused steps and further requests.
+        results: The results of `run_scenario`.
+        replies: The replies to the requests of `ask`.
     """
 
     test: str
     user: ScriptedUser
     registry: ElicitationRegistry
     strict: bool = True
-    verdicts: list[ScenarioResult] = field(default_factory=list)
+    results: list[ScenarioResult] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
 
     def callback(self, server: str = "test-server") -> ElicitationCallback:
-        """Make a callback that asks the user, for whatever takes an ``elicitation_callback``."""
+        """Return an ``elicitation_callback`` that asks the user."""
         return self.registry.callback(server)
 
     def server(self, delivery: Delivery = "server-initiated") -> FakeServer:
-        """Make a server that asks what it is told to; enter its ``connected(callback)``."""
+        """Return a server; enter its ``connected(callback)`` to use it."""
         from mcp_elicit_client.testing import FakeServer
 
         return FakeServer(delivery)
@@ -63,62 +63,62 @@ class Elicitation:
         delivery: Delivery = "server-initiated",
     ) -> Reply:
         """
-        Ask one question of *callback*, or of the user; return what the server got.
+        Send one request; return the reply.
 
         Args:
-            params: The question, as on the wire.
-            callback: Who is asked; None for the user of this test.
-            delivery: How the server asks.
+            params: The params of the request, as JSON.
+            callback: The callback; None for the user of this test.
+            delivery: How the server sends the request.
         """
         async with self.server(delivery).connected(callback or self.callback()) as server:
             reply = await server.ask(params)
         self.replies.append(reply)
         return reply
 
-    async def judge(
+    async def run_scenario(
         self, name: str, callback: Callable[..., Any], user: UserHook | None = None, *, server: str = "fake-server"
     ) -> ScenarioResult:
         """
-        Try the scenario *name* on a callback.
+        Run a scenario on a callback.
 
         Args:
-            name: The scenario's.
-            callback: What is tested.
-            user: Plays its user; see `UserHook`.
-            server: What the callback calls its server.
+            name: The name of the scenario.
+            callback: The callback.
+            user: The user hook; see `UserHook`.
+            server: The server name that the callback shows.
         """
         from mcp_elicit_client.testing import SCENARIOS, CallbackUnderTest, run_scenario
 
-        verdict = await run_scenario(CallbackUnderTest(callback, user, server), SCENARIOS[name])
-        self.verdicts.append(verdict)
-        return verdict
+        result = await run_scenario(CallbackUnderTest(callback, user, server), SCENARIOS[name])
+        self.results.append(result)
+        return result
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option ``--elicit-report``."""
-    group = parser.getgroup("elicitation", "questions of MCP servers")
+    group = parser.getgroup("elicitation", "elicitation requests of MCP servers")
     group.addoption(
         "--elicit-report",
         metavar="FILE",
         nargs="?",
-        const=_ON_SCREEN,
+        const=_TERMINAL,
         default=None,
-        help="list what was asked and decided, test by test; into FILE as JSON, or on the screen",
+        help="list the requests and replies of each test; in FILE as JSON, or in the terminal",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have a place for what is reported."""
+    """Prepare the report."""
     config.stash[_REPORTED] = []
 
 
 @pytest.fixture
 def elicitation(request: pytest.FixtureRequest) -> Iterator[Elicitation]:
     """
-    A user who follows a script, and servers that ask.
+    A user who follows a script, and servers.
 
-    After the test, what the script leaves undone, and what was asked beyond
-    it, is a failure, unless ``elicitation.strict`` is False.
+    The test fails if steps of the script remain unused, or if more requests
+    arrive than were scripted, unless ``elicitation.strict`` is False.
     """
     from mcp_elicit_client.registry import ElicitationRegistry
     from mcp_elicit_client.testing import ScriptedUser
@@ -126,23 +126,23 @@ def elicitation(request: pytest.FixtureRequest) -> Iterator[Elicitation]:
     user = ScriptedUser()
     registry = ElicitationRegistry()
     registry.on_elicitation(user)
-    at_hand = Elicitation(request.node.nodeid, user, registry)
-    request.config.stash[_REPORTED].append(at_hand)
-    yield at_hand
-    if at_hand.strict and user.unexpected:
-        asked = "; ".join(repr(each.message) for each in user.unexpected)
-        pytest.fail(f"asked beyond the script: {asked}", pytrace=False)
-    if at_hand.strict and not user.finished:
-        pytest.fail("the script is not at its end: something was not asked", pytrace=False)
+    value = Elicitation(request.node.nodeid, user, registry)
+    request.config.stash[_REPORTED].append(value)
+    yield value
+    if value.strict and user.unexpected:
+        messages = "; ".join(repr(each.message) for each in user.unexpected)
+        pytest.fail(f"More requests arrived than were scripted: {messages}", pytrace=False)
+    if value.strict and not user.finished:
+        pytest.fail("Steps of the script remain unused.", pytrace=False)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Write the report that was asked for."""
+    """Write the report if the option was passed."""
     where = config.getoption("--elicit-report")
     reported = config.stash[_REPORTED]
     if where is None:
         return
-    if where != _ON_SCREEN:
+    if where != _TERMINAL:
         Path(where).write_text(json.dumps([_as_json(each) for each in reported], indent=2), encoding="utf-8")
         terminalreporter.write_line(f"elicitations of {len(reported)} tests: {where}")
         return
@@ -159,15 +159,15 @@ def _lines(of: Elicitation) -> Iterator[str]:
     for request in of.user.requests:
         yield f"{request.mode}: {sanitize_text(request.message, limit=80, multiline=False)}"
     for reply in of.replies:
-        yield f"the server got {sanitize_text(str(reply), limit=200, multiline=False)}"
-    for verdict in of.verdicts:
-        yield f"{verdict.outcome}: {verdict.scenario}{': ' if verdict.reason else ''}{verdict.reason}"
+        yield f"The server received {sanitize_text(str(reply), limit=200, multiline=False)}"
+    for result in of.results:
+        yield f"{result.outcome}: {result.scenario}{': ' if result.reason else ''}{result.reason}"
 
 
 def _as_json(of: Elicitation) -> dict[str, Any]:
     return {
         "test": of.test,
-        "asked": [{"mode": each.mode, "message": each.message} for each in of.user.requests],
-        "got": [{"result": each.result, "error": each.error} for each in of.replies],
-        "verdicts": [asdict(each) for each in of.verdicts],
+        "requests": [{"mode": each.mode, "message": each.message} for each in of.user.requests],
+        "replies": [{"result": each.result, "error": each.error} for each in of.replies],
+        "results": [asdict(each) for each in of.results],
     }

@@ -1,4 +1,4 @@
-"""``python -m mcp_elicit_client.cli``: the command, where scripts are not on the path."""
+"""``python -m mcp_elicit_client.cli``: the command if scripts are not on the path."""
 
 import sys
 

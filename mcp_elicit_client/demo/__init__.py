@@ -1,1 +1,1 @@
-"""A server that asks every kind of question, and what happens when it is answered."""
+"""A demo server that sends every kind of request, and a program that answers them."""

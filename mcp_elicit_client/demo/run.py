@@ -1,4 +1,4 @@
-"""The demo: start the server, call its tools, answer what it asks, show what it got."""
+"""The demo: start the server, call its tools, answer its requests, and show what it received."""
 
 from __future__ import annotations
 
@@ -10,45 +10,46 @@ from typing import Any
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command, ConnectMode, connect
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.demo.requests import QUESTIONS
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Answer, FormRequest, Handler, Request
 
 SERVER = "restaurant"
-"""What the demo, as the host application, calls its server."""
+"""The server name that the demo displays."""
 
 Write = Callable[[str], object]
 
 
 async def run_demo(handler: Handler | None, write: Write) -> None:
     """
-    Ask every question in every mode that the installed SDK knows.
+    Call every tool of the demo server in every mode of the installed SDK.
 
     Args:
-        handler: Who answers; None to accept what the server suggests, and
-            show the questions, where nobody is there to ask.
+        handler: Answers the requests; None to show them, accept the default
+            values and cancel the rest.
         write: Shows a line.
     """
     registry = ElicitationRegistry()
-    registry.on_elicitation(handler or _aloud(HeadlessHandler(accept_defaults_from={SERVER}), write))
+    registry.on_elicitation(handler or _narrated(HeadlessHandler(accept_defaults_from={SERVER}), write))
     modes: tuple[ConnectMode, ...] = ("legacy", "auto") if supports_multi_round_trip() else ("legacy",)
     for mode in modes:
         with tempfile.TemporaryFile("w+") as errlog:
             command = Command([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog)
             async with connect(command, Caller(registry, SERVER), mode=mode) as connection:
-                write(f"\n=== A server that speaks {connection.protocol_version} ===")
-                for tool in QUESTIONS:
-                    write(f"\nCalling its tool {tool} ...")
+                write(f"\n=== A server that uses protocol version {connection.protocol_version} ===")
+                for tool, _ in await connection.list_tools():
+                    write(f"\nCalling the tool {tool} ...")
                     result = await connection.call_tool(tool, {})
-                    write(f"The server got: {sanitize_text(_text(result))}")
+                    write(f"The server received: {sanitize_text(_text(result))}")
     if len(modes) == 1:
-        write("\nInstall mcp 2 to see the same over multi-round-trip calls (2026-07-28).")
+        write("\nInstall mcp 2 to see multi-round-trip requests (2026-07-28).")
 
 
-def _aloud(handler: Handler, write: Write) -> Handler:
-    async def asked(request: Request, /) -> Answer:
+def _narrated(handler: Handler, write: Write) -> Handler:
+    """Return *handler* so that it shows each request and its answer."""
+
+    async def narrated(request: Request, /) -> Answer:
         write(f'{request.server.name} asks: "{request.message}"')
         if isinstance(request, FormRequest):
             for field in request.form.fields:
@@ -60,7 +61,7 @@ def _aloud(handler: Handler, write: Write) -> Handler:
         write(f"The headless handler answers: {answer.action} ({answer.reason})")
         return answer
 
-    return asked
+    return narrated
 
 
 def _text(result: dict[str, Any]) -> str:

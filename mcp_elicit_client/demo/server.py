@@ -1,14 +1,15 @@
 """
 The demo server, over standard input and output: ``python -m mcp_elicit_client.demo.server``.
 
-Each of its tools asks one question and returns what it was answered.  With
-mcp 2.x it speaks both eras of the protocol: it sends its questions by itself,
-or returns them for the client to call again with the answers.
+Each tool sends the request of the same name in ``requests.json`` and returns
+the answer.  With mcp 2.x, requests are server-initiated or multi-round-trip,
+depending on the protocol version of the client.
 """
 
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from typing import Any
 
 import anyio
@@ -16,15 +17,20 @@ import mcp.types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from mcp_elicit_client.demo.requests import QUESTIONS
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 NAME = "demo-restaurant"
-_KEY = "question"
+REQUESTS: dict[str, dict[str, Any]] = json.loads(
+    files("mcp_elicit_client.demo").joinpath("requests.json").read_text(encoding="utf-8")
+)
+"""The params of the request of each tool.  Together they have every kind of field and every enum spelling."""
+
+_KEY = "answer"
 
 
 def build() -> Any:
-    """Make the server for the SDK that is installed."""
+    """Return the server, for the installed SDK."""
     return _build_for_mcp_2() if supports_multi_round_trip() else _build_for_mcp_1()
 
 
@@ -40,16 +46,16 @@ def _tools() -> list[mcp.types.Tool]:
         mcp.types.Tool.model_validate(
             {"name": name, "description": params["message"], "inputSchema": {"type": "object", "properties": {}}}
         )
-        for name, params in QUESTIONS.items()
+        for name, params in REQUESTS.items()
     ]
 
 
-def _told(answer: Any) -> list[Any]:
-    got = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return [mcp.types.TextContent(type="text", text=json.dumps(got))]
+def _content(answer: Any) -> list[Any]:
+    wire = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return [mcp.types.TextContent(type="text", text=json.dumps(wire))]
 
 
-async def _push(session: Any, params: dict[str, Any], request_id: Any) -> Any:
+async def _elicit(session: Any, params: dict[str, Any], request_id: Any) -> Any:
     if params["mode"] == "url":
         return await session.elicit_url(params["message"], params["url"], params["elicitationId"], request_id)
     return await session.elicit_form(params["message"], params["requestedSchema"], request_id)
@@ -60,7 +66,7 @@ def _build_for_mcp_1() -> Any:
 
     async def call_tool(name: str, _arguments: dict[str, Any]) -> list[Any]:
         context = server.request_context
-        return _told(await _push(context.session, QUESTIONS[name], context.request_id))
+        return _content(await _elicit(context.session, REQUESTS[name], context.request_id))
 
     async def list_tools() -> list[mcp.types.Tool]:
         return _tools()
@@ -75,16 +81,16 @@ def _build_for_mcp_2() -> Any:
     server_class: Any = Server
 
     async def call_tool(context: Any, params: Any) -> Any:
-        question = QUESTIONS[params.name]
-        if context.protocol_version < "2026-07-28":
-            answer = await _push(context.session, question, context.request_id)
+        request = REQUESTS[params.name]
+        if context.protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
+            answer = await _elicit(context.session, request, context.request_id)
         elif params.input_responses:
             answer = params.input_responses[_KEY]
         else:
-            asked = {key: value for key, value in question.items() if key != "elicitationId"}
-            request = types.ElicitRequest.model_validate({"method": "elicitation/create", "params": asked})
-            return types.InputRequiredResult(input_requests={_KEY: request}, request_state=params.name)
-        return types.CallToolResult(content=_told(answer))
+            required = {name: value for name, value in request.items() if name != "elicitationId"}
+            message = types.ElicitRequest.model_validate({"method": "elicitation/create", "params": required})
+            return types.InputRequiredResult(input_requests={_KEY: message}, request_state=params.name)
+        return types.CallToolResult(content=_content(answer))
 
     async def list_tools(_context: Any, _params: Any) -> Any:
         return types.ListToolsResult(tools=_tools())

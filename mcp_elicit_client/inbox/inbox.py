@@ -21,6 +21,7 @@ from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
 from mcp_elicit_client.inbox.stores.protocol import Store
 from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
 from mcp_elicit_client.inbox.waiters import AnswerWaiter
+from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import FormRequest, Request
 
 _logger = logging.getLogger("mcp_elicit_client")

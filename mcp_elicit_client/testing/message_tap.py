@@ -1,4 +1,4 @@
-"""Between a client and a server in the same process: every message is JSON, and may be changed on its way."""
+"""A tap between a client and a server in the same process: it sees and may change every message."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from mcp.shared.message import SessionMessage
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 Wire: TypeAlias = dict[str, Any]
-"""One JSON-RPC message as it is on the wire."""
+"""One JSON-RPC message as JSON."""
 
-Tap: TypeAlias = Callable[[Wire], Wire]
-"""Sees a message, returns what is passed on."""
+Filter: TypeAlias = Callable[[Wire], Wire]
+"""Takes a message and returns the message that is forwarded."""
 
 _memory: Any = mcp.shared.memory
-_GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
+_DISCONNECTED = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
 
 
 class MessageTap:
     """
-    The line between a client and a server.
+    The connection between a client and a server.
 
     Args:
-        to_client: Sees what the server sends.
-        to_server: Sees what the client sends.
+        to_client: Filters the messages of the server.
+        to_server: Filters the messages of the client.
     """
 
-    def __init__(self, to_client: Tap, to_server: Tap) -> None:
+    def __init__(self, to_client: Filter, to_server: Filter) -> None:
         self._to_client = to_client
         self._to_server = to_server
         self._streams: list[Any] = []
@@ -42,46 +42,46 @@ class MessageTap:
     async def connected(self, server: Any) -> AsyncIterator[Any]:
         """Run *server*, a low-level server of the SDK; yield the two streams for a client."""
         async with (
-            _memory.create_client_server_memory_streams() as (near, far),
-            _memory.create_client_server_memory_streams() as (client_end, relay_end),
+            _memory.create_client_server_memory_streams() as (tap_server_end, server_end),
+            _memory.create_client_server_memory_streams() as (client_end, tap_client_end),
             anyio.create_task_group() as group,
         ):
-            self._streams = [*near, *relay_end]
-            group.start_soon(self._serve, server, far)
-            group.start_soon(self._pump, near[0], relay_end[1], self._to_client)
-            group.start_soon(self._pump, relay_end[0], near[1], self._to_server)
+            self._streams = [*tap_server_end, *tap_client_end]
+            group.start_soon(self._serve, server, server_end)
+            group.start_soon(self._forward, tap_server_end[0], tap_client_end[1], self._to_client)
+            group.start_soon(self._forward, tap_client_end[0], tap_server_end[1], self._to_server)
             try:
                 yield client_end
             finally:
                 group.cancel_scope.cancel()
 
-    async def cut(self) -> None:
-        """Cut the line, as the death of the server does."""
+    async def disconnect(self) -> None:
+        """Close the connection, as the end of the server process does."""
         for stream in self._streams:
             await stream.aclose()
 
-    async def inject(self, message: Wire) -> None:
-        """Send *message* to the client, past the server."""
+    async def send_to_client(self, message: Wire) -> None:
+        """Send *message* to the client in place of the server."""
         types: Any = mcp.types
-        parsed = types.JSONRPCMessage if not supports_multi_round_trip() else types.JSONRPCNotification
-        await self._streams[3].send(SessionMessage(parsed.model_validate(message)))
+        model = types.JSONRPCMessage if not supports_multi_round_trip() else types.JSONRPCNotification
+        await self._streams[3].send(SessionMessage(model.model_validate(message)))
 
     async def _serve(self, server: Any, streams: Any) -> None:
-        with suppress(*_GONE):
+        with suppress(*_DISCONNECTED):
             await server.run(*streams, server.create_initialization_options())
 
-    async def _pump(self, source: Any, target: Any, tap: Tap) -> None:
-        with suppress(*_GONE):
+    async def _forward(self, source: Any, target: Any, change: Filter) -> None:
+        with suppress(*_DISCONNECTED):
             async for item in source:
                 if isinstance(item, Exception):
                     continue
                 message = item.message
-                passed_on = type(message).model_validate(tap(_to_wire(message)))
-                await target.send(SessionMessage(passed_on, metadata=item.metadata))
+                forwarded = type(message).model_validate(change(_to_wire(message)))
+                await target.send(SessionMessage(forwarded, metadata=item.metadata))
 
 
 def _to_wire(message: Any) -> Wire:
-    # As the transports of the SDK write it.
+    # The transports of the SDK write messages with the same options.
     write = functools.partial(message.model_dump_json, by_alias=True)
     text = write(exclude_unset=True) if supports_multi_round_trip() else write(exclude_none=True)
     wire: Wire = json.loads(text)

@@ -1,4 +1,4 @@
-"""What a callback does besides answering: what it prints, logs, opens, reads and connects to."""
+"""What the process does while a callback answers: output, log lines, started programs, files and connections."""
 
 from __future__ import annotations
 
@@ -21,60 +21,60 @@ from unittest import mock
 
 _PROGRAMS = frozenset({"subprocess.Popen", "os.posix_spawn", "os.exec", "os.spawn", "os.startfile", "webbrowser.open"})
 _NETWORK = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.connect", "urllib.Request"})
-_WATCHED = _PROGRAMS | _NETWORK | {"os.system", "open"}
+_OBSERVED = _PROGRAMS | _NETWORK | {"os.system", "open"}
 _OPENERS = ("xdg-open", "gio", "open", "wslview", "sensible-browser", "x-www-browser", "www-browser", "start")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "cmd", "cmd.exe", "powershell", "pwsh"})
 
-_watching: list[ProcessObserver] = []
+_observers: list[ProcessObserver] = []
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """
-    Something that the process did.
+    An action of the process.
 
     Attributes:
-        name: Python's name for it, as in its table of audit events.
-        words: What it was done with.
+        name: The name of Python's audit event.
+        arguments: Its arguments, as texts.
     """
 
     name: str
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
 
     def mentions(self, text: str) -> bool:
-        """Tell whether *text* is part of what it was done with."""
-        return any(text in word for word in self.words)
+        """Return True if *text* is part of an argument."""
+        return any(text in argument for argument in self.arguments)
 
 
 @dataclass
 class ProcessObserver:
     """
-    Sees what happens in this process while it is entered.
+    Observes this process while the context is entered.
 
-    Programs that open pages are replaced by one that does nothing, so that
-    nothing is opened for real.
+    Programs that open web pages are replaced by a program that does nothing,
+    so that no page is really opened.
 
     Attributes:
-        events: Programs started, files and connections opened.
-        logged: What was logged at level INFO or above.
+        events: Started programs, opened files and connections.
+        logged: Log messages of level INFO and above.
     """
 
     events: list[Event] = field(default_factory=list)
     logged: list[str] = field(default_factory=list)
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
-    _printed: Any = None
+    _output: Any = None
 
-    def __enter__(self) -> ProcessObserver:  # noqa: PYI034 -- nobody derives from it
+    def __enter__(self) -> ProcessObserver:  # noqa: PYI034 -- it has no subclasses
         with contextlib.ExitStack() as stack:
             stack.enter_context(warnings.catch_warnings())
-            warnings.simplefilter("ignore")  # they are about what is tested, and no verdict
-            self._catch_output(stack)
+            warnings.simplefilter("ignore")  # warnings of the callback are not part of the result
+            self._capture_output(stack)
             self._replace_input(stack)
             self._replace_openers(stack)
-            self._listen_to_log(stack)
-            _install_hook()
-            _watching.append(self)
-            stack.callback(_watching.remove, self)
+            self._record_log(stack)
+            _install_audit_hook()
+            _observers.append(self)
+            stack.callback(_observers.remove, self)
             self._stack = stack.pop_all()
         return self
 
@@ -83,34 +83,34 @@ class ProcessObserver:
     ) -> None:
         self._stack.close()
 
-    # --- what happened
+    # --- observations
 
     @property
     def printed(self) -> str:
-        """All that was written to standard output and standard error so far."""
+        """The output on standard output and standard error so far."""
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(ValueError, OSError):
                 stream.flush()
-        return Path(self._printed.name).read_bytes().decode("utf-8", "replace")
+        return Path(self._output.name).read_bytes().decode("utf-8", "replace")
 
     def opened(self, url: str) -> list[Event]:
-        """List the programs that were started with *url*."""
+        """Return the starts of programs with *url*."""
         return [each for each in self.events if each.name in _PROGRAMS | {"os.system"} and each.mentions(url)]
 
     def reached(self, host: str) -> list[Event]:
-        """List the look-ups and connections that had to do with *host*."""
+        """Return the name lookups of *host* and the connections to it."""
         return [each for each in self.events if each.name in _NETWORK and each.mentions(host)]
 
     def read(self, path: str) -> list[Event]:
-        """List where the file *path* was opened."""
+        """Return the events that opened the file *path*."""
         return [each for each in self.events if each.name == "open" and each.mentions(path)]
 
     def through_shell(self, url: str) -> list[Event]:
-        """List where *url* was handed to a shell."""
+        """Return the events that passed *url* to a shell."""
         return [
             each
             for each in self.opened(url)
-            if each.name == "os.system" or any(Path(word).name in _SHELLS for word in each.words[:2])
+            if each.name == "os.system" or any(Path(argument).name in _SHELLS for argument in each.arguments[:2])
         ]
 
     # --- standard input
@@ -118,12 +118,12 @@ class ProcessObserver:
     @contextlib.contextmanager
     def typing(self, lines: Iterable[str | bytes], *, after: float = 0.0, until: float | None = None) -> Iterator[None]:
         """
-        Have *lines* typed at standard input, and then its end.
+        Type *lines* at standard input, followed by its end.
 
         Args:
-            lines: What is typed.
-            after: The time before, in seconds.
-            until: How long the end is in coming, in seconds.
+            lines: The lines.
+            after: Seconds before the first line.
+            until: Seconds between the last line and the end of the input.
         """
         data = b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in lines)
         reader, writer = os.pipe()
@@ -140,15 +140,15 @@ class ProcessObserver:
             done.set()
             typist.join()
 
-    # --- how
+    # --- replacements in the process
 
-    def _catch_output(self, stack: contextlib.ExitStack) -> None:
-        self._printed = stack.enter_context(
+    def _capture_output(self, stack: contextlib.ExitStack) -> None:
+        self._output = stack.enter_context(
             tempfile.NamedTemporaryFile("wb", prefix="mcp-elicit-")  # noqa: SIM115 -- it is entered here
         )
         for number, name in ((1, "stdout"), (2, "stderr")):
             getattr(sys, name).flush()
-            _redirect(stack, number, self._printed.fileno())
+            _redirect(stack, number, self._output.fileno())
             stream = io.TextIOWrapper(
                 io.FileIO(number, "wb", closefd=False), "utf-8", "backslashreplace", write_through=True
             )
@@ -176,8 +176,8 @@ class ProcessObserver:
         self.events.append(Event("webbrowser.open", (url,)))
         return True
 
-    def _listen_to_log(self, stack: contextlib.ExitStack) -> None:
-        handler = _Listener(self.logged)
+    def _record_log(self, stack: contextlib.ExitStack) -> None:
+        handler = _LogRecorder(self.logged)
         root = logging.getLogger()
         level = root.level
         root.addHandler(handler)
@@ -187,14 +187,14 @@ class ProcessObserver:
             stack.callback(root.setLevel, level)
 
 
-class _Listener(logging.Handler):
-    def __init__(self, lines: list[str]) -> None:
+class _LogRecorder(logging.Handler):
+    def __init__(self, messages: list[str]) -> None:
         super().__init__(logging.INFO)
-        self._lines = lines
+        self._messages = messages
 
     def emit(self, record: logging.LogRecord) -> None:
         with contextlib.suppress(Exception):
-            self._lines.append(record.getMessage())
+            self._messages.append(record.getMessage())
 
 
 def _type(writer: int, data: bytes, after: float, until: float, done: threading.Event) -> None:
@@ -216,27 +216,27 @@ def _redirect(stack: contextlib.ExitStack, number: int, target: int) -> None:
     stack.callback(restore)
 
 
-def _install_hook() -> None:
-    # A hook cannot be taken out again, so there is one, which mostly does nothing.
+def _install_audit_hook() -> None:
+    # An audit hook cannot be removed, so it is installed once and does nothing without an observer.
     if not _installed:
         _installed.append(True)
-        sys.addaudithook(_hear)
+        sys.addaudithook(_on_audit_event)
 
 
 _installed: list[bool] = []
 
 
-def _hear(name: str, arguments: tuple[Any, ...]) -> None:
-    if _watching and name in _WATCHED:
-        _watching[-1].events.append(Event(name, tuple(_words(arguments))))
+def _on_audit_event(name: str, arguments: tuple[Any, ...]) -> None:
+    if _observers and name in _OBSERVED:
+        _observers[-1].events.append(Event(name, tuple(_texts(arguments))))
 
 
-def _words(value: Any) -> Iterator[str]:
+def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, bytes):
         yield value.decode("utf-8", "replace")
     elif isinstance(value, (list, tuple)):
         for each in value:
-            yield from _words(each)
+            yield from _texts(each)
     elif isinstance(value, (str, int)):
         yield str(value)
     elif hasattr(value, "full_url"):

@@ -1,4 +1,4 @@
-"""Verdicts as text, as JSON, and as JUnit's XML."""
+"""Results of scenarios as text, JSON and JUnit XML."""
 
 from __future__ import annotations
 
@@ -14,101 +14,101 @@ from mcp_elicit_client.testing.results import Outcome, Scenario, ScenarioResult
 from mcp_elicit_client.testing.scenarios import SCENARIOS
 
 _WIDTH = 100
-_MARGIN = 4
-_ORDER: tuple[Outcome, ...] = ("pass", "fail", "inconclusive", "not applicable")
+_INDENT = 4
+_OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "inconclusive", "not applicable")
 
 
-def as_text(verdicts: Sequence[ScenarioResult], *, verbose: bool = False) -> Iterator[str]:
+def as_text(results: Sequence[ScenarioResult], *, verbose: bool = False) -> Iterator[str]:
     """
-    List what is wrong, and count the rest; line by line.
+    Yield the lines of the report: failures with their reasons, and counts.
 
     Args:
-        verdicts: What came out.
-        verbose: Also list what is right.
+        results: The results.
+        verbose: Also list the scenarios that pass.
     """
-    for group in dict.fromkeys(_scenario(each).group for each in verdicts):
-        here = [each for each in verdicts if _scenario(each).group == group]
-        yield f"{group[0].upper()}{group[1:]}: {counted(here)}"
-        for verdict in here:
-            yield from _in_words(verdict, verbose=verbose)
-        yield from _unseen(here)
+    for group in dict.fromkeys(_scenario(each).group for each in results):
+        in_group = [each for each in results if _scenario(each).group == group]
+        yield f"{group[0].upper()}{group[1:]}: {count_outcomes(in_group)}"
+        for result in in_group:
+            yield from _result_lines(result, verbose=verbose)
+        yield from _unfinished_lines(in_group)
     yield ""
-    yield f"{len(verdicts)} scenarios: {counted(verdicts)}"
+    yield f"{len(results)} scenarios: {count_outcomes(results)}"
 
 
-def _in_words(verdict: ScenarioResult, *, verbose: bool) -> Iterator[str]:
-    scenario = _scenario(verdict)
-    delivery = f" ({verdict.delivery})" if verdict.delivery else ""
-    if verdict.outcome == "fail":
-        yield f"  FAIL {verdict.scenario}{delivery}"
-        yield from _wrapped(scenario.title)
-        yield from _wrapped(f"Here: {verdict.reason}.")
-        yield from _wrapped(f"Why: {scenario.because}")
-        yield from _wrapped(f"See: {scenario.source}")
-    elif verdict.outcome == "pass" and verbose:
-        yield f"  pass {verdict.scenario}"
+def _result_lines(result: ScenarioResult, *, verbose: bool) -> Iterator[str]:
+    scenario = _scenario(result)
+    delivery = f" ({result.delivery})" if result.delivery else ""
+    if result.outcome == "fail":
+        yield f"  FAIL {result.scenario}{delivery}"
+        yield from _wrap(scenario.title)
+        yield from _wrap(f"Result: {result.reason}")
+        yield from _wrap(f"Reason: {scenario.because}")
+        yield from _wrap(f"Reference: {scenario.source}")
+    elif result.outcome == "pass" and verbose:
+        yield f"  pass {result.scenario}"
 
 
-def _unseen(verdicts: Sequence[ScenarioResult]) -> Iterator[str]:
-    """Tell what could not be seen, by its reason."""
-    alike: dict[tuple[Outcome, str], list[str]] = {}
-    for each in verdicts:
+def _unfinished_lines(results: Sequence[ScenarioResult]) -> Iterator[str]:
+    """Yield the inconclusive and not applicable scenarios, grouped by reason."""
+    names: dict[tuple[Outcome, str], list[str]] = {}
+    for each in results:
         if each.outcome in ("inconclusive", "not applicable"):
-            alike.setdefault((each.outcome, each.reason), []).append(each.scenario)
-    for (outcome, reason), names in alike.items():
-        yield from _wrapped(f"{outcome}: {reason}: {', '.join(names)}", 2)
+            names.setdefault((each.outcome, each.reason), []).append(each.scenario)
+    for (outcome, reason), scenarios in names.items():
+        yield from _wrap(f"{outcome}: {reason} ({', '.join(scenarios)})", 2)
 
 
-def _wrapped(text: str, margin: int = _MARGIN) -> list[str]:
+def _wrap(text: str, indent: int = _INDENT) -> list[str]:
     return textwrap.wrap(
-        sanitize_text(text, multiline=False), _WIDTH, initial_indent=" " * margin, subsequent_indent=" " * (margin + 2)
+        sanitize_text(text, multiline=False), _WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2)
     )
 
 
-def counted(verdicts: Sequence[ScenarioResult]) -> str:
-    """Count the outcomes of *verdicts*, in words."""
-    counts = Counter(each.outcome for each in verdicts)
-    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in _ORDER if counts[outcome]) or "none"
+def count_outcomes(results: Sequence[ScenarioResult]) -> str:
+    """Return how many of *results* have each outcome, such as ``2 pass, 1 fail``."""
+    counts = Counter(each.outcome for each in results)
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in _OUTCOMES if counts[outcome]) or "none"
 
 
-def as_json(callback: str, verdicts: Sequence[ScenarioResult]) -> dict[str, Any]:
-    """Return everything as JSON: the callback, the counts, and each verdict with its scenario."""
-    counts = Counter(each.outcome for each in verdicts)
+def as_json(callback: str, results: Sequence[ScenarioResult]) -> dict[str, Any]:
+    """Return the report as JSON: the callback, the counts, and each result with its scenario."""
+    counts = Counter(each.outcome for each in results)
     return {
         "callback": callback,
-        "counts": {outcome: counts[outcome] for outcome in _ORDER},
-        "verdicts": [{**asdict(each), **_about(_scenario(each))} for each in verdicts],
+        "counts": {outcome: counts[outcome] for outcome in _OUTCOMES},
+        "results": [{**asdict(each), **_texts(_scenario(each))} for each in results],
     }
 
 
-def _about(scenario: Scenario) -> Mapping[str, str]:
+def _texts(scenario: Scenario) -> Mapping[str, str]:
     return {name: getattr(scenario, name) for name in ("group", "title", "because", "source")}
 
 
-def as_junit(callback: str, verdicts: Sequence[ScenarioResult]) -> str:
-    """Return a test suite in JUnit's XML: what could not be seen is skipped."""
-    counts = Counter(each.outcome for each in verdicts)
+def as_junit(callback: str, results: Sequence[ScenarioResult]) -> str:
+    """Return the report as JUnit XML.  Inconclusive and not applicable scenarios are skipped tests."""
+    counts = Counter(each.outcome for each in results)
     suite = ET.Element(
         "testsuite",
         name=f"mcp-elicit check {sanitize_text(callback, multiline=False)}",
-        tests=str(len(verdicts)),
+        tests=str(len(results)),
         failures=str(counts["fail"]),
         errors="0",
         skipped=str(counts["inconclusive"] + counts["not applicable"]),
-        time=f"{sum(each.seconds for each in verdicts):.3f}",
+        time=f"{sum(each.seconds for each in results):.3f}",
     )
-    for verdict in verdicts:
-        scenario = _scenario(verdict)
+    for result in results:
+        scenario = _scenario(result)
         case = ET.SubElement(
-            suite, "testcase", classname=scenario.group, name=scenario.name, time=f"{verdict.seconds:.3f}"
+            suite, "testcase", classname=scenario.group, name=scenario.name, time=f"{result.seconds:.3f}"
         )
-        if verdict.outcome == "fail":
-            failure = ET.SubElement(case, "failure", message=verdict.reason)
+        if result.outcome == "fail":
+            failure = ET.SubElement(case, "failure", message=result.reason)
             failure.text = f"{scenario.title}\n{scenario.because}\n{scenario.source}"
-        elif verdict.outcome != "pass":
-            ET.SubElement(case, "skipped", message=f"{verdict.outcome}: {verdict.reason}")
+        elif result.outcome != "pass":
+            ET.SubElement(case, "skipped", message=f"{result.outcome}: {result.reason}")
     return ET.tostring(suite, encoding="unicode", xml_declaration=True)
 
 
-def _scenario(verdict: ScenarioResult) -> Scenario:
-    return SCENARIOS[verdict.scenario]
+def _scenario(result: ScenarioResult) -> Scenario:
+    return SCENARIOS[result.scenario]

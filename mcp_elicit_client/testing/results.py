@@ -1,4 +1,4 @@
-"""Scenarios, and what comes out of them."""
+"""Scenarios, their results, and how one scenario is run in this process."""
 
 from __future__ import annotations
 
@@ -10,45 +10,47 @@ from typing import Literal, TypeAlias
 import anyio
 
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.testing.callback_under_test import CallbackUnderTest, UnsupportedActionError
 from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery
 from mcp_elicit_client.testing.scenario_run import (
-    CallbackUnderTest,
     FailedError,
     InconclusiveError,
     NoAnswerError,
     NotApplicableError,
     ScenarioRun,
-    trying,
+    start_run,
 )
-from mcp_elicit_client.testing.user_action import UnsupportedActionError
 
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive", "not applicable"]
 """
-What came out: it is right; it is wrong; it could not be seen, since the
-callback did not come to the point or its user could not be played; or the
-installed SDK does not know what it is about.
+Correct; wrong; inconclusive, because the callback did not reach the tested
+step or its user could not be played; or not supported by the installed SDK.
 """
 
 ANSWER_TIMEOUT = 5.0
-"""How long a callback has for one answer, in seconds, unless told otherwise."""
+"""The default of the maximum seconds for one answer."""
 
-_REASON = 400
+_MAX_REASON = 400
+_WORST_FIRST: tuple[Outcome, ...] = ("fail", "inconclusive", "not applicable", "pass")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """
-    One thing that a callback must get right.
+    One thing that a callback must do correctly.
 
     Attributes:
-        name: Its stable name.
-        title: What is right, as a sentence.
-        because: What the specification says, or what went wrong elsewhere.
-        source: Where that is to be read: revision and section, or an issue.
-        group: What it is about.
-        run: Tries it.
-        deliveries: In which deliveries it makes sense.
-        hang_fails: Whether no answer is a failure, and not just no verdict.
+        name: The stable name.
+        title: The correct behavior, as a sentence.
+        because: The sentence of the specification, or the defect that was
+            found in other clients.
+        source: Where to read about it: protocol version and section, or an
+            issue.
+        group: The topic.
+        run: Runs the scenario.
+        deliveries: The deliveries to which it applies.
+        hang_fails: True if a missing answer is a failure, False if it is
+            inconclusive.
     """
 
     name: str
@@ -64,14 +66,15 @@ class Scenario:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioResult:
     """
-    What came out of one scenario.
+    The result of one scenario.
 
     Attributes:
-        scenario: Its name.
-        outcome: What came out.
-        reason: Why, in a sentence that is safe to show; empty for a pass.
-        delivery: The delivery in which it came out, where it did not come out in the first.
-        seconds: How long it took.
+        scenario: The name of the scenario.
+        outcome: The outcome.
+        reason: The reason, as sanitized text; empty for a pass.
+        delivery: The delivery with this outcome; None if the first delivery
+            has it.
+        seconds: The duration.
     """
 
     scenario: str
@@ -82,55 +85,54 @@ class ScenarioResult:
 
 
 async def run_scenario(
-    subject: CallbackUnderTest, scenario: Scenario, *, answer_timeout: float = ANSWER_TIMEOUT
+    under_test: CallbackUnderTest, scenario: Scenario, *, answer_timeout: float = ANSWER_TIMEOUT
 ) -> ScenarioResult:
     """
-    Try *scenario* on *subject*, in every delivery that the installed SDK speaks.
+    Run *scenario* with every delivery that the installed SDK supports.
 
-    A failure in one delivery is the verdict, and ends it; then what could not be
-    seen in one.
+    The worst outcome is the result.  After a failure, the remaining delivery
+    is skipped.
 
     Args:
-        subject: What is tested.
-        scenario: What is tried.
-        answer_timeout: How long the callback has for one answer, in seconds.
+        under_test: The callback.
+        scenario: The scenario.
+        answer_timeout: Maximum seconds for one answer.
     """
     started = time.monotonic()
     deliveries = [delivery for delivery in DELIVERIES if delivery in scenario.deliveries]
     if not deliveries:
-        return ScenarioResult(scenario=scenario.name, outcome="not applicable", reason="it takes mcp 2")
+        return ScenarioResult(scenario=scenario.name, outcome="not applicable", reason="It needs mcp 2.")
     found: list[tuple[Delivery, Outcome, str]] = []
     for delivery in deliveries:
-        found.append((delivery, *await _judge_in(subject, scenario, delivery, answer_timeout)))
+        found.append((delivery, *await _run_once(under_test, scenario, delivery, answer_timeout)))
         if found[-1][1] == "fail":
             break
-    order: tuple[Outcome, ...] = ("fail", "inconclusive", "not applicable", "pass")
-    delivery, outcome, reason = min(found, key=lambda each: order.index(each[1]))
+    delivery, outcome, reason = min(found, key=lambda each: _WORST_FIRST.index(each[1]))
     return ScenarioResult(
         scenario=scenario.name,
         outcome=outcome,
-        reason=sanitize_text(reason, limit=_REASON, multiline=False),
+        reason=sanitize_text(reason, limit=_MAX_REASON, multiline=False),
         delivery=None if found[0][1] == outcome else delivery,
         seconds=round(time.monotonic() - started, 3),
     )
 
 
 async def run_scenarios(
-    subject: CallbackUnderTest, scenarios: Iterable[Scenario], *, answer_timeout: float = ANSWER_TIMEOUT
+    under_test: CallbackUnderTest, scenarios: Iterable[Scenario], *, answer_timeout: float = ANSWER_TIMEOUT
 ) -> list[ScenarioResult]:
-    """Try *scenarios* on *subject*, one after the other."""
-    return [await run_scenario(subject, scenario, answer_timeout=answer_timeout) for scenario in scenarios]
+    """Run *scenarios* one after the other; return their results."""
+    return [await run_scenario(under_test, scenario, answer_timeout=answer_timeout) for scenario in scenarios]
 
 
-async def _judge_in(
-    subject: CallbackUnderTest, scenario: Scenario, delivery: Delivery, patience: float
+async def _run_once(
+    under_test: CallbackUnderTest, scenario: Scenario, delivery: Delivery, answer_timeout: float
 ) -> tuple[Outcome, str]:
     outcome: Outcome = "pass"
     reason = ""
     try:
-        async with trying(subject, delivery, patience) as trial:
+        async with start_run(under_test, delivery, answer_timeout) as run:
             try:
-                await scenario.run(trial)
+                await scenario.run(run)
             except FailedError as error:
                 outcome, reason = "fail", str(error)
             except NoAnswerError as error:
@@ -140,15 +142,15 @@ async def _judge_in(
             except NotApplicableError as error:
                 outcome, reason = "not applicable", str(error)
             except UnsupportedActionError as error:
-                outcome, reason = "inconclusive", f"the interface has no way for it: {error}"
-    except Exception as error:  # noqa: BLE001 -- what the SDK raises when a connection is cut
-        if outcome == "pass" and not _is_end(error):
-            outcome, reason = "inconclusive", f"the connection failed: {type(error).__name__}"
+                outcome, reason = "inconclusive", f"The interface does not support this action: {error}"
+    except Exception as error:  # noqa: BLE001 -- the SDK raises when a connection is closed
+        if outcome == "pass" and not _is_disconnect(error):
+            outcome, reason = "inconclusive", f"The connection failed: {type(error).__name__}."
     return outcome, reason
 
 
-def _is_end(error: BaseException) -> bool:
+def _is_disconnect(error: BaseException) -> bool:
     several = getattr(error, "exceptions", None)
     if several is not None:
-        return all(_is_end(each) for each in several)
+        return all(_is_disconnect(each) for each in several)
     return isinstance(error, (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream))

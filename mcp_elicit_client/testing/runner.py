@@ -1,9 +1,17 @@
-"""Try a callback in a process of its own: what hangs is stopped, what crashes is told."""
+"""
+Runs scenarios in another process: one that hangs is stopped, one that crashes is reported.
+
+``python -m mcp_elicit_client.testing.runner JSON`` is that process.  It runs
+the scenarios that the JSON names and writes what happens to standard output,
+one JSON object per line.  Where the system can fork, each scenario has its
+own process, so that a callback keeps no state between scenarios.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import queue
 import signal
@@ -11,73 +19,77 @@ import subprocess
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, TextIO
 
-from mcp_elicit_client.testing.callback_loader import LoadError, Shape
-from mcp_elicit_client.testing.results import ANSWER_TIMEOUT, ScenarioResult
+import anyio
+
+from mcp_elicit_client.testing.callback_under_test import CallbackShape, CallbackUnderTest, LoadError, load_callback
+from mcp_elicit_client.testing.results import ANSWER_TIMEOUT, Outcome, Scenario, ScenarioResult, run_scenario
 from mcp_elicit_client.testing.scenarios import SCENARIOS
 
 SCENARIO_TIMEOUT = 30.0
-"""How long one scenario may take before its process is stopped, in seconds, unless told otherwise."""
+"""The default of the maximum seconds for one scenario."""
 
-_LOADING = 120.0
+_IMPORT_TIMEOUT = 120.0
+_CRASHED = 70
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioRunner:
     """
-    What is to be graded, and how.
+    Runs scenarios on one callback.
 
     Attributes:
         callback: ``MODULE:CALLABLE`` or ``FILE.py:CALLABLE``.
-        user: The user hook, spelt alike; None if there is none.
-        shape: What the callback is called with.
-        server: What the callback calls the server in its questions.
-        scenarios: The names of the scenarios to try.
-        answer_timeout: How long the callback has for one answer, in seconds.
-        limit: How long one scenario may take, in seconds.
-        python: The interpreter, so that a callback can be graded in the
-            environment it lives in.
+        user: The user hook, in the same form; None if there is none.
+        shape: The parameters of the callback.
+        server: The server name that the callback shows.
+        scenarios: The names of the scenarios; None for all.
+        answer_timeout: Maximum seconds for one answer.
+        scenario_timeout: Maximum seconds for one scenario.
+        python: The Python interpreter, so that a callback can be tested in
+            its own environment.
     """
 
     callback: str
     user: str | None = None
-    shape: Shape = "sdk"
+    shape: CallbackShape = "sdk"
     server: str = "fake-server"
-    scenarios: Sequence[str] = tuple(SCENARIOS)
+    scenarios: Sequence[str] | None = None
     answer_timeout: float = ANSWER_TIMEOUT
     scenario_timeout: float = SCENARIO_TIMEOUT
     python: str = sys.executable
 
     def results(self) -> Iterator[ScenarioResult]:
         """
-        Grade; yield one verdict for each scenario, as they come.
+        Run the scenarios; yield one result for each, as soon as it is known.
 
         Raises:
-            LoadError: If there is no such callback, or it does not import.
+            LoadError: If the callback or the user hook cannot be loaded.
         """
-        left = list(self.scenarios)
-        # What a process that is stopped leaves in the temporary folder goes with that.
+        remaining = list(SCENARIOS if self.scenarios is None else self.scenarios)
+        # The temporary files of a stopped process are removed with this directory.
         with tempfile.TemporaryDirectory(prefix="mcp-elicit-", ignore_cleanup_errors=True) as folder:
-            while left:
-                for verdict in self._in_one_process(left, folder):
-                    left.remove(verdict.scenario)
-                    yield verdict
+            while remaining:
+                for result in self._run_until_stopped(remaining, folder):
+                    remaining.remove(result.scenario)
+                    yield result
 
-    def _in_one_process(self, names: Sequence[str], folder: str) -> Iterator[ScenarioResult]:
-        """Grade until all is done, or something has to be stopped."""
-        order = {
+    def _run_until_stopped(self, names: Sequence[str], folder: str) -> Iterator[ScenarioResult]:
+        """Run scenarios in one process until all are done, or one of them hangs or crashes."""
+        job = {
             "callback": self.callback,
             "user": self.user,
             "shape": self.shape,
             "server": self.server,
             "scenarios": list(names),
-            "patience": self.answer_timeout,
+            "answer_timeout": self.answer_timeout,
         }
-        process = subprocess.Popen(  # noqa: S603 -- our own module, by the interpreter that the caller names
-            [self.python, "-m", "mcp_elicit_client.testing.worker", json.dumps(order)],
+        process = subprocess.Popen(  # noqa: S603 -- this module, in the interpreter that the caller names
+            [self.python, "-m", __name__, json.dumps(job)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -85,51 +97,123 @@ class ScenarioRunner:
             env={**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)},
         )
         lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
+        reader = threading.Thread(target=_read_lines, args=(process.stdout, lines), daemon=True)
         reader.start()
-        begun: str | None = None
+        started: str | None = None
         try:
             while True:
-                line = lines.get(timeout=_LOADING if begun is None else self.scenario_timeout)
+                line = lines.get(timeout=_IMPORT_TIMEOUT if started is None else self.scenario_timeout)
                 if line is None:
-                    if begun is not None:
-                        yield ScenarioResult(scenario=begun, outcome="fail", reason="the process died")
+                    if started is not None:
+                        yield _crashed(started)
                     elif process.wait() != 0:
-                        raise LoadError(f"the process died while it imported {self.callback}")
+                        raise LoadError(f"The process crashed while it imported {self.callback}.")
                     return
-                told = json.loads(line)
-                if "error" in told:
-                    raise LoadError(told["error"])
-                if "verdict" in told:
-                    begun = None
-                    yield ScenarioResult(**told["verdict"])
+                event = json.loads(line)
+                if "error" in event:
+                    raise LoadError(event["error"])
+                if "result" in event:
+                    started = None
+                    yield ScenarioResult(**event["result"])
                 else:
-                    begun = told["begun"]
+                    started = event["started"]
         except queue.Empty:
-            if begun is None:
-                raise LoadError(f"{self.callback} takes too long to import") from None
-            yield self._stopped(begun)
+            if started is None:
+                raise LoadError(f"The import of {self.callback} takes too long.") from None
+            yield self._stopped(started)
         finally:
-            _stop(process)
+            _kill(process)
             reader.join()
 
     def _stopped(self, name: str) -> ScenarioResult:
-        reason = f"it did not come to an end within {self.scenario_timeout:g} s, and was stopped"
-        outcome: Any = "fail" if SCENARIOS[name].hang_fails else "inconclusive"
+        outcome: Outcome = "fail" if SCENARIOS[name].hang_fails else "inconclusive"
+        reason = f"The scenario was stopped after {self.scenario_timeout:g} s."
         return ScenarioResult(scenario=name, outcome=outcome, reason=reason, seconds=self.scenario_timeout)
 
 
-def _read(stream: Any, lines: queue.SimpleQueue[bytes | None]) -> None:
+def _read_lines(stream: Any, lines: queue.SimpleQueue[bytes | None]) -> None:
     with stream:
         for line in stream:
             lines.put(line)
     lines.put(None)
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def _kill(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
     process.wait()
+
+
+# --- the other process
+
+
+def main(job: dict[str, Any]) -> int:
+    """Run the scenarios of *job*, write what happens to standard output, and return the exit status."""
+    events = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    warnings.simplefilter("ignore")
+    logging.raiseExceptions = False
+    try:
+        under_test = load_callback(job["callback"], user=job["user"], shape=job["shape"], server=job["server"])
+    except LoadError as error:
+        _write(events, {"error": str(error)})
+        return 2
+    for scenario in [SCENARIOS[name] for name in job["scenarios"]]:
+        _write(events, {"started": scenario.name})
+        _run_in_fork(events, under_test, scenario, job["answer_timeout"])
+    return 0
+
+
+def _run_in_fork(events: TextIO, under_test: CallbackUnderTest, scenario: Scenario, answer_timeout: float) -> None:
+    if not hasattr(os, "fork"):
+        _run(events, under_test, scenario, answer_timeout)
+        return
+    child = os.fork()
+    if child == 0:
+        status = _CRASHED
+        try:
+            _run(events, under_test, scenario, answer_timeout)
+            status = 0
+        except BaseException as error:  # noqa: BLE001 -- the callback may have raised SystemExit
+            reason = f"The callback ended the process with {_innermost(error)}."
+            _write_result(events, ScenarioResult(scenario=scenario.name, outcome="fail", reason=reason))
+            status = 0
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    if status:
+        _write_result(events, _crashed(scenario.name))
+
+
+def _run(events: TextIO, under_test: CallbackUnderTest, scenario: Scenario, answer_timeout: float) -> None:
+    async def run() -> ScenarioResult:
+        return await run_scenario(under_test, scenario, answer_timeout=answer_timeout)
+
+    _write_result(events, anyio.run(run))
+
+
+def _crashed(name: str) -> ScenarioResult:
+    return ScenarioResult(scenario=name, outcome="fail", reason="The process crashed.")
+
+
+def _innermost(error: BaseException) -> str:
+    several = getattr(error, "exceptions", None)
+    return _innermost(several[0]) if several else type(error).__name__
+
+
+def _write_result(events: TextIO, result: ScenarioResult) -> None:
+    _write(events, {"result": asdict(result)})
+
+
+def _write(events: TextIO, event: dict[str, Any]) -> None:
+    events.write(f"{json.dumps(event)}\n")
+    events.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))

@@ -1,20 +1,23 @@
-"""One callback, one question after the other, and everything that can be seen from outside."""
+"""One run of a scenario: requests to the callback under test, its replies, and what the process does meanwhile."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 
+from mcp_elicit_client.testing.callback_under_test import CallbackUnderTest, UserAction, UserActionName
 from mcp_elicit_client.testing.fake_server import Delivery, FakeServer, Reply
 from mcp_elicit_client.testing.process_observer import ProcessObserver
-from mcp_elicit_client.testing.user_action import UserAction, UserActionName, UserHook
 
-A_FORM: Mapping[str, Any] = {
+Params: TypeAlias = Mapping[str, Any]
+"""The params of a request, as JSON."""
+
+SENTINEL_FORM: Params = {
     "mode": "form",
     "message": "Please fill this in, word-4711",
     "requestedSchema": {
@@ -23,67 +26,52 @@ A_FORM: Mapping[str, Any] = {
         "required": ["name"],
     },
 }
-A_CONTENT: Mapping[str, Any] = {"name": "Ada Lovelace"}
-A_URL: Mapping[str, Any] = {
+SENTINEL_CONTENT: Mapping[str, Any] = {"name": "Ada Lovelace"}
+SENTINEL_URL: Params = {
     "mode": "url",
     "message": "Please sign in, word-4711",
     "url": "https://login.example/start",
     "elicitationId": "4711",
 }
 
-_BEAT = 0.02
+_HEARTBEAT = 0.02
+_BEFORE_INTERRUPTION = 0.1
+_END_TIMEOUT = 1.0
 
 
 class FailedError(Exception):
-    """What the callback did wrong."""
+    """The callback did something wrong.  The text says what."""
 
 
 class InconclusiveError(Exception):
-    """Why a scenario could not come to a verdict."""
+    """The scenario did not reach the tested step.  The text says why."""
 
 
 class NotApplicableError(Exception):
-    """What the installed SDK does not know."""
+    """The installed SDK does not support what the scenario tests.  The text says why."""
 
 
 class NoAnswerError(InconclusiveError):
-    """The callback gave no answer in the time that it had."""
-
-
-@dataclass(frozen=True)
-class CallbackUnderTest:
-    """
-    What is tested.
-
-    Attributes:
-        callback: Of the shape of the SDK's ``elicitation_callback``.
-        user: Makes its user do something; None if it asks nobody, or if there
-            is no way to play its user.
-        server: What the callback calls the server in its questions.
-    """
-
-    callback: Callable[..., Any]
-    user: UserHook | None = None
-    server: str = "fake-server"
+    """The callback did not answer within the answer timeout."""
 
 
 @dataclass
 class ScenarioRun:
     """
-    A callback that is asked questions, and watched.
+    A callback that is sent requests and observed.
 
     Attributes:
-        subject: What is tested.
-        server: Who asks.
-        watch: What the process does.
-        answer_timeout: How long it has for one answer, in seconds.
-        raised: What the callback has raised.
-        slowest: The longest time for which the event loop stood still while
-            the callback ran, in seconds.
-        seen: What its user was shown, as far as the user hook tells.
-        finished: How many of its calls have ended, in whatever way.
-        started: How many of its calls have begun.
-        ended: When the last of them ended, as ``time.monotonic`` tells it.
+        under_test: The callback under test.
+        server: The server that sends the requests.
+        observer: Observes the process.
+        answer_timeout: Maximum seconds for one answer.
+        raised: Exceptions that the callback raised.
+        longest_block: The longest time for which the callback blocked the
+            event loop, in seconds.
+        seen: Texts that the user was shown, as far as the user hook reports
+            them.
+        started: The number of calls of the callback that have started.
+        finished: The number of calls that have ended in any way.
     """
 
     under_test: CallbackUnderTest
@@ -91,161 +79,220 @@ class ScenarioRun:
     observer: ProcessObserver
     answer_timeout: float
     raised: list[BaseException] = field(default_factory=list)
-    slowest: float = 0.0
+    longest_block: float = 0.0
     seen: list[str] = field(default_factory=list)
-    finished: int = 0
     started: int = 0
-    ended: float = 0.0
+    finished: int = 0
+    _count_changed: anyio.Event = field(default_factory=anyio.Event)
 
-    # --- asking
+    # --- requests
 
     async def ask(
         self,
-        params: Mapping[str, Any],
-        deed: UserActionName = "accept",
+        params: Params,
+        action: UserActionName = "accept",
         content: Mapping[str, Any] | None = None,
         *,
         after: float = 0.0,
     ) -> Reply:
         """
-        Ask, while the user does *deed*; return what the server got.
+        Send a request while the user performs *action*; return the reply.
 
         Raises:
             NoAnswerError: If there is no answer in time.
         """
-        return (await self.ask_all([(params, deed, content or {})], after=after))[0]
+        return (await self.ask_all([(params, action, content or {})], after=after))[0]
 
     async def ask_all(
-        self, several: Sequence[tuple[Mapping[str, Any], UserActionName, Mapping[str, Any]]], *, after: float = 0.0
+        self, several: Sequence[tuple[Params, UserActionName, Mapping[str, Any]]], *, after: float = 0.0
     ) -> list[Reply]:
-        """Ask several questions at once; each with what the user does and gives."""
+        """Send several requests at once, each with the action of the user and its content; return the replies."""
         lines = [
-            line for params, deed, content in several for line in self.perform(UserAction(deed, content, params, after))
+            line
+            for params, action, content in several
+            for line in self.perform(UserAction(action, content, params, after))
         ]
-        stays = any(deed == "hang" for _, deed, _ in several)
-        with self.observer.typing(lines, after=after, until=self.answer_timeout if stays else None):
+        hangs = any(action == "hang" for _, action, _ in several)
+        with self.observer.typing(lines, after=after, until=self.answer_timeout if hangs else None):
             with anyio.move_on_after(self.answer_timeout):
                 return await self.server.ask_all([params for params, _, _ in several])
-        raise NoAnswerError(f"there was no answer within {self.answer_timeout:g} s")
+        raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
 
-    def perform(self, wish: UserAction) -> list[str | bytes]:
-        """Have the user of the callback fulfil *wish*; return the lines that take typing."""
-        wish.seen = self.seen
+    def perform(self, action: UserAction) -> list[str | bytes]:
+        """Make the user of the callback perform *action*; return the lines to type."""
+        action.seen = self.seen
         if self.under_test.user is None:
             return []
-        return list(self.under_test.user(wish) or [])
+        return list(self.under_test.user(action) or [])
 
-    async def accepts(self, params: Mapping[str, Any], content: Mapping[str, Any] | None = None) -> Reply:
+    async def interrupt(
+        self, ask: Callable[[], Awaitable[object]], interruption: Callable[[], Awaitable[None]]
+    ) -> None:
         """
-        Ask what should be accepted; return the accept.
+        Call *interruption* while the request of *ask* is pending.
 
         Raises:
-            NotReachedError: If it is not accepted, so that nothing can be said.
+            InconclusiveError: If the request was not pending any more.
+            FailedError: If the callback goes on for more than a second.
+        """
+        before = self.finished
+
+        async def ask_once() -> None:
+            with suppress(NoAnswerError):
+                await ask()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask_once)
+            await self._wait_for(lambda: self.started > before, self.answer_timeout)
+            await anyio.sleep(_BEFORE_INTERRUPTION)
+            was_pending = self.started > self.finished
+            await interruption()
+            await self._wait_for(lambda: self.finished > before, _END_TIMEOUT)
+            has_ended = self.finished > before
+            group.cancel_scope.cancel()
+        if not was_pending:
+            raise InconclusiveError(
+                "The request ended before it could be interrupted: the callback blocks the event loop."
+            )
+        self.expect(has_ended, f"The request was still pending {_END_TIMEOUT:g} s later.")
+
+    async def _wait_for(self, condition: Callable[[], bool], seconds: float) -> None:
+        with anyio.move_on_after(seconds):
+            while not condition():
+                await self._count_changed.wait()
+
+    # --- conditions without which there is no result
+
+    async def require_accept(self, params: Params, content: Mapping[str, Any] | None = None) -> Reply:
+        """
+        Send a request that must be accepted; return the reply.
+
+        Raises:
+            InconclusiveError: If it is not accepted.
         """
         reply = await self.ask(params, "accept", content)
         if not reply.accepted:
-            raise InconclusiveError(f"it takes an accept, and the server got {reply}")
+            raise InconclusiveError(f"The scenario needs an accept, but the server received {reply}.")
         return reply
 
-    async def answerable(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    async def find_accepted(self) -> tuple[Params, Mapping[str, Any]]:
         """
-        Find a question that is accepted, and its content: a form, or a URL where only those are served.
+        Return the params and content of a request that is accepted: a form, or a URL if forms are not.
 
         Raises:
-            NotReachedError: If there is none.
+            InconclusiveError: If neither is accepted.
         """
-        if (await self.ask(A_FORM, "accept", A_CONTENT)).accepted:
-            return A_FORM, A_CONTENT
-        await self.accepts(A_URL)
-        return A_URL, {}
+        if (await self.ask(SENTINEL_FORM, "accept", SENTINEL_CONTENT)).accepted:
+            return SENTINEL_FORM, SENTINEL_CONTENT
+        await self.require_accept(SENTINEL_URL)
+        return SENTINEL_URL, {}
 
-    def needs_user(self) -> None:
+    def require_user(self) -> None:
         """
-        Go on only if the user can be played.
+        Continue only if the user can be played.
 
         Raises:
-            NotReachedError: If not.
+            InconclusiveError: If there is no user hook.
         """
         if self.under_test.user is None:
-            raise InconclusiveError("it takes a user: say how to play yours (--user)")
+            raise InconclusiveError("The scenario needs a user. Pass --user to name the hook that plays yours.")
 
-    # --- judging
+    def require_shown(self, text: str) -> None:
+        """
+        Continue only if the user was shown *text*.
+
+        Raises:
+            InconclusiveError: If not: then it is unknown what the user is shown.
+        """
+        if text not in self.shown:
+            raise InconclusiveError("The user interface cannot be observed.")
+
+    # --- checks
 
     @property
     def shown(self) -> str:
-        """All that the user was shown, as far as it can be seen."""
+        """The texts that the user was shown, as far as they can be observed."""
         return "\n".join([*self.seen, self.observer.printed])
 
     @staticmethod
-    def was_open(still: bool) -> None:  # noqa: FBT001 -- what is judged
+    def expect(condition: object, otherwise: str) -> None:
         """
-        Go on only if a question was *still* open when something happened to it.
+        Check *condition*.
 
         Raises:
-            NotReachedError: If not: whoever blocks the event loop is done before anything can happen.
+            FailedError: If it is false, with the text *otherwise*.
         """
-        if not still:
-            raise InconclusiveError("it was over before anything could happen: it blocks the event loop")
-
-    def shows(self, text: str) -> None:
-        """
-        Go on only if the user was shown *text*, so that the interface can be judged.
-
-        Raises:
-            NotReachedError: If not.
-        """
-        if text not in self.shown:
-            raise InconclusiveError("what the user is shown cannot be seen from here")
-
-    @staticmethod
-    def expect(what: object, otherwise: str) -> None:
-        """
-        Raises:
-            FailedError: If *what* is not true.
-        """
-        if not what:
+        if not condition:
             raise FailedError(otherwise)
 
-    # --- how
+    def expect_nothing_raised(self) -> None:
+        """
+        Check that the callback has raised no exception.
+
+        Raises:
+            FailedError: If it has.
+        """
+        if self.raised:
+            raise FailedError(f"The callback raised {type(self.raised[0]).__name__}.")
+
+    def expect_no_block(self, max_seconds: float) -> None:
+        """
+        Check that the callback blocked the event loop for less than *max_seconds*.
+
+        Raises:
+            FailedError: If it blocked it for longer.
+        """
+        self.expect(
+            self.longest_block < max_seconds, f"The callback blocked the event loop for {self.longest_block:.1f} s."
+        )
+
+    # --- the callback
 
     async def callback(self, context: Any, params: Any) -> Any:
-        """Call the callback under test, and watch it."""
-        self.started += 1
+        """Call the callback under test and observe it."""
+        self._count(started=1)
         error: Exception | None = None
         result: Any = None
         async with anyio.create_task_group() as group:
-            await group.start(self._beat)
+            await group.start(self._measure_blocking)
             try:
                 result = await self.under_test.callback(context, params)
-            except Exception as raised:  # noqa: BLE001 -- it is passed on, outside of the group
+            except Exception as raised:  # noqa: BLE001 -- raised again outside of the task group
                 error = raised
             finally:
-                self.finished += 1
-                self.ended = time.monotonic()
+                self._count(finished=1)
                 group.cancel_scope.cancel()
         if error is not None:
             self.raised.append(error)
             raise error
         return result
 
-    async def _beat(self, *, task_status: Any) -> None:
-        begun = False
+    def _count(self, *, started: int = 0, finished: int = 0) -> None:
+        self.started += started
+        self.finished += finished
+        self._count_changed.set()
+        self._count_changed = anyio.Event()
+
+    async def _measure_blocking(self, *, task_status: Any) -> None:
+        is_measuring = False
         while True:
             before = time.monotonic()
-            if not begun:
+            if not is_measuring:
                 task_status.started()
-                begun = True
+                is_measuring = True
             try:
-                await anyio.sleep(_BEAT)
+                await anyio.sleep(_HEARTBEAT)
             finally:
-                self.slowest = max(self.slowest, time.monotonic() - before - _BEAT)
+                self.longest_block = max(self.longest_block, time.monotonic() - before - _HEARTBEAT)
 
 
 @asynccontextmanager
-async def trying(subject: CallbackUnderTest, delivery: Delivery, patience: float) -> AsyncIterator[ScenarioRun]:
-    """Connect *subject* to a server of *delivery*, and watch it."""
-    with ProcessObserver() as watch:
+async def start_run(
+    under_test: CallbackUnderTest, delivery: Delivery, answer_timeout: float
+) -> AsyncIterator[ScenarioRun]:
+    """Connect *under_test* to a server with *delivery* and observe it."""
+    with ProcessObserver() as observer:
         server = FakeServer(delivery, name="fake-server")
-        trial = ScenarioRun(subject, server, watch, patience)
-        async with server.connected(trial.callback):
-            yield trial
+        run = ScenarioRun(under_test, server, observer, answer_timeout)
+        async with server.connected(run.callback):
+            yield run

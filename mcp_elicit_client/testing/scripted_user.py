@@ -11,7 +11,7 @@ from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
 from mcp_elicit_client.core.helpers import get_defaults
 from mcp_elicit_client.core.validation.field_errors import AnswerError
 from mcp_elicit_client.presentation.input_parsing import parse_text
-from mcp_elicit_client.testing.user_action import FAILURE_TEXT, UserAction
+from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserAction
 from mcp_elicit_client.typing import Answer, FormRequest, Request, Source
 
 _Step: TypeAlias = Callable[[Request], Awaitable["Answer | None"]]
@@ -19,17 +19,17 @@ _Step: TypeAlias = Callable[[Request], Awaitable["Answer | None"]]
 
 class ScriptedUser:
     """
-    A handler whose user does what a script says, one step for each question.
+    A handler that answers as its script says, one step for each request.
 
-    Steps are added by the methods, which return the user itself, so that they
-    can be chained.  A question beyond the script finds nobody there: it is
-    cancelled, and listed in `unexpected`.
+    The methods that add steps return the user itself, so that they can be
+    chained.  Requests beyond the end of the script are cancelled and listed
+    in `unexpected`.
 
     Attributes:
-        asked: Every question, in order.
-        unexpected: The questions for which the script had no step.
-        told: What the user was told is wrong with what they typed, as pairs
-            of a field's name and a sentence.
+        requests: Every request, in order.
+        unexpected: The requests beyond the end of the script.
+        errors_shown: The errors in typed texts, as pairs of a field name and
+            a message.
     """
 
     def __init__(self) -> None:
@@ -37,16 +37,16 @@ class ScriptedUser:
         self.unexpected: list[Request] = []
         self.errors_shown: list[tuple[str, str]] = []
         self._steps: list[_Step] = []
-        self._wishes: list[UserAction] = []
+        self._actions: list[UserAction] = []
 
     # --- the script
 
     def answers(self, content: Mapping[str, Any] | None = None) -> ScriptedUser:
         """
-        Accept: send the form with *content*, or consent to visit a URL.
+        Send the form with *content*, or consent to the URL.
 
-        Fields that are not in *content* stay untouched: they are sent with
-        their default, or left out.
+        The user does not touch fields that are not in *content*: their
+        default is sent, or they are omitted.
         """
 
         async def step(request: Request) -> Answer:
@@ -58,7 +58,8 @@ class ScriptedUser:
         """
         Type *texts* into the fields, by name, and send the form.
 
-        Who types what does not fit is `told` so, and closes the question.
+        If a text is invalid, its errors are added to `errors_shown` and the
+        request is cancelled.
         """
 
         async def step(request: Request) -> Answer:
@@ -67,19 +68,19 @@ class ScriptedUser:
         return self._then(step)
 
     def declines(self) -> ScriptedUser:
-        """Say no."""
+        """Decline."""
         return self._then(_always(Answer.decline(by="user")))
 
     def cancels(self) -> ScriptedUser:
-        """Close the question."""
+        """Cancel."""
         return self._then(_always(Answer.cancel(by="user")))
 
     def walks_away(self) -> ScriptedUser:
-        """Be gone when the question comes: nobody is asked."""
+        """Be absent: the request is cancelled because no user was asked."""
         return self._then(_always(Answer.cancel(by="unattended", reason="the user has walked away")))
 
     def fails(self, error: Exception | None = None) -> ScriptedUser:
-        """Have an interface that fails with *error*."""
+        """Raise *error*, as an interface that fails."""
 
         async def step(_request: Request) -> Answer:
             raise error or RuntimeError(FAILURE_TEXT)
@@ -87,7 +88,7 @@ class ScriptedUser:
         return self._then(step)
 
     def waits(self, until: anyio.Event | float | None = None) -> ScriptedUser:
-        """Think before doing the next step: until an event is set, for so many seconds, or (None) for ever."""
+        """Wait before the next step: until an event is set, for a number of seconds, or (None) forever."""
 
         async def step(_request: Request) -> None:
             if isinstance(until, anyio.Event):
@@ -105,44 +106,44 @@ class ScriptedUser:
 
     @property
     def finished(self) -> bool:
-        """Whether everything in the script was done."""
+        """True if every step of the script was used."""
         return not self._steps
 
-    def follow(self, wish: UserAction) -> None:
-        """Do what *wish* says when its question comes: the user hook for `check`."""
-        self._wishes.append(wish)
+    def follow(self, action: UserAction) -> None:
+        """Perform *action* when its request arrives.  This is the user hook for `check`."""
+        self._actions.append(action)
 
     # --- the handler
 
     async def __call__(self, request: Request, /) -> Answer:
-        """Do the next step of the script."""
+        """Perform the next step of the script."""
         self.requests.append(request)
-        if self._wishes:
-            meant = (each for each in self._wishes if each.params.get("message") == request.message)
-            wish = next(meant, self._wishes[0])
-            self._wishes.remove(wish)
-            return await _fulfil(wish, request)
+        if self._actions:
+            intended = (each for each in self._actions if each.params.get("message") == request.message)
+            action = next(intended, self._actions[0])
+            self._actions.remove(action)
+            return await _perform(action, request)
         while self._steps:
             answer = await self._steps.pop(0)(request)
             if answer is not None:
                 return answer
         self.unexpected.append(request)
-        return Answer.cancel(by="unattended", reason="the script has no answer to this question")
+        return Answer.cancel(by="unattended", reason="the script has no answer to this request")
 
     async def _type(self, request: Request, texts: Mapping[str, str]) -> Answer:
         if not isinstance(request, FormRequest):
-            raise TypeError("only a form can be typed into")
+            raise TypeError("`types` needs a request in form mode.")
         content: dict[str, Any] = {}
-        told: list[tuple[str, str]] = []
+        errors: list[tuple[str, str]] = []
         for name, text in texts.items():
             field = request.form.by_name[name]
             try:
                 content[name] = await anyio.to_thread.run_sync(parse_text, field, text, abandon_on_cancel=True)
             except AnswerError as error:
-                told += [(name, each.message) for each in error.errors]
-        self.errors_shown += told
-        if told:
-            return Answer.cancel(by="user", reason="what was typed does not fit")
+                errors += [(name, each.message) for each in error.errors]
+        self.errors_shown += errors
+        if errors:
+            return Answer.cancel(by="user", reason="the typed text is invalid")
         return await _accept(request, content)
 
 
@@ -156,18 +157,18 @@ def _always(answer: Answer) -> _Step:
 async def _accept(request: Request, content: Mapping[str, Any]) -> Answer:
     if not isinstance(request, FormRequest):
         return Answer.accept(by="user")
-    defaults = await anyio.to_thread.run_sync(get_defaults, request, abandon_on_cancel=True)
+    defaults = get_defaults(request)
     sources: dict[str, Source] = {**dict.fromkeys(defaults, "default"), **dict.fromkeys(content, "user")}
     return Answer.accept({**defaults, **content}, by="user", sources=sources)
 
 
-async def _fulfil(wish: UserAction, request: Request) -> Answer:
-    for text in _shown(request):
-        wish.saw(text)
-    await anyio.sleep(wish.after)
-    match wish.action:
+async def _perform(action: UserAction, request: Request) -> Answer:
+    for text in _shown_texts(request):
+        action.saw(text)
+    await anyio.sleep(action.after)
+    match action.action:
         case "accept":
-            return await _accept(request, wish.content)
+            return await _accept(request, action.content)
         case "decline":
             return Answer.decline(by="user")
         case "cancel":
@@ -178,11 +179,11 @@ async def _fulfil(wish: UserAction, request: Request) -> Answer:
             raise RuntimeError(FAILURE_TEXT)
         case "hang":
             await anyio.sleep_forever()
-            raise AssertionError("for ever is over")
+            raise AssertionError
 
 
-def _shown(request: Request) -> list[str]:
-    """List what an interface is given to show of *request*."""
+def _shown_texts(request: Request) -> list[str]:
+    """Return the texts of *request* that an interface shows."""
     shown = [request.server.name, request.message]
     if not isinstance(request, FormRequest):
         return [*shown, request.target.url]

@@ -1457,13 +1457,13 @@ def key_file(tmp_path: Path) -> Path:
 def test_the_command_verifies_a_log_with_the_key_beside_it(path: Path, run: Any) -> None:
     anchor = write(path, 3, key=None).checkpoint()
 
-    assert run("verify", path) == (0, f"The log is as it was written: 3 lines, 1 to 3.\nAnchor: {anchor}\n", "")
+    assert run("verify", path) == (0, f"Verification passed: 3 lines.\nCheckpoint: {anchor}\n", "")
     assert run("verify", path, "--checkpoint", anchor)[0] == 0
     assert run("verify", path, "--checkpoint", f"4:{'0' * 64}")[:2] == (
         1,
         f"""truncated: the anchor knows line 4, gone from the end
-The log is NOT as it was written; 3 lines, 1 to 3, are in order.
-Anchor: {anchor}
+Verification failed: 1 violation.
+Checkpoint: {anchor}
 """,
     )
 
@@ -1489,21 +1489,21 @@ def test_the_command_tells_another_key_from_a_changed_line(path: Path, run: Any,
 
     assert status == 1
     assert "... and 31 more" in out
-    assert "No line fits the key" in out
+    assert "No line matches the key" in out
 
 
 def test_the_command_says_what_it_cannot_do(path: Path, run: Any, key_file: Path) -> None:
     write(path, 1).close()
     key_file.with_name("bad").write_text("xyz", encoding="ascii")
     for words, message in [
-        (["verify", path], f"cannot read {path}.key: No such file"),
+        (["verify", path], f"Cannot read {path}.key: No such file"),
         (["verify", path.parent / "nothing", "--key", key_file], "nothing: No such file"),
         (["verify", path, "--key", key_file, "--checkpoint", "x"], "an anchor is SEQUENCE:MAC"),
         (["verify", path, "--key", key_file.with_name("bad")], "others may read the key"),
-        (["tail", path.parent / "nothing"], "cannot read"),
-        (["stats", path.parent], "cannot read"),
+        (["tail", path.parent / "nothing"], "Cannot read"),
+        (["stats", path.parent], "Cannot read"),
         (["tail", path, "-n", "-1"], "invalid"),
-        (["stats", path, "--", "x"], "only call takes"),
+        (["stats", path, "--", "x"], "Only `mcp-elicit call` accepts a command"),
         ([], "required"),
     ]:
         status, _, err = run(*words)
@@ -1526,8 +1526,8 @@ def test_the_command_prints_the_last_events_in_words(path: Path, run: Any) -> No
         re.sub(r"0[.]0\d\d s", "0 s", out)
         == f"""\
 2027-01-15T08:00:00.250000Z #4 mail: form; accept by policy (automatic_answers); reason: listed; \
-fields: name (policy), size, many, age; found: unsupported_field (odd); 0 s
-2027-01-15T08:00:00.250000Z #5 mail: url xn--80ak6aa92e.com; decline by user; warned: {warned}; 0 s
+fields: name (policy), size, many, age; diagnostics: unsupported_field (odd); 0 s
+2027-01-15T08:00:00.250000Z #5 mail: url xn--80ak6aa92e.com; decline by user; warnings: {warned}; 0 s
 """
     )
     assert run("tail", path)[1].count("\n") == 5
@@ -1572,9 +1572,9 @@ def test_the_command_counts(path: Path, run: Any) -> None:
     assert status == 0
     assert 0 <= found.pop("median_latency") < 1
     assert found == {
-        "questions": 4,
+        "requests": 4,
         "lost": 4,
-        "unreadable": 1,
+        "malformed": 1,
         "server": {"mail": 3, "bank": 1},
         "mode": {"form": 3, "url": 1},
         "outcome": {"answered": 4},
@@ -1583,7 +1583,7 @@ def test_the_command_counts(path: Path, run: Any) -> None:
         "policy": {"cooldown": 1},
     }
     _, out, _ = run("stats", path)
-    assert re.match(r"questions: 4; median latency: 0\.\d{3} s\nlost events: 4; unreadable lines: 1\nserver:\n", out)
+    assert re.match(r"Requests: 4\. Median latency: 0\.\d{3} s\.\nLost events: 4\. Invalid lines: 1\.\nserver:\n", out)
     assert "   3 mail\n" in out
 
 

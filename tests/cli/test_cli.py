@@ -1,3 +1,5 @@
+"""The command line."""
+
 from __future__ import annotations
 
 import io
@@ -11,9 +13,10 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_elicit_client.cli.main import _PrintableFormatter, main
-from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, lint
-from mcp_elicit_client.demo.requests import QUESTIONS
+from mcp_elicit_client.cli.main import _SanitizingFormatter, main
+from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
+from mcp_elicit_client.core.schema.lint import lint
+from mcp_elicit_client.demo.server import REQUESTS
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.support import cases, corpus, form_params, http_server
@@ -61,16 +64,16 @@ def test_every_command_has_help(run: Any, command: str) -> None:
     ("words", "message"),
     [
         ([], "required"),
-        (["call", "x"], "call needs either --url URL or -- COMMAND"),
-        (["call", "x", "--url", "http://x", "--", "y"], "call needs either --url URL or -- COMMAND"),
+        (["call", "x"], "Pass either --url URL or -- COMMAND"),
+        (["call", "x", "--url", "http://x", "--", "y"], "Pass either --url URL or -- COMMAND"),
         (["call", "x", "--args", "{", "--", "y"], "--args is not JSON"),
         (["call", "x", "--args", "[]", "--", "y"], "--args must be a JSON object"),
-        (["demo", "--", "x"], "only call takes -- COMMAND"),
-        (["show", "/does/not/exist"], "cannot read /does/not/exist: No such file"),
+        (["demo", "--", "x"], "Only `mcp-elicit call` accepts a command after `--`."),
+        (["show", "/does/not/exist"], "Cannot read /does/not/exist: No such file"),
         (["lint", "x", "--protocol-version", "2020-01-01"], "invalid choice"),
     ],
 )
-def test_a_command_line_that_makes_no_sense_is_told_why(run: Any, words: list[str], message: str) -> None:
+def test_a_usage_error_says_what_is_wrong(run: Any, words: list[str], message: str) -> None:
     status, _, err = run(*words)
 
     assert status == 2
@@ -78,7 +81,7 @@ def test_a_command_line_that_makes_no_sense_is_told_why(run: Any, words: list[st
 
 
 @pytest.mark.parametrize("data", [b"{", b"\xff\xfe", b"[" * 100_000])
-def test_a_file_that_is_no_json_is_told_so(run: Any, data: bytes) -> None:
+def test_a_file_that_is_not_json_is_a_usage_error(run: Any, data: bytes) -> None:
     status, _, err = run("show", file=data)
 
     assert status == 2
@@ -86,7 +89,7 @@ def test_a_file_that_is_no_json_is_told_so(run: Any, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("file", [GOOD, {"method": "elicitation/create", "params": GOOD}])
-def test_show_prints_the_result_where_nobody_is_there(run: Any, file: object) -> None:
+def test_show_without_a_user_prints_a_cancel(run: Any, file: object) -> None:
     status, out, err = run("show", "--headless", file=file)
 
     assert (status, json.loads(out)) == (0, {"action": "cancel"})
@@ -101,17 +104,17 @@ def test_a_request_is_read_from_standard_input(run: Any, monkeypatch: pytest.Mon
     assert (status, json.loads(out)) == (0, {"action": "cancel"})
 
 
-def test_a_file_without_end_is_not_read_to_its_end(run: Any) -> None:
+def test_the_size_of_a_file_is_limited(run: Any) -> None:
     status, _, err = run("show", "/dev/zero")
 
     assert status == 2
     assert "larger than" in err
 
 
-def test_show_tells_what_was_wrong_with_the_request(run: Any) -> None:
+def test_show_prints_the_diagnostics_of_the_request(run: Any) -> None:
     _, _, err = run("show", "--headless", file=ODD)
 
-    assert "note: a: it has an unsupported type" in err
+    assert "Note: a: it has an unsupported type" in err
 
 
 def test_show_without_a_terminal_cancels(run: Any) -> None:
@@ -121,15 +124,15 @@ def test_show_without_a_terminal_cancels(run: Any) -> None:
     assert "there is no terminal to ask at" in err
 
 
-def test_show_refuses_what_nobody_could_answer(run: Any) -> None:
+def test_show_refuses_a_request_that_cannot_be_answered(run: Any) -> None:
     status, out, err = run("show", file=IMPOSSIBLE)
 
     assert (status, out) == (1, "")
     assert err == 'mcp-elicit: the required field "a" has an unsupported type\n'
 
 
-def test_lint_says_what_each_revision_says(run: Any) -> None:
-    status, out, _ = run("lint", file=QUESTIONS["pay_deposit"])
+def test_lint_checks_each_protocol_version(run: Any) -> None:
+    status, out, _ = run("lint", file=REQUESTS["pay_deposit"])
 
     assert status == 0
     assert out == (
@@ -137,12 +140,12 @@ def test_lint_says_what_each_revision_says(run: Any) -> None:
         "2025-11-25: allowed\n"
         "2026-07-28: allowed\n"
         "  note: /elicitationId: this revision has no elicitationId; the key is ignored\n"
-        "Here: can be answered.\n"
+        "mcp-elicit supports this request.\n"
     )
 
 
-def test_lint_of_one_revision_as_json(run: Any) -> None:
-    status, out, _ = run("lint", "--json", "--protocol-version", "2025-06-18", file=QUESTIONS["pay_deposit"])
+def test_lint_prints_one_version_as_json(run: Any) -> None:
+    status, out, _ = run("lint", "--json", "--protocol-version", "2025-06-18", file=REQUESTS["pay_deposit"])
 
     assert status == 1
     assert [(each["severity"], each["path"]) for each in json.loads(out)] == [("error", "/mode")]
@@ -152,10 +155,10 @@ def test_lint_says_why_a_request_cannot_be_answered(run: Any) -> None:
     status, out, _ = run("lint", file=IMPOSSIBLE)
 
     assert status == 1
-    assert "Here: refused, since the required field" in out
+    assert "mcp-elicit rejects this request: the required field" in out
 
 
-def test_lint_says_what_is_survived(run: Any) -> None:
+def test_lint_prints_the_diagnostics_of_the_request(run: Any) -> None:
     _, out, _ = run("lint", file=ODD)
 
     assert "  unsupported_field: a: it has an unsupported type\n" in out
@@ -179,7 +182,7 @@ FIELDS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("field", "refusing"), FIELDS)
-def test_a_field_is_allowed_or_not_by_each_revision(field: dict[str, Any], refusing: tuple[str, ...]) -> None:
+def test_a_field_is_allowed_or_not_by_each_version(field: dict[str, Any], refusing: tuple[str, ...]) -> None:
     findings = lint(form_params({"type": "object", "properties": {"f": field}}))
 
     assert tuple(dict.fromkeys(each.protocol_version for each in findings if each.severity == "error")) == refusing
@@ -198,7 +201,7 @@ def test_a_field_is_allowed_or_not_by_each_revision(field: dict[str, Any], refus
         {"mode": "url", "message": "m"},
     ],
 )
-def test_a_malformed_request_is_allowed_by_no_revision(params: dict[str, Any]) -> None:
+def test_a_malformed_request_is_allowed_by_no_version(params: dict[str, Any]) -> None:
     assert {each.protocol_version for each in lint(params) if each.severity == "error"} == set(PROTOCOL_VERSIONS)
 
 
@@ -209,31 +212,31 @@ def test_lint_finds_exactly_what_the_table_says(case: Any) -> None:
     assert case["findings"] == findings
 
 
-def test_what_is_no_request_cannot_be_linted() -> None:
+def test_lint_raises_if_the_params_are_not_an_object() -> None:
     with pytest.raises(RequestError):
         lint([])
 
 
-def test_lint_agrees_with_the_schemas_of_the_revisions_on_the_corpus() -> None:
+def test_lint_agrees_with_the_schemas_of_the_versions_on_the_corpus() -> None:
     compared = 0
     for row in corpus("requests.jsonl"):
         if not isinstance(row["params"], dict):
             continue
         refusing = {each.protocol_version for each in lint(row["params"]) if each.severity == "error"}
-        for revision in PROTOCOL_VERSIONS:
+        for version in PROTOCOL_VERSIONS:
             compared += 1
-            assert row[f"schema_{revision.replace('-', '_')}"] == (revision not in refusing), row["id"]
+            assert row[f"schema_{version.replace('-', '_')}"] == (version not in refusing), row["id"]
 
     assert compared > 900
 
 
-def test_the_demo_asks_everything_in_every_era(run: Any) -> None:
+def test_the_demo_calls_every_tool_in_every_mode(run: Any) -> None:
     status, out, _ = run("demo", "--auto")
 
     assert status == 0
-    assert out.count("Calling its tool") == (6 if supports_multi_round_trip() else 3)
+    assert out.count("Calling the tool") == (6 if supports_multi_round_trip() else 3)
     assert out.count('"guests": 2') == (2 if supports_multi_round_trip() else 1)
-    assert ("speaks 2026-07-28" in out) is supports_multi_round_trip()
+    assert ("protocol version 2026-07-28" in out) is supports_multi_round_trip()
 
 
 def test_call_lists_the_tools(run: Any) -> None:
@@ -243,7 +246,7 @@ def test_call_lists_the_tools(run: Any) -> None:
     assert out.startswith("book_table\n  | Welcome!")
 
 
-ASKS_AS_BEFORE = """
+SERVER_INITIATED = """
 from mcp.server.mcpserver import Context, MCPServer
 from pydantic import BaseModel
 app = MCPServer("weather")
@@ -257,25 +260,25 @@ app.run()
 
 
 @pytest.mark.rounds
-def test_call_says_what_a_server_needs_that_asks_as_servers_did_before(run: Any) -> None:
-    server = ["--", sys.executable, "-c", ASKS_AS_BEFORE]
+def test_call_suggests_legacy_for_servers_with_server_initiated_requests(run: Any) -> None:
+    server = ["--", sys.executable, "-c", SERVER_INITIATED]
     status, _, err = run("call", "forecast", "--headless", *server)
     assert status == 1
-    assert "needs --legacy" in err
+    assert "pass --legacy" in err
 
     status, out, err = run("call", "forecast", "--headless", "--legacy", *server)
     assert (status, "cancel" in out, "--legacy" in err) == (0, True, False)
 
 
 @pytest.mark.parametrize("legacy", [[], ["--legacy"]])
-def test_call_prints_what_the_tool_returns(run: Any, legacy: list[str]) -> None:
+def test_call_prints_the_text_of_the_result(run: Any, legacy: list[str]) -> None:
     status, out, _ = run("call", "confirm_booking", "--headless", *legacy, *DEMO)
 
     assert status == 0
     assert json.loads(out)["action"] == "cancel"
 
 
-def test_call_prints_the_result_as_on_the_wire(run: Any) -> None:
+def test_call_prints_the_result_as_json(run: Any) -> None:
     status, out, _ = run("call", "confirm_booking", "--headless", "--json", *DEMO)
 
     assert status == 0
@@ -290,11 +293,11 @@ def test_call_prints_the_result_as_on_the_wire(run: Any) -> None:
         [sys.executable, "-c", "import sys; sys.exit('no \\x1b[2J config')"],
     ],
 )
-def test_a_server_that_cannot_be_reached_is_told_in_words(run: Any, command: list[str]) -> None:
+def test_a_server_that_does_not_start_is_explained(run: Any, command: list[str]) -> None:
     status, _, err = run("call", "x", "--", *command)
 
     assert status == 1
-    assert err.startswith("mcp-elicit: the server failed: ")
+    assert err.startswith("mcp-elicit: The server failed: ")
     assert "\x1b" not in err
     assert ("| no \\u{1b}[2J config" in err) is ("config" in command[-1])
 
@@ -323,7 +326,7 @@ def test_an_interrupt_ends_the_command(run: Any, monkeypatch: pytest.MonkeyPatch
     assert run("show", file=GOOD)[0] == 130
 
 
-def test_a_reader_that_goes_away_ends_the_command_in_silence() -> None:
+def test_a_closed_output_ends_the_command_silently() -> None:
     command = [sys.executable, "-m", "mcp_elicit_client.cli", "call", *DEMO]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -335,7 +338,7 @@ def test_a_reader_that_goes_away_ends_the_command_in_silence() -> None:
     assert err == b""
 
 
-def test_log_lines_reach_the_terminal_clean() -> None:
+def test_log_lines_are_sanitized() -> None:
     record = logging.LogRecord("x", logging.ERROR, "x", 1, "server says %s", ("\x1b[2J",), None)
 
-    assert _PrintableFormatter("%(message)s").format(record) == "server says \\u{1b}[2J"
+    assert _SanitizingFormatter("%(message)s").format(record) == "server says \\u{1b}[2J"

@@ -20,7 +20,7 @@ from mcp_elicit_client import (
     validate,
 )
 from mcp_elicit_client.core.validation.content import validate_without_patterns
-from mcp_elicit_client.testing.payloads import PAYLOADS
+from mcp_elicit_client.testing import PAYLOADS
 from tests.support import cases, corpus, example_answer, form_params
 from tests.support.strategies import JSON, SCHEMA
 

@@ -1,4 +1,4 @@
-"""The whole way: a person at a terminal, the command, a real server of others."""
+"""From the terminal through the command to real servers of others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FORM = "trigger-elicitation-request"
 @contextmanager
 def terminal(*words: str, environment: dict[str, str] | None = None) -> Iterator[Any]:
     environment = {**(environment or os.environ), "TERM": "dumb", "NO_COLOR": "1"}
-    # Whoever runs the tests may have a terminal of another size.
+    # The terminal that runs the tests may have another size.
     environment = {name: value for name, value in environment.items() if name not in {"COLUMNS", "LINES"}}
     child = pexpect.spawn(
         COMMAND[0],
@@ -52,8 +52,8 @@ def everything() -> list[str]:
     return ["--", npm_tool("mcp-server-everything"), "stdio"]
 
 
-@pytest.mark.parametrize("era", [[], ["--legacy"]])
-def test_all_thirteen_fields_of_a_real_server_are_answered(era: list[str]) -> None:
+@pytest.mark.parametrize("mode", [[], ["--legacy"]])
+def test_all_thirteen_fields_of_a_real_server_are_answered(mode: list[str]) -> None:
     typed = [
         "Ada Lovelace",
         "yes",
@@ -69,12 +69,12 @@ def test_all_thirteen_fields_of_a_real_server_are_answered(era: list[str]) -> No
         "Tuna, Trout",
         "dogs",
     ]
-    with terminal("call", *era, *everything(), environment=npm_environment()) as child:
-        say(child, "(Enter to leave): ", FORM)
+    with terminal("call", *mode, *everything(), environment=npm_environment()) as child:
+        say(child, "(press Enter to quit): ", FORM)
         for line in typed:
             say(child, "\r\n> ", line)
         review = say(child, "cancel: ", "send")
-        shown = say(child, "(Enter to leave): ", "")
+        shown = say(child, "(press Enter to quit): ", "")
         child.expect(pexpect.EOF)
         child.wait()
 
@@ -84,7 +84,7 @@ def test_all_thirteen_fields_of_a_real_server_are_answered(era: list[str]) -> No
 
 
 def echoed(shown: str) -> Any:
-    """Read the content that the server says it got."""
+    """Return the content that the server reports."""
     raw = shown[shown.index("Raw result: ") + len("Raw result: ") :]
     return json.JSONDecoder().raw_decode(raw.replace("\r\n", "\n"))[0]["content"]
 
@@ -98,9 +98,9 @@ def test_a_url_of_a_real_server_is_shown_and_opened_after_consent(tmp_path: Path
     arguments = json.dumps({"url": url, "message": "Please sign in"})
     environment = {**npm_environment(), "BROWSER": str(browser)}
     with terminal("call", "--legacy", "--name", "everything", *everything(), environment=environment) as child:
-        say(child, "(Enter to leave): ", f"trigger-url-elicitation {arguments}")
+        say(child, "(press Enter to quit): ", f"trigger-url-elicitation {arguments}")
         asked = say(child, "cancel: ", "open")
-        shown = say(child, "(Enter to leave): ", "")
+        shown = say(child, "(press Enter to quit): ", "")
         child.expect(pexpect.EOF)
 
     assert url in asked
@@ -110,7 +110,7 @@ def test_a_url_of_a_real_server_is_shown_and_opened_after_consent(tmp_path: Path
     assert "accept" in shown
 
 
-def test_a_url_that_a_real_server_wants_visited_first_is_asked_about_and_the_call_tried_again(tmp_path: Path) -> None:
+def test_a_required_url_is_shown_and_the_call_is_repeated(tmp_path: Path) -> None:
     opened = tmp_path / "opened"
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\nprintf "%s\\n" "$1" >> {opened}\n')
@@ -118,11 +118,11 @@ def test_a_url_that_a_real_server_wants_visited_first_is_asked_about_and_the_cal
     arguments = json.dumps({"url": "https://example.com/", "message": "m", "errorPath": True})
     environment = {**npm_environment(), "BROWSER": str(browser)}
     with terminal("call", "--legacy", *everything(), environment=environment) as child:
-        say(child, "(Enter to leave): ", f"trigger-url-elicitation {arguments}")
+        say(child, "(press Enter to quit): ", f"trigger-url-elicitation {arguments}")
         first = say(child, "cancel: ", "open")
         say(child, "done / reopen / decline / cancel: ", "done")
         second = say(child, "cancel: ", "open")
-        shown = say(child, "(Enter to leave): ", 'echo {"message": "still here"}')
+        shown = say(child, "(press Enter to quit): ", 'echo {"message": "still here"}')
         child.expect_exact("Echo: still here")
 
     assert "https://modelcontextprotocol.io" in first
@@ -131,12 +131,12 @@ def test_a_url_that_a_real_server_wants_visited_first_is_asked_about_and_the_cal
     assert '"action": "accept"' in shown
 
 
-def test_a_url_that_is_to_be_visited_first_and_is_not_fails_the_call_in_words() -> None:
+def test_a_declined_required_url_fails_the_call_with_an_explanation() -> None:
     arguments = json.dumps({"url": "https://example.com/", "message": "m", "errorPath": True})
     with terminal("call", "--legacy", *everything(), environment=npm_environment()) as child:
-        say(child, "(Enter to leave): ", f"trigger-url-elicitation {arguments}")
+        say(child, "(press Enter to quit): ", f"trigger-url-elicitation {arguments}")
         say(child, "cancel: ", "decline")
-        shown = say(child, "(Enter to leave): ", 'echo {"message": "still here"}')
+        shown = say(child, "(press Enter to quit): ", 'echo {"message": "still here"}')
         child.expect_exact("Echo: still here")
 
     assert "the server wants a URL visited first, which was not done: the user declined" in shown
@@ -161,7 +161,7 @@ def demo() -> list[str]:
     return ["--", sys.executable, "-m", "mcp_elicit_client.demo.server"]
 
 
-def test_the_demo_in_a_terminal_asks_the_person() -> None:
+def test_the_demo_in_a_terminal_asks_the_user() -> None:
     with terminal("demo") as child:
         for _ in range(13):
             say(child, "\r\n> ", "")
@@ -179,7 +179,7 @@ def test_show_asks_at_the_terminal_and_prints_the_result(tmp_path: Path) -> None
     file.write_text(json.dumps({"message": "m", "requestedSchema": {"properties": {"n": {"type": "integer"}}}}))
     with terminal("show", str(file)) as child:
         say(child, "\r\n> ", "12abc")
-        child.expect_exact("Must be a whole number.")
+        child.expect_exact("Enter a whole number.")
         say(child, "\r\n> ", "12")
         say(child, "cancel: ", "send")
         child.expect(pexpect.EOF)
@@ -188,15 +188,15 @@ def test_show_asks_at_the_terminal_and_prints_the_result(tmp_path: Path) -> None
     assert json.loads(re.findall(r"\{.*\}", shown)[-1]) == {"action": "accept", "content": {"n": 12}}
 
 
-def test_a_wrong_tool_or_wrong_arguments_are_told_and_asked_for_again() -> None:
+def test_a_wrong_tool_or_wrong_arguments_can_be_corrected() -> None:
     with terminal("call", *demo()) as child:
-        say(child, "(Enter to leave): ", "nonsense")
-        child.expect_exact("There is no such tool.")
-        say(child, "(Enter to leave): ", "book_table {")
+        say(child, "(press Enter to quit): ", "nonsense")
+        child.expect_exact("Unknown tool.")
+        say(child, "(press Enter to quit): ", "book_table {")
         child.expect_exact("The arguments are not JSON.")
-        say(child, "(Enter to leave): ", "book_table []")
+        say(child, "(press Enter to quit): ", "book_table []")
         child.expect_exact("The arguments must be a JSON object.")
-        say(child, "(Enter to leave): ", "")
+        say(child, "(press Enter to quit): ", "")
         child.expect(pexpect.EOF)
         child.wait()
 
@@ -205,7 +205,7 @@ def test_a_wrong_tool_or_wrong_arguments_are_told_and_asked_for_again() -> None:
 
 def test_an_interrupt_between_questions_ends_the_command_without_a_traceback() -> None:
     with terminal("call", *demo()) as child:
-        child.expect_exact("(Enter to leave): ")
+        child.expect_exact("(press Enter to quit): ")
         child.sendintr()
         child.expect(pexpect.EOF)
 

@@ -1,4 +1,4 @@
-"""``mcp-elicit check``: callbacks graded in processes of their own."""
+"""``mcp-elicit check``: scenarios on callbacks in other processes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import pytest
 
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.testing import SCENARIOS
-from mcp_elicit_client.testing.callback_loader import LoadError, find
+from mcp_elicit_client.testing.callback_under_test import CALLBACK_SHAPES, LoadError, load_callable
 from mcp_elicit_client.testing.runner import ScenarioRunner
-from mcp_elicit_client.testing.scenarios import GROUPS
 from tests.support import ROOT, skip_or_fail
 
 CONFIRMATION = "nobody-confirms-nothing"
-OURS = ["tests.support.subjects:callback", "--user", "tests.support.subjects:follow", "--server", "mail"]
+SCENARIO_GROUPS = dict.fromkeys(each.group for each in SCENARIOS.values())
+OURS = ["tests.support.callbacks:callback", "--user", "tests.support.callbacks:follow", "--server", "mail"]
 
 
 def check(*arguments: str, status: int | None = None) -> subprocess.CompletedProcess[str]:
@@ -41,25 +41,25 @@ def check(*arguments: str, status: int | None = None) -> subprocess.CompletedPro
     return run
 
 
-def verdicts(*arguments: str, status: int | None = None) -> dict[str, dict[str, Any]]:
+def results(*arguments: str, status: int | None = None) -> dict[str, dict[str, Any]]:
     report = json.loads(check(*arguments, "--json", status=status).stdout)
-    return {each["scenario"]: each for each in report["verdicts"]}
+    return {each["scenario"]: each for each in report["results"]}
 
 
-def test_ours_has_no_fault_and_leaves_nothing_untried() -> None:
-    found = verdicts(*OURS, "--only", "nobody there, and failures", status=0)
+def test_our_callback_passes_every_scenario_of_failures() -> None:
+    found = results(*OURS, "--only", "nobody there, and failures", status=0)
 
     assert len(found) > 10
     assert {each["outcome"] for each in found.values()} <= {"pass", "not applicable"}
 
 
-def test_a_terminal_line_by_line_has_no_fault() -> None:
-    groups = [word for group in GROUPS[:4] for word in ("--only", group.name)]
+def test_line_mode_passes_every_scenario() -> None:
+    groups = [word for group in list(SCENARIO_GROUPS)[:4] for word in ("--only", group)]
 
-    found = verdicts(
-        "tests.support.subjects:terminal",
+    found = results(
+        "tests.support.callbacks:terminal",
         "--user",
-        "tests.support.subjects:type_at",
+        "tests.support.callbacks:type_at",
         "--server",
         "mail",
         *groups,
@@ -70,8 +70,8 @@ def test_a_terminal_line_by_line_has_no_fault() -> None:
     assert {each["outcome"] for each in found.values()} <= {"pass", "not applicable"}
 
 
-def test_nobody_at_all_has_no_fault() -> None:
-    found = verdicts("tests.support.subjects:headless", status=0)
+def test_a_callback_without_a_user_fails_nothing() -> None:
+    found = results("tests.support.callbacks:headless", status=0)
 
     assert found[CONFIRMATION]["outcome"] == found["nobody-is-not-a-decline"]["outcome"] == "pass"
     assert found["form-accept-is-accept"]["outcome"] == "inconclusive"
@@ -88,36 +88,45 @@ EXPECTED = {
 }
 
 
-def test_a_callback_that_asks_at_standard_input_is_typed_to() -> None:
+def test_lines_are_typed_to_a_callback_that_reads_standard_input() -> None:
     only = [word for name in EXPECTED for word in ("--only", name)]
 
-    found = verdicts("tests/support/checked.py:asks", "--user", "tests/support/checked.py:types", *only, status=1)
+    found = results(
+        "tests/support/misbehaving_callbacks.py:asks",
+        "--user",
+        "tests/support/misbehaving_callbacks.py:types",
+        *only,
+        status=1,
+    )
 
     assert {name: each["outcome"] for name, each in found.items()} == EXPECTED
-    assert found["form-cancel-is-cancel"]["reason"] == "the interface has no way for it: there is no word for it"
+    assert (
+        found["form-cancel-is-cancel"]["reason"]
+        == "The interface does not support this action: There is no word for it."
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "scenario", "outcome", "reason"),
     [
-        ("hangs", "nobody-holds-up-nothing", "fail", "was stopped"),
-        ("hangs", "no-content-with-url", "inconclusive", "was stopped"),
-        ("crashes", CONFIRMATION, "fail", "the process died"),
-        ("leaves", CONFIRMATION, "fail", "SystemExit"),
+        ("hangs", "nobody-holds-up-nothing", "fail", "was stopped after 3 s"),
+        ("hangs", "no-content-with-url", "inconclusive", "was stopped after 3 s"),
+        ("crashes", CONFIRMATION, "fail", "The process crashed"),
+        ("exits", CONFIRMATION, "fail", "SystemExit"),
     ],
 )
-def test_what_hangs_or_crashes_is_stopped_and_told(
+def test_a_callback_that_hangs_or_crashes_is_stopped_and_reported(
     name: str, scenario: str, outcome: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    grading = ScenarioRunner(
-        callback=f"tests.support.checked:{name}",
+    runner = ScenarioRunner(
+        callback=f"tests.support.misbehaving_callbacks:{name}",
         scenarios=[scenario, "url-mode-gets-an-answer"],
         answer_timeout=1,
         scenario_timeout=3,
     )
 
-    found = list(grading.results())
+    found = list(runner.results())
 
     assert [each.scenario for each in found] == [scenario, "url-mode-gets-an-answer"]
     assert found[0].outcome == outcome
@@ -125,21 +134,33 @@ def test_what_hangs_or_crashes_is_stopped_and_told(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_text_lists_what_is_wrong_and_why() -> None:
-    run = check("tests.support.checked:accepts", "--only", CONFIRMATION, "--only", "too-long", status=1)
+def test_the_text_report_names_failures_reasons_and_references() -> None:
+    run = check("tests.support.misbehaving_callbacks:accepts", "--only", CONFIRMATION, "--only", "too-long", status=1)
 
     assert "FAIL nobody-confirms-nothing" in run.stdout
-    assert "Here: nobody was there, and the server got" in run.stdout
-    assert "See: NousResearch/hermes-agent#58778" in run.stdout
-    assert "inconclusive: it takes a user: say how to play yours (--user): too-long" in run.stdout
+    assert "Result: The user was absent, but the server received" in run.stdout
+    assert "Reference: NousResearch/hermes-agent#58778" in run.stdout
+    assert (
+        "inconclusive: The scenario needs a user. Pass --user to name the hook that plays yours. (too-long)"
+        in run.stdout
+    )
     assert "2 scenarios: 1 fail, 1 inconclusive" in run.stdout
     assert "\x1b" not in run.stdout
 
 
-def test_junit_counts_and_names(tmp_path: Path) -> None:
+def test_the_junit_report_counts_outcomes_and_names_scenarios(tmp_path: Path) -> None:
     file = tmp_path / "junit.xml"
 
-    check("tests.support.checked:accepts", "--only", CONFIRMATION, "--only", "too-long", "--junit", str(file), status=1)
+    check(
+        "tests.support.misbehaving_callbacks:accepts",
+        "--only",
+        CONFIRMATION,
+        "--only",
+        "too-long",
+        "--junit",
+        str(file),
+        status=1,
+    )
 
     suite = ET.parse(file).getroot()
     assert {name: suite.get(name) for name in ("tests", "failures", "skipped")} == {
@@ -150,8 +171,8 @@ def test_junit_counts_and_names(tmp_path: Path) -> None:
     assert [case.get("name") for case in suite] == ["too-long", CONFIRMATION]
 
 
-def test_strict_takes_what_could_not_be_tried_for_wrong() -> None:
-    arguments = ("tests.support.subjects:headless", "--only", "too-long")
+def test_inconclusive_scenarios_fail_with_strict() -> None:
+    arguments = ("tests.support.callbacks:headless", "--only", "too-long")
 
     check(*arguments, status=0)
     check(*arguments, "--strict", status=1)
@@ -165,24 +186,33 @@ def test_the_scenarios_can_be_listed_by_group() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
-        (["tests.nowhere:callback"], "cannot import tests.nowhere"),
-        (["tests/nowhere.py:callback"], "there is no file"),
-        (["tests.support.checked:nothing"], "has no nothing"),
-        (["tests.support.checked:NOTHING"], "cannot be called"),
-        (["tests.support.checked"], "is not MODULE:CALLABLE"),
-        (["tests.support.checked:asks", "--user", "tests.support.checked:nobody"], "has no nobody"),
-        (["tests.support.checked:asks", "--only", "nothing"], "there is no scenario or group nothing"),
-        (["tests.support.checked:asks", "--junit", "/nowhere/at/all.xml", "--only", CONFIRMATION], "cannot write"),
-        ([], "needs a CALLBACK"),
-        (["tests.support.checked:asks", "--list"], "needs a CALLBACK"),
-        (["tests.support.checked:asks", "--", "x"], "only call takes"),
-        (["tests.support.checked:asks", "--answer-timeout", "0"], "invalid"),
+        (["tests.nowhere:callback"], "Cannot import tests.nowhere"),
+        (["tests/nowhere.py:callback"], "There is no file"),
+        (["tests.support.misbehaving_callbacks:nothing"], "has no nothing"),
+        (["tests.support.misbehaving_callbacks:NOTHING"], "is not callable"),
+        (["tests.support.misbehaving_callbacks"], "is not MODULE:CALLABLE"),
+        (
+            ["tests.support.misbehaving_callbacks:asks", "--user", "tests.support.misbehaving_callbacks:nobody"],
+            "has no nobody",
+        ),
+        (
+            ["tests.support.misbehaving_callbacks:asks", "--only", "nothing"],
+            "There is no scenario or group named nothing",
+        ),
+        (
+            ["tests.support.misbehaving_callbacks:asks", "--junit", "/nowhere/at/all.xml", "--only", CONFIRMATION],
+            "Cannot write",
+        ),
+        ([], "Pass a CALLBACK or --list."),
+        (["tests.support.misbehaving_callbacks:asks", "--list"], "Pass a CALLBACK or --list."),
+        (["tests.support.misbehaving_callbacks:asks", "--", "x"], "Only `mcp-elicit call` accepts a command"),
+        (["tests.support.misbehaving_callbacks:asks", "--answer-timeout", "0"], "invalid"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_status_2(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_usage_errors_have_exit_status_2(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
     try:
@@ -190,35 +220,35 @@ def test_what_cannot_be_done_is_told_with_status_2(
     except SystemExit as usage:
         status = int(str(usage.code))
 
-    said = capsys.readouterr().err
-    assert (status, told in said, "Traceback" in said) == (2, True, False)
+    error = capsys.readouterr().err
+    assert (status, message in error, "Traceback" in error) == (2, True, False)
 
 
-def test_a_library_that_is_missing_is_named() -> None:
+def test_the_error_names_a_missing_library() -> None:
     with pytest.raises(LoadError, match="langchain_mcp_adapters"):
         list(
-            ScenarioRunner(callback="tests.support.checked:asks", shape="langchain", scenarios=[CONFIRMATION]).results()
+            ScenarioRunner(
+                callback="tests.support.misbehaving_callbacks:asks", shape="langchain", scenarios=[CONFIRMATION]
+            ).results()
         )
 
 
-def test_a_handler_of_fastmcp_is_graded_as_fastmcp_calls_it() -> None:
+def test_a_fastmcp_handler_is_called_as_by_fastmcp() -> None:
     if importlib.util.find_spec("fastmcp") is None:
         skip_or_fail("FastMCP is not installed")
-    handler = ["tests.support.subjects:fastmcp", "--shape", "fastmcp", *OURS[1:]]
+    handler = ["tests.support.callbacks:fastmcp", "--shape", "fastmcp", *OURS[1:]]
 
-    found = verdicts(*handler, "--only", "what the user decided", "--only", "URLs", status=0)
+    found = results(*handler, "--only", "what the user decided", "--only", "URLs", status=0)
 
     assert {each["outcome"] for each in found.values()} == {"pass"}
 
 
 def test_every_shape_can_be_chosen() -> None:
-    from mcp_elicit_client.testing.callback_loader import SHAPES
-
-    assert f"{{{','.join(SHAPES)}}}" in check("--help", status=0).stdout
+    assert f"{{{','.join(CALLBACK_SHAPES)}}}" in check("--help", status=0).stdout
 
 
-def test_a_callable_may_have_dots() -> None:
-    assert find("tests.support.checked:UserAction.saw") is not None
+def test_a_callable_may_be_a_dotted_path() -> None:
+    assert load_callable("tests.support.misbehaving_callbacks:UserAction.saw") is not None
 
 
 def test_the_list_of_scenarios_in_the_documentation_is_up_to_date() -> None:
@@ -229,7 +259,7 @@ def test_the_list_of_scenarios_in_the_documentation_is_up_to_date() -> None:
     assert page(text) == text
 
 
-def test_what_was_found_elsewhere_is_in_the_documentation_and_about_scenarios_that_exist() -> None:
+def test_the_findings_in_the_documentation_name_existing_scenarios() -> None:
     text = (ROOT / "docs" / "check.md").read_text(encoding="utf-8").partition("<!-- found -->")[2]
 
     found = re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE)

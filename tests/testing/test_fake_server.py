@@ -1,4 +1,4 @@
-"""Servers that ask what they are told to, and a user who follows a script."""
+"""Fake servers, hostile servers, and a user who follows a script."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from mcp.types import ElicitResult, ErrorData
 
@@ -36,7 +37,7 @@ URL = {"mode": "url", "message": "Please sign in", "url": "https://login.example
 
 
 UNSENDABLE = ("NaN", "surrogates", "5 000 deep")
-"""What no JSON parser lets through to a client."""
+"""Parts of the names of payloads that no JSON parser passes on to a client."""
 
 
 @pytest.fixture(params=DELIVERIES)
@@ -50,12 +51,14 @@ def callback_of(user: ScriptedUser) -> Any:
     return registry.callback("mail")
 
 
-async def asked(user: ScriptedUser, *questions: dict[str, Any], delivery: Delivery = "server-initiated") -> list[Any]:
+async def replies_to(
+    user: ScriptedUser, *requests: dict[str, Any], delivery: Delivery = "server-initiated"
+) -> list[Any]:
     async with FakeServer(delivery).connected(callback_of(user)) as server:
-        return [(await server.ask(question)).result for question in questions]
+        return [(await server.ask(request)).result for request in requests]
 
 
-async def test_a_server_keeps_what_it_got_as_it_is_on_the_wire(delivery: Delivery) -> None:
+async def test_a_server_records_replies_as_json(delivery: Delivery) -> None:
     async def callback(_context: Any, _params: Any) -> ElicitResult:
         return ElicitResult(action="accept", content={"guests": 2, "name": None})
 
@@ -67,7 +70,7 @@ async def test_a_server_keeps_what_it_got_as_it_is_on_the_wire(delivery: Deliver
     assert any("initialize" in json.dumps(each) or "inputResponses" in json.dumps(each) for each in server.received)
 
 
-async def test_a_server_asks_what_the_sdk_would_not_send(delivery: Delivery) -> None:
+async def test_a_server_sends_requests_that_the_sdk_would_refuse(delivery: Delivery) -> None:
     seen: list[Any] = []
 
     async def callback(_context: Any, params: Any) -> ElicitResult:
@@ -81,7 +84,7 @@ async def test_a_server_asks_what_the_sdk_would_not_send(delivery: Delivery) -> 
     assert seen[0]["requestedSchema"]["properties"] == schema["properties"]
 
 
-async def test_an_error_and_an_exception_are_told_apart_from_answers(delivery: Delivery) -> None:
+async def test_errors_and_exceptions_differ_from_answers(delivery: Delivery) -> None:
     async def refuses(_context: Any, _params: Any) -> ErrorData:
         return ErrorData(code=-32602, message="no such mode")
 
@@ -97,7 +100,7 @@ async def test_an_error_and_an_exception_are_told_apart_from_answers(delivery: D
     assert (reply.action, reply.accepted) == (None, False)
 
 
-async def test_questions_at_once_have_an_answer_each(delivery: Delivery) -> None:
+async def test_concurrent_requests_get_one_reply_each(delivery: Delivery) -> None:
     user = ScriptedUser().answers({"guests": 1}).answers({"guests": 1})
 
     async with FakeServer(delivery).connected(callback_of(user)) as server:
@@ -106,16 +109,16 @@ async def test_questions_at_once_have_an_answer_each(delivery: Delivery) -> None
     assert [reply.result for reply in replies] == [{"action": "accept", "content": {"guests": 1}}, {"action": "accept"}]
 
 
-async def test_an_era_that_the_sdk_does_not_speak_is_refused() -> None:
-    with pytest.raises(ValueError, match="does not speak"):
+async def test_a_delivery_that_the_sdk_does_not_support_is_refused() -> None:
+    with pytest.raises(ValueError, match="does not support the delivery"):
         FakeServer("2024")  # type: ignore[arg-type]
 
 
 # --- the user
 
 
-async def test_a_user_leaves_what_is_not_in_the_script_untouched(delivery: Delivery) -> None:
-    got = await asked(ScriptedUser().answers().answers({"guests": 0, "name": ""}), FORM, FORM, delivery=delivery)
+async def test_fields_that_are_not_in_the_script_stay_untouched(delivery: Delivery) -> None:
+    got = await replies_to(ScriptedUser().answers().answers({"guests": 0, "name": ""}), FORM, FORM, delivery=delivery)
 
     assert got == [
         {"action": "accept", "content": {"guests": 4}},
@@ -126,50 +129,51 @@ async def test_a_user_leaves_what_is_not_in_the_script_untouched(delivery: Deliv
 async def test_a_user_consents_declines_cancels_and_walks_away(delivery: Delivery) -> None:
     user = ScriptedUser().answers().declines().cancels().walks_away()
 
-    got = await asked(user, URL, FORM, URL, FORM, delivery=delivery)
+    got = await replies_to(user, URL, FORM, URL, FORM, delivery=delivery)
 
     assert [each["action"] for each in got] == ["accept", "decline", "cancel", "cancel"]
     assert [request.message for request in user.requests] == [q["message"] for q in (URL, FORM, URL, FORM)]
     assert (user.finished, user.unexpected) == (True, [])
 
 
-async def test_a_user_types_and_is_told_what_does_not_fit(delivery: Delivery) -> None:
+async def test_the_errors_of_typed_texts_are_shown(delivery: Delivery) -> None:
     user = ScriptedUser().types({"guests": "7", "name": "Ada"}).types({"guests": "many"})
 
-    got = await asked(user, FORM, FORM, delivery=delivery)
+    got = await replies_to(user, FORM, FORM, delivery=delivery)
 
     assert got == [{"action": "accept", "content": {"guests": 7, "name": "Ada"}}, {"action": "cancel"}]
-    assert user.errors_shown == [("guests", "Must be a whole number.")]
+    assert user.errors_shown == [("guests", "Enter a whole number.")]
 
 
-async def test_a_user_is_asked_beyond_the_script() -> None:
+async def test_requests_beyond_the_script_are_cancelled() -> None:
     user = ScriptedUser().declines()
 
-    got = await asked(user, FORM, URL)
+    got = await replies_to(user, FORM, URL)
 
     assert [each["action"] for each in got] == ["decline", "cancel"]
     assert [request.mode for request in user.unexpected] == ["url"]
 
 
-async def test_a_user_thinks_until_told_to_go_on(delivery: Delivery) -> None:
+async def test_a_user_waits_until_an_event_is_set(delivery: Delivery) -> None:
     go_on = anyio.Event()
     user = ScriptedUser().waits(go_on).waits(0.01).answers()
     got: list[Any] = []
 
     async def ask() -> None:
-        got.extend(await asked(user, FORM, delivery=delivery))
+        got.extend(await replies_to(user, FORM, delivery=delivery))
 
     async with anyio.create_task_group() as group:
         group.start_soon(ask)
-        while not user.requests:
-            await anyio.sleep(0.01)
+        with anyio.fail_after(10):
+            while not user.requests:
+                await anyio.lowlevel.checkpoint()
         assert (got, user.finished) == ([], False)
         go_on.set()
 
     assert got[0]["action"] == "accept"
 
 
-async def test_an_interface_that_breaks_tells_the_server_nothing(delivery: Delivery) -> None:
+async def test_a_failing_interface_reveals_nothing_to_the_server(delivery: Delivery) -> None:
     async with FakeServer(delivery).connected(callback_of(ScriptedUser().fails())) as server:
         reply = await server.ask(FORM)
 
@@ -177,31 +181,31 @@ async def test_an_interface_that_breaks_tells_the_server_nothing(delivery: Deliv
     assert FAILURE_TEXT not in json.dumps(server.received)
 
 
-# --- servers that mean harm
+# --- hostile servers
 
 
-async def test_a_question_that_is_taken_back_or_whose_server_dies_gets_no_answer() -> None:
-    for harm in ("die", "withdraw"):
-        user = ScriptedUser().waits()
-        async with HostileServer("server-initiated").connected(callback_of(user)) as server:
-            async with anyio.create_task_group() as group:
-                group.start_soon(server.ask, FORM)
-                await server.asked()
-                await getattr(server, harm)()
-                group.cancel_scope.cancel()
-            assert not any("result" in each and each["result"].get("action") for each in server.received)
+@pytest.mark.parametrize("interrupt", ["disconnect", "withdraw"])
+async def test_an_interrupted_request_gets_no_answer(interrupt: str) -> None:
+    user = ScriptedUser().waits()
+    async with HostileServer("server-initiated").connected(callback_of(user)) as server:
+        async with anyio.create_task_group() as group:
+            group.start_soon(server.ask, FORM)
+            await server.wait_until_pending()
+            await getattr(server, interrupt)()
+            group.cancel_scope.cancel()
+        assert not any("result" in each and each["result"].get("action") for each in server.received)
 
 
-async def test_a_server_that_dies_half_way_gets_no_answer() -> None:
+async def test_a_server_that_disconnects_gets_no_answer() -> None:
     async with HostileServer("server-initiated").connected(
         callback_of(ScriptedUser().waits(0.05).declines())
     ) as server:
-        reply = await server.die_half_way()
+        reply = await server.disconnect_while_pending()
 
     assert reply.result is None
 
 
-async def test_a_server_that_nags_stops_when_it_has_its_will(delivery: Delivery) -> None:
+async def test_a_server_nags_until_it_is_accepted(delivery: Delivery) -> None:
     user = ScriptedUser().declines().declines().answers({"name": "Ada"})
 
     async with HostileServer(delivery).connected(callback_of(user)) as server:
@@ -210,7 +214,7 @@ async def test_a_server_that_nags_stops_when_it_has_its_will(delivery: Delivery)
     assert [reply.action for reply in replies] == ["decline", "decline", "accept"]
 
 
-async def test_a_flood_reaches_the_user_as_questions() -> None:
+async def test_every_request_of_a_flood_reaches_the_user() -> None:
     user = ScriptedUser()
 
     async with HostileServer("server-initiated").connected(callback_of(user)) as server:
@@ -220,29 +224,29 @@ async def test_a_flood_reaches_the_user_as_questions() -> None:
 
 
 @pytest.mark.parametrize("name", SPOOFED_URLS)
-async def test_a_spoofed_url_reaches_no_user(name: str, delivery: Delivery) -> None:
+async def test_a_spoofed_url_does_not_reach_the_user(name: str, delivery: Delivery) -> None:
     user = ScriptedUser()
 
     async with HostileServer(delivery).connected(callback_of(user)) as server:
-        reply = await server.spoof(name)
+        reply = await server.send_spoofed_url(name)
 
     assert (user.requests, reply.accepted) == ([], False)
 
 
 @pytest.mark.parametrize("name", ESCAPE_SEQUENCES)
-async def test_escapes_reach_the_user_as_text(name: str, delivery: Delivery) -> None:
+async def test_escape_sequences_reach_the_user_sanitized(name: str, delivery: Delivery) -> None:
     user = ScriptedUser().declines()
 
     async with HostileServer(delivery).connected(callback_of(user)) as server:
-        assert (await server.escape(name)).action == "decline"
+        assert (await server.send_escape_sequence(name)).action == "decline"
 
     assert not set(user.requests[0].message) & set("\x1b\x07\x9b\r\b\u202e")
 
 
 @pytest.mark.parametrize("name", [name for name in PAYLOADS if not any(each in name for each in UNSENDABLE)])
-async def test_a_bomb_gets_an_answer(name: str) -> None:
+async def test_a_payload_gets_an_answer(name: str) -> None:
     async with HostileServer("server-initiated").connected(callback_of(ScriptedUser().declines())) as server:
         with anyio.fail_after(20):
-            reply = await server.bomb(name)
+            reply = await server.send_payload(name)
 
     assert reply.action in ("decline", "cancel") or reply.refused

@@ -1,4 +1,4 @@
-"""The pytest plugin, in runs of pytest of its own."""
+"""The pytest plugin, in separate runs of pytest."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_nonsense(elicitation):
     elicitation.user.types({"guests": "12abc"})
     reply = await elicitation.ask(FORM)
     assert reply.action == "cancel"
-    assert elicitation.user.errors_shown == [("guests", "Must be a whole number.")]
+    assert elicitation.user.errors_shown == [("guests", "Enter a whole number.")]
 
 async def test_own_callback(elicitation):
     from mcp.types import ElicitResult
@@ -43,8 +43,8 @@ async def test_own_callback(elicitation):
     async def always(_context, _params):
         return ElicitResult(action="accept", content={})
 
-    verdict = await elicitation.judge("nobody-confirms-nothing", always)
-    assert verdict.outcome == "fail"
+    result = await elicitation.run_scenario("nobody-confirms-nothing", always)
+    assert result.outcome == "fail"
 """
 
 
@@ -60,14 +60,14 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def test_a_user_follows_the_script_and_servers_get_the_answers(run: Run) -> None:
+def test_a_user_follows_the_script(run: Run) -> None:
     result = run(TESTS)
 
     result.assert_outcomes(passed=3)
     assert "elicitations" not in result.stdout.str()
 
 
-def test_the_report_lists_what_was_asked_and_what_came_out(run: Run, tmp_path: Path) -> None:
+def test_the_report_lists_requests_replies_and_results(run: Run, tmp_path: Path) -> None:
     result = run(TESTS, "--elicit-report")
 
     result.stdout.fnmatch_lines(
@@ -75,8 +75,8 @@ def test_the_report_lists_what_was_asked_and_what_came_out(run: Run, tmp_path: P
             "*elicitations*",
             "*::test_booking",
             "  form: How many guests?",
-            "  the server got *accept*guests*2*",
-            "  fail: nobody-confirms-nothing: nobody was there*",
+            "  The server received *accept*guests*2*",
+            "  fail: nobody-confirms-nothing: The user was absent*",
         ]
     )
 
@@ -92,8 +92,8 @@ def test_the_report_can_be_a_file(run: Run, tmp_path: Path) -> None:
         "test_nonsense",
         "test_own_callback",
     ]
-    assert report[0]["got"] == [{"result": {"action": "accept", "content": {"guests": 2}}, "error": None}]
-    assert report[2]["verdicts"][0]["outcome"] == "fail"
+    assert report[0]["replies"] == [{"result": {"action": "accept", "content": {"guests": 2}}, "error": None}]
+    assert report[2]["results"][0]["outcome"] == "fail"
 
 
 BEYOND = """
@@ -107,18 +107,23 @@ def test_it(elicitation):
 
 
 @pytest.mark.parametrize(
-    ("script", "strict", "outcomes", "told"),
+    ("script", "strict", "outcomes", "line"),
     [
-        ("pass", "pass", {"passed": 1, "errors": 1}, "*asked beyond the script: 'Sure[?]'*"),
+        ("pass", "pass", {"passed": 1, "errors": 1}, "*More requests arrived than were scripted: 'Sure[?]'*"),
         ("pass", "elicitation.strict = False", {"passed": 1}, "*1 passed*"),
-        ("elicitation.user.declines().declines()", "pass", {"passed": 1, "errors": 1}, "*not at its end*"),
+        (
+            "elicitation.user.declines().declines()",
+            "pass",
+            {"passed": 1, "errors": 1},
+            "*Steps of the script remain unused*",
+        ),
         ("elicitation.user.declines()", "pass", {"passed": 1}, "*1 passed*"),
     ],
 )
-def test_a_script_is_kept_to_the_letter(
-    run: Run, script: str, strict: str, outcomes: dict[str, int], told: str
+def test_a_script_must_be_followed_exactly_unless_strict_is_false(
+    run: Run, script: str, strict: str, outcomes: dict[str, int], line: str
 ) -> None:
     result = run(BEYOND.format(script=script, strict=strict))
 
     result.assert_outcomes(**outcomes)
-    result.stdout.fnmatch_lines([told])
+    result.stdout.fnmatch_lines([line])

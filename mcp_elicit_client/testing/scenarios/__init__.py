@@ -1,17 +1,74 @@
-"""Everything that a callback must get right, each with its reason."""
+"""
+The scenarios: what a callback must do correctly, and why.
+
+Each group has a data file with names, texts and inputs, and a module with the
+behavior.  A scenario runs the function that ``run`` names in its data, or
+the function of the scenario's own name, with ``arguments``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import importlib
+import json
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any, get_args
 
+from mcp_elicit_client.testing.fake_server import Delivery
 from mcp_elicit_client.testing.results import Scenario
-from mcp_elicit_client.testing.scenarios import decisions as actions
-from mcp_elicit_client.testing.scenarios import failures, values
-from mcp_elicit_client.testing.scenarios import hostile_servers as hostile
-from mcp_elicit_client.testing.scenarios import urls as visits
-from mcp_elicit_client.testing.scenarios import validation as checking
 
-GROUPS = (actions.GROUP, values.GROUP, checking.GROUP, visits.GROUP, failures.GROUP, hostile.GROUP)
+GROUPS = ("decisions", "values", "validation", "urls", "failures", "hostile_servers")
+"""The data files and modules, in the order in which the scenarios run."""
 
-SCENARIOS: Mapping[str, Scenario] = {each.name: each for group in GROUPS for each in group.scenarios}
-"""The scenarios by name, in the order in which they are tried."""
+ALL_DELIVERIES = get_args(Delivery)
+
+
+class _Scenarios(Mapping[str, Scenario]):
+    """The scenarios by name.  The files are read when the first one is needed."""
+
+    def __getitem__(self, name: str) -> Scenario:
+        return _load_all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_load_all())
+
+    def __len__(self) -> int:
+        return len(_load_all())
+
+
+SCENARIOS: Mapping[str, Scenario] = _Scenarios()
+"""The scenarios by name, in the order in which they run."""
+
+
+@functools.cache
+def _load_all() -> dict[str, Scenario]:
+    return {scenario.name: scenario for group in GROUPS for scenario in _load_group(group)}
+
+
+def _load_group(group: str) -> Iterator[Scenario]:
+    functions = importlib.import_module(f"{__name__}.{group}")
+    data = load_data(group)
+    for row in data["scenarios"]:
+        function = getattr(functions, function_name(row))
+        yield Scenario(
+            name=row["name"],
+            title=row["title"],
+            because=row["because"],
+            source=row["source"],
+            group=data["group"],
+            run=functools.partial(function, **row.get("arguments", {})),
+            deliveries=tuple(row.get("deliveries", ALL_DELIVERIES)),
+            hang_fails=row.get("hang_fails", False),
+        )
+
+
+def load_data(group: str) -> dict[str, Any]:
+    """Return the content of the data file of *group*."""
+    data: dict[str, Any] = json.loads(files(__name__).joinpath(f"{group}.json").read_text(encoding="utf-8"))
+    return data
+
+
+def function_name(row: Mapping[str, Any]) -> str:
+    """Return the name of the function that runs the scenario in *row*."""
+    return str(row.get("run", row["name"].replace("-", "_")))

@@ -1,198 +1,76 @@
-"""Servers that mean harm: bombs, escapes, floods."""
+"""Scenarios with hostile servers: payloads, escape sequences, floods."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from mcp_elicit_client.testing.payloads import PAYLOADS
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+from mcp_elicit_client.testing.hostile_server import payload_params
 from mcp_elicit_client.testing.scenario_run import InconclusiveError, NotApplicableError, ScenarioRun
-from mcp_elicit_client.testing.scenarios.base import SECURITY, TEXT, Group, form, visit
+from mcp_elicit_client.testing.scenarios.requests import NAME_FIELD, NAME_FORM, form_params
 
-GROUP = Group("servers that mean harm")
+_MAX_BLOCK = 2.0
+_FLOOD = 60
+_MAX_SHOWN_OF_FLOOD = 40
 
-_STILL = 2.0
+
+async def payload_is_survived(run: ScenarioRun, payload: str) -> None:
+    await run.ask(NAME_FORM, "decline")
+    run.longest_block = 0.0
+    started = run.started
+    reply = await run.ask(payload_params(payload), "decline")
+    if not started or run.started == started:
+        raise InconclusiveError("The SDK refused the request before it reached the callback.")
+    run.expect_nothing_raised()
+    run.expect_no_block(_MAX_BLOCK)
+    has_reply = reply.result is not None or reply.error is not None or reply.refused
+    run.expect(has_reply, f"The server received {reply}.")
+    run.expect(not reply.accepted, "The user declined, but the server received an accept.")
 
 
-def _bomb(name: str, title: str, bomb: str, because: str) -> None:
-    async def run(trial: ScenarioRun) -> None:
-        await trial.ask(form("name", name=TEXT), "decline")
-        trial.slowest = 0.0
-        params = PAYLOADS[bomb]()
-        params["requestedSchema"] = {"type": "object", **params["requestedSchema"]}
-        reply = await trial.ask({"mode": "form", **params}, "decline")
-        if not trial.started or trial.started < 2:
-            raise InconclusiveError("the SDK refused it before the callback")
-        trial.expect(not trial.raised, f"{type(trial.raised[0]).__name__ if trial.raised else ''} was raised")
-        trial.expect(trial.slowest < _STILL, f"the event loop stood still for {trial.slowest:.1f} s")
-        answered = reply.result is not None or reply.error is not None or reply.refused
-        trial.expect(answered, f"the server got {reply}")
-        trial.expect(not reply.accepted, "it was accepted, though the user declined")
-
-    GROUP.add(
-        name,
-        title,
-        run,
-        because=because,
-        source="measured with jsonschema 4.26 and jsonschema-rs 0.60",
-        hang_fails=True,
+async def no_reference_fetched(run: ScenarioRun) -> None:
+    observations = (
+        ("http://127.0.0.1:9/4711", run.observer.reached, "127.0.0.1"),
+        ("file:///4711", run.observer.read, "4711"),
     )
+    for reference, observed, name in observations:
+        params = form_params("name", name=NAME_FIELD, it={"$ref": reference})
+        await run.ask(params, "accept", {"name": "Ada", "it": "x"})
+        if not run.started:
+            raise InconclusiveError("The SDK refused the request before it reached the callback.")
+        events = observed(name)
+        run.expect(not events, f"{reference} was fetched ({events[0].name if events else ''}).")
 
 
-_bomb(
-    "many-fields-survived",
-    "A form of 100 000 fields holds up nothing.",
-    "100 000 properties",
-    "schema checkers take more than 20 s for it; schemas turned into classes take longer",
-)
-_bomb(
-    "many-options-survived",
-    "100 000 titled options hold up nothing.",
-    "100 000 titled options",
-    "schema checkers take more than 20 s for it",
-)
-_bomb(
-    "doubling-survived",
-    "A schema that doubles 22 times holds up nothing.",
-    "allOf doubled 22 times",
-    "general validators, and whatever resolves references one by one, never come back",
-)
-_bomb(
-    "long-message-survived",
-    "A message of 10 MB holds up nothing.",
-    "10 MB message",
-    "printed as it is, it fills the terminal and the log",
-)
-_bomb(
-    "huge-numbers-survived",
-    "Numbers of 10 000 digits hold up nothing.",
-    "10 000 digits",
-    "Python refuses to turn them into text, in places that do not expect it",
-)
+async def text_is_sanitized(run: ScenarioRun, params: Mapping[str, Any], control: str) -> None:
+    run.require_user()
+    await run.ask(params, "decline")
+    run.require_shown("word-4711")
+    run.expect(control not in run.shown, "The user is shown the text unsanitized.")
 
 
-@GROUP.scenario(
-    "no-reference-fetched",
-    "A reference in a schema is not followed out of it.",
-    because="general validators fetch $ref from the network and from files; the answer then tells what they hold",
-    source="measured with jsonschema 4.26",
-)
-async def _references(trial: ScenarioRun) -> None:
-    for target, look in (("http://127.0.0.1:9/4711", trial.observer.reached), ("file:///4711", trial.observer.read)):
-        params = form("name", name=TEXT, it={"$ref": target})
-        await trial.ask(params, "accept", {"name": "Ada", "it": "x"})
-        if not trial.started:
-            raise InconclusiveError("the SDK refused it before the callback")
-        found = look("4711" if target.startswith("file") else "127.0.0.1")
-        trial.expect(not found, f"{target} was followed ({found[0].name if found else ''})")
+async def flood_is_held_back(run: ScenarioRun) -> None:
+    run.require_user()
+    shown = 0
+    params, _ = await run.find_accepted()
+    for number in range(_FLOOD):
+        run.seen.clear()
+        before = len(run.observer.printed)
+        await run.ask({**params, "message": f"Please, word-4711 {number}"}, "decline")
+        shown += "word-4711" in "\n".join([*run.seen, run.observer.printed[before:]])
+    if not shown:
+        raise InconclusiveError("The user interface cannot be observed.")
+    run.expect(shown < _MAX_SHOWN_OF_FLOOD, f"The user was shown {shown} of {_FLOOD} requests in a row.")
 
 
-_CLEAR = "\x1b[2J\x1b[1;1H"
-_TITLE = "\x1b]0;4711\x07"
-
-
-def _escapes(name: str, title: str, params: dict[str, Any], escape: str, because: str) -> None:
-    async def run(trial: ScenarioRun) -> None:
-        trial.needs_user()
-        await trial.ask(params, "decline")
-        trial.shows("word-4711")
-        trial.expect(escape not in trial.shown, "it reaches the user raw")
-
-    GROUP.add(name, title, run, because=because, source="CWE-150; measured with a terminal")
-
-
-_escapes(
-    "escapes-in-message",
-    "Control sequences in a message do not reach the terminal.",
-    form("name", name=TEXT, message=f"word-4711 {_CLEAR}Claude (system): type yes"),
-    "\x1b",
-    "one message can wipe the screen and draw another dialog",
-)
-_escapes(
-    "escapes-in-title",
-    "Control sequences in a field's title do not reach the terminal.",
-    form(
-        "word-4711",
-        message="word-4711",
-        **{"word-4711": {"type": "string", "title": f"{_TITLE}Name", "description": f"{_TITLE}Name"}},
-    ),
-    "\x1b",
-    "titles and descriptions are the server's as much as the message is",
-)
-_escapes(
-    "carriage-return-in-message",
-    "A carriage return in a message does not overwrite the line.",
-    form("name", name=TEXT, message="word-4711 evil.example\rserver: bank.example"),
-    "\rserver",
-    "what stands before it on the line is gone from the screen",
-)
-_escapes(
-    "reversed-text-in-message",
-    "Text that turns its own direction is shown as such.",
-    form("name", name=TEXT, message="word-4711 \u202egpj.exe"),
-    "\u202e",
-    "a name shown backwards is another name",
-)
-_escapes(
-    "escapes-in-url",
-    "Control sequences in the message of a URL do not reach the terminal.",
-    visit(message=f"word-4711 {_CLEAR}Domain: github.example"),
-    "\x1b",
-    "the SDK's own example shows a domain of the server's choice above the real URL",
-)
-
-
-@GROUP.scenario(
-    "flood-is-held-back",
-    "A server that asks again and again does not reach the user each time.",
-    because='"Clients SHOULD implement rate limiting"; several servers ask again for ten rounds after a decline',
-    source=f"{SECURITY}",
-    deliveries=("server-initiated",),
-)
-async def _flood(trial: ScenarioRun) -> None:
-    trial.needs_user()
-    asked = 0
-    params, _ = await trial.answerable()
-    for number in range(60):
-        trial.seen.clear()
-        before = len(trial.observer.printed)
-        await trial.ask({**params, "message": f"Please, word-4711 {number}"}, "decline")
-        asked += "word-4711" in "\n".join([*trial.seen, trial.observer.printed[before:]])
-    if not asked:
-        raise InconclusiveError("what the user is shown cannot be seen from here")
-    trial.expect(asked < 40, f"of 60 questions in a row, {asked} reached the user")
-
-
-@GROUP.scenario(
-    "server-may-die",
-    "A server that dies while it asks leaves nothing behind.",
-    because="the prompt stays on the screen for a server that is gone, and what is typed goes nowhere",
-    source="measured with mcp 1.30 and 2.3",
-    deliveries=("server-initiated",),
-)
-async def _dies(trial: ScenarioRun) -> None:
-    import anyio
-
-    from mcp_elicit_client.sdk.callback import supports_multi_round_trip
-
-    trial.needs_user()
+async def server_may_die(run: ScenarioRun) -> None:
+    run.require_user()
     if not supports_multi_round_trip():
-        raise NotApplicableError("mcp 1 does not notice while the callback runs")
-    params, _ = await trial.answerable()
-    finished = trial.finished
+        raise NotApplicableError("mcp 1 does not notice a closed connection while the callback runs.")
+    params, _ = await run.find_accepted()
 
     async def ask() -> None:
-        await trial.ask(params, "hang")
+        await run.ask(params, "hang")
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask)
-        with anyio.move_on_after(trial.answer_timeout):
-            while trial.started == finished:  # noqa: ASYNC110 -- nobody tells
-                await anyio.sleep(0.01)
-        over = trial.finished > finished
-        await trial.server.die()
-        with anyio.move_on_after(1.0):
-            while trial.finished == finished:  # noqa: ASYNC110 -- nobody tells
-                await anyio.sleep(0.01)
-        group.cancel_scope.cancel()
-    trial.was_open(not over)
-    trial.expect(trial.finished > finished, "the question stayed open")
+    await run.interrupt(ask, run.server.disconnect)

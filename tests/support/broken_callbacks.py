@@ -1,8 +1,8 @@
 """
-A deliberately broken callback for each scenario of the kit.
+A broken callback for each scenario.
 
-Each stands between the SDK and a callback that is right, and spoils one
-thing: the question before it is asked, or the answer before it is sent.
+Each wraps a correct callback and breaks one thing: the request before it is
+passed on, or the answer before it is sent.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from typing import Any
 import anyio
 from mcp.types import ElicitResult, ErrorData
 
-from mcp_elicit_client.testing.scenario_run import CallbackUnderTest
-from mcp_elicit_client.testing.user_action import FAILURE_TEXT, UserAction
-from tests.support.subjects import scripted
+from mcp_elicit_client.testing import FAILURE_TEXT, CallbackUnderTest, UserAction
+from tests.support.callbacks import scripted
 
 Wire = dict[str, Any]
 Ask = Callable[[Wire], Any]
@@ -32,14 +31,14 @@ Break = Callable[[Wire, Ask, UserAction | None], Any]
 
 
 def broken(spoil: Break) -> CallbackUnderTest:
-    """Make a subject that is spoilt by *spoil*, which gets the question, who answers it rightly, and the wish."""
+    """Return a callback that is broken by *spoil*, which gets the request, the correct callback and the action."""
     good = scripted()
-    wishes: list[UserAction] = []
+    actions: list[UserAction] = []
 
-    def follow(wish: UserAction) -> Any:
-        wishes.append(wish)
+    def follow(action: UserAction) -> Any:
+        actions.append(action)
         assert good.user is not None
-        return good.user(wish)
+        return good.user(action)
 
     async def callback(context: Any, params: Any) -> Any:
         wire = params.model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -49,10 +48,10 @@ def broken(spoil: Break) -> CallbackUnderTest:
             answer: Wire = result.model_dump(by_alias=True, mode="json", exclude_none=True)
             return answer
 
-        answer = await spoil(wire, ask, wishes.pop(0) if wishes else None)
+        answer = await spoil(wire, ask, actions.pop(0) if actions else None)
         if not isinstance(answer, dict):
             return answer
-        # What an SDK would refuse to build is built all the same.
+        # The SDK would refuse to build some of these results.
         fields = {"action": answer.get("action"), "content": answer.get("content"), "meta": None}
         if "code" in answer:
             return ErrorData.model_validate(answer)
@@ -61,11 +60,11 @@ def broken(spoil: Break) -> CallbackUnderTest:
     return CallbackUnderTest(callback, follow, good.server)
 
 
-# --- spoiling the question
+# --- breaking the request
 
 
 def properties(change: Callable[[str, Wire], Wire]) -> Break:
-    async def spoil(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+    async def spoil(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
         if "requestedSchema" in wire:
             schema = wire["requestedSchema"]
             changed = {name: change(name, dict(each)) for name, each in schema.get("properties", {}).items()}
@@ -76,7 +75,7 @@ def properties(change: Callable[[str, Wire], Wire]) -> Break:
 
 
 def without(*keywords: str, when: Callable[[Wire], bool] = lambda _schema: True) -> Break:
-    """Forget *keywords* of a field's schema: what they say is not checked."""
+    """Remove *keywords* from the schema of each field, so that they are not checked."""
 
     def change(_name: str, schema: Wire) -> Wire:
         return {key: value for key, value in schema.items() if key not in keywords} if when(schema) else schema
@@ -95,13 +94,13 @@ def of_format(name: str) -> Break:
     return without("format", when=lambda schema: schema.get("format") == name)
 
 
-# --- spoiling the answer
+# --- breaking the answer
 
 
 def answers(change: Callable[[Wire, Wire], Any]) -> Break:
-    """Let *change* make of the question and the right answer a wrong one."""
+    """Replace the correct answer with the result of *change*, which gets the request and the answer."""
 
-    async def spoil(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+    async def spoil(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
         return change(wire, await ask(wire))
 
     return spoil
@@ -119,7 +118,7 @@ def becomes(action: str, instead: str, mode: str = "form", *, empty: bool = Fals
 
 
 def values(change: Callable[[Any], Any]) -> Break:
-    """Let *change* spoil every value."""
+    """Change every value with *change*."""
 
     def spoil(_wire: Wire, answer: Wire) -> Wire:
         if answer["action"] != "accept" or "content" not in answer:
@@ -130,7 +129,7 @@ def values(change: Callable[[Any], Any]) -> Break:
 
 
 def swap(value: Any, instead: Any) -> Break:
-    """Send *instead* of *value*, or nothing of it (...)."""
+    """Send *instead* in place of *value*; ... omits it."""
 
     def is_it(other: Any) -> bool:
         return bool(other == value) and type(other) is type(value)
@@ -149,7 +148,7 @@ def swap(value: Any, instead: Any) -> Break:
 
 
 def decides(word: str, instead: str) -> Break:
-    """Take the text *word* for a decision."""
+    """Treat the text *word* as a decision."""
 
     def spoil(_wire: Wire, answer: Wire) -> Wire:
         return {"action": instead} if word in (answer.get("content") or {}).values() else answer
@@ -158,7 +157,7 @@ def decides(word: str, instead: str) -> Break:
 
 
 def fills(kind: Callable[[Wire], bool], value: Any) -> Break:
-    """Send *value* for every optional field of a *kind* that nobody touched."""
+    """Send *value* for every optional field of a *kind* that the user did not touch."""
 
     def spoil(wire: Wire, answer: Wire) -> Wire:
         if answer["action"] != "accept" or "requestedSchema" not in wire:
@@ -175,19 +174,19 @@ def is_type(name: str) -> Callable[[Wire], bool]:
 
 
 def unchecked(fits: Callable[[Any], bool]) -> Break:
-    """Send what the user means, unchecked, where it is a value that *fits*."""
+    """Send the content of the user unchecked if *fits* returns True for one of its values."""
 
-    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    async def spoil(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
         answer = await ask(wire)
-        if wish is not None and wish.action == "accept" and any(map(fits, wish.content.values())):
-            return {"action": "accept", "content": dict(wish.content)}
+        if action is not None and action.action == "accept" and any(map(fits, action.content.values())):
+            return {"action": "accept", "content": dict(action.content)}
         return answer
 
     return spoil
 
 
 def sends_defaults(value: Any) -> Break:
-    """Send the default *value* as it stands, whether it fits or not."""
+    """Send the default *value* unchecked."""
 
     def spoil(wire: Wire, answer: Wire) -> Wire:
         if answer["action"] != "accept" or "requestedSchema" not in wire:
@@ -203,23 +202,23 @@ def sends_defaults(value: Any) -> Break:
     return answers(spoil)
 
 
-# --- doing something beside
+# --- doing something else
 
 
 def beside(act: Callable[[Wire, UserAction | None], Any]) -> Break:
-    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
-        act(wire, wish)
+    async def spoil(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
+        act(wire, action)
         return await ask(wire)
 
     return spoil
 
 
 def at_url(act: Callable[[str], Any]) -> Break:
-    return beside(lambda wire, _wish: act(wire["url"]) if wire.get("mode") == "url" else None)
+    return beside(lambda wire, _action: act(wire["url"]) if wire.get("mode") == "url" else None)
 
 
 def accepts_url(prefix: str) -> Break:
-    async def spoil(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+    async def spoil(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
         if str(wire.get("url", "")).startswith(prefix):
             return {"action": "accept"}
         return await ask(wire)
@@ -228,18 +227,18 @@ def accepts_url(prefix: str) -> Break:
 
 
 def shows(make: Callable[[Wire], str]) -> Break:
-    """Show the user what *make* makes of the question, and nothing else."""
+    """Show the user only the text that *make* returns for the request."""
 
-    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    async def spoil(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
         answer = await ask(wire)
-        if wish is not None:
-            wish.seen[:] = [make(wire)]
+        if action is not None:
+            action.seen[:] = [make(wire)]
         return answer
 
     return spoil
 
 
-async def fetch(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+async def fetch(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
     if wire.get("mode") == "url":
         with suppress(OSError):
             await asyncio.to_thread(urllib.request.urlopen, wire["url"].replace("https", "http"), timeout=0.01)
@@ -247,13 +246,13 @@ async def fetch(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
 
 
 def absent(instead: Any, *, empty: bool | None = None, mode: str = "form") -> Break:
-    """Answer *instead* where nobody is there."""
+    """Answer *instead* if the user is absent."""
 
-    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+    async def spoil(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
         is_empty = not wire.get("requestedSchema", {}).get("properties")
         if (
-            wish is not None
-            and wish.action == "absent"
+            action is not None
+            and action.action == "absent"
             and wire.get("mode", "form") == mode
             and empty in (None, is_empty)
         ):
@@ -266,10 +265,10 @@ def absent(instead: Any, *, empty: bool | None = None, mode: str = "form") -> Br
 
 
 def interface(instead: Any) -> Break:
-    """Answer *instead* where the interface breaks."""
+    """Answer *instead* if the interface fails."""
 
-    async def spoil(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
-        if wish is not None and wish.action == "fail":
+    async def spoil(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
+        if action is not None and action.action == "fail":
             if isinstance(instead, Exception):
                 raise instead
             return instead
@@ -278,31 +277,31 @@ def interface(instead: Any) -> Break:
     return spoil
 
 
-async def hangs_alone(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
-    if wish is not None and wish.action == "absent":
+async def hangs_alone(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
+    if action is not None and action.action == "absent":
         await anyio.sleep_forever()
     return await ask(wire)
 
 
-async def hangs_at_empty(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+async def hangs_at_empty(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
     if wire.get("mode", "form") == "form" and not wire["requestedSchema"].get("properties"):
         await anyio.sleep_forever()
     return await ask(wire)
 
 
-async def impatient(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+async def impatient(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
     with anyio.move_on_after(0.3):
         return await ask(wire)
     return {"action": "cancel"}
 
 
-async def blocks(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
-    if wish is not None:
-        time.sleep(wish.after)  # noqa: ASYNC251 -- it is broken
+async def blocks(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
+    if action is not None:
+        time.sleep(action.after)  # noqa: ASYNC251 -- it is broken
     return await ask(wire)
 
 
-async def swallows(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+async def swallows(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
     try:
         return await ask(wire)
     except BaseException:
@@ -311,49 +310,49 @@ async def swallows(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
         return {"action": "cancel"}
 
 
-async def mixes_up(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
-    """Answer the second question as if it were the first."""
+async def mixes_up(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
+    """Answer the second request as if it were the first."""
     answer = await ask(wire)
     content = answer.get("content", {})
     return {"action": "accept", "content": {"fruit": content["city"]}} if "city" in content else answer
 
 
-async def python_pattern(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
-    """Check patterns with Python's re, in the event loop, and as a whole."""
+async def python_pattern(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
+    """Check patterns with Python's re.fullmatch, in the event loop."""
     for name, schema in wire.get("requestedSchema", {}).get("properties", {}).items():
-        value = wish.content.get(name) if wish is not None and wish.action == "accept" else None
+        value = action.content.get(name) if action is not None and action.action == "accept" else None
         if "pattern" in schema and isinstance(value, str) and not re.fullmatch(schema["pattern"], value):
             return {"action": "cancel"}
     return await ask(wire)
 
 
-async def newline_pattern(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+async def newline_pattern(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
     """Check patterns with Python's re.match."""
     for name, schema in wire.get("requestedSchema", {}).get("properties", {}).items():
-        value = wish.content.get(name) if wish is not None else None
+        value = action.content.get(name) if action is not None else None
         if "pattern" in schema and isinstance(value, str) and re.match(schema["pattern"], value):
             return {"action": "accept", "content": {name: value}}
     return await ask(wire)
 
 
-async def reads_meta(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+async def reads_meta(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
     return {"action": "cancel"} if "$schema" in wire.get("requestedSchema", {}) else await ask(wire)
 
 
-async def forms_only(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+async def forms_only(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
     wire["requestedSchema"]["properties"]
     return await ask(wire)
 
 
-async def quotes_values(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
-    if wish is not None and any(not isinstance(value, (int, float)) for value in wish.content.values()):
-        return {"code": -32602, "message": f"validation error: {dict(wish.content)}"}
+async def quotes_values(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
+    if action is not None and any(not isinstance(value, (int, float)) for value in action.content.values()):
+        return {"code": -32602, "message": f"validation error: {dict(action.content)}"}
     return await ask(wire)
 
 
 def chokes(at: Callable[[Wire], bool]) -> Break:
-    """Stand still at a question that is too large."""
-    return beside(lambda wire, _wish: time.sleep(2.2) if at(wire) else None)
+    """Block at a request that is too large."""
+    return beside(lambda wire, _action: time.sleep(2.2) if at(wire) else None)
 
 
 def count_of_properties(wire: Wire) -> int:
@@ -364,7 +363,7 @@ def options(wire: Wire) -> int:
     return max((len(each.get("oneOf", [])) for each in wire["requestedSchema"]["properties"].values()), default=0)
 
 
-async def follows_references(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+async def follows_references(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
     for schema in wire.get("requestedSchema", {}).get("properties", {}).values():
         with suppress(OSError):
             urllib.request.urlopen(schema["$ref"], timeout=0.05) if "$ref" in schema else None  # noqa: ASYNC210
@@ -393,16 +392,16 @@ def renames(key: str) -> Break:
     return answers(spoil)
 
 
-async def everything_reaches(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
+async def everything_reaches(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
     answer = await ask(wire)
-    if wish is not None:
-        wish.saw(wire["message"])
+    if action is not None:
+        action.saw(wire["message"])
     return answer
 
 
-async def no_mode_is_none(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
-    # The SDK puts the mode in; the broken one looks at what the tester knows of the wire.
-    if wish is not None and "mode" not in wish.params:
+async def no_mode_is_none(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
+    # The SDK adds the mode, so look at the params that were sent.
+    if action is not None and "mode" not in action.params:
         return {"action": "decline"}
     return await ask(wire)
 
@@ -426,13 +425,13 @@ def default_for_falsy(wire: Wire, answer: Wire) -> Wire:
     return {**answer, "content": content} if answer["action"] == "accept" else answer
 
 
-async def truncates(wire: Wire, ask: Ask, wish: UserAction | None) -> Any:
-    if wish is not None and wish.content.get("it") == 2.5:
-        return {"action": "accept", "content": {"it": int(wish.content["it"])}}
+async def truncates(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
+    if action is not None and action.content.get("it") == 2.5:
+        return {"action": "accept", "content": {"it": int(action.content["it"])}}
     return await ask(wire)
 
 
-async def nothing_required(wire: Wire, ask: Ask, _wish: UserAction | None) -> Any:
+async def nothing_required(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
     if "requestedSchema" in wire:
         wire = {**wire, "requestedSchema": {**wire["requestedSchema"], "required": []}}
     return await ask(wire)
@@ -443,7 +442,7 @@ def is_bad(value: Any) -> Callable[[Any], bool]:
 
 
 BROKEN_CALLBACKS: dict[str, Break] = {
-    # what the user decided
+    # decisions
     "form-accept-is-accept": becomes("accept", "cancel"),
     "form-decline-is-decline": becomes("decline", "cancel"),
     "form-cancel-is-cancel": becomes("cancel", "decline"),
@@ -464,7 +463,7 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "server-is-named": shows(titles),
     "message-is-shown": shows(lambda wire: " ".join(["mail", *wire.get("requestedSchema", {}).get("properties", {})])),
     "options-are-shown": raw(titles),
-    # what the user gave
+    # values
     "text-of-any-script": values(lambda v: v.encode("ascii", "ignore").decode() if isinstance(v, str) else v),
     "long-text-kept": values(lambda v: v[:500] if isinstance(v, str) else v),
     "the-word-decline": decides("decline", "decline"),
@@ -513,7 +512,7 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "no-nulls": fills(lambda schema: True, None),
     "values-of-the-wire": values(lambda v: {"value": v}),
     "only-what-was-asked-for": unchecked(lambda value: value == "4711"),
-    # what does not fit
+    # validation
     "too-short": without("minLength"),
     "too-long": without("maxLength"),
     "below-minimum": without("minimum"),
@@ -556,7 +555,7 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "url-backslash-refused": accepts_url("https://evil.example\\"),
     "url-line-break-refused": accepts_url("https://bank.example\r"),
     "url-not-logged": at_url(lambda url: logging.getLogger("broken").info("asked to visit %s", url)),
-    # nobody there, and failures
+    # failures
     "nobody-fills-in-no-form": absent({"action": "accept", "content": {"name": "John Doe"}}, empty=False),
     "nobody-confirms-nothing": absent({"action": "accept", "content": {}}, empty=True),
     "nobody-is-not-a-decline": absent({"action": "decline"}),
@@ -567,17 +566,17 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "broken-interface-is-no-decision": interface({"action": "decline"}),
     "values-not-in-errors": quotes_values,
     "values-not-logged": beside(
-        lambda _wire, wish: logging.getLogger("broken").info("got %s", wish.content if wish is not None else None)
+        lambda _wire, action: logging.getLogger("broken").info("got %s", action.content if action is not None else None)
     ),
     "event-loop-goes-on": blocks,
     "leaving-ends-the-question": swallows,
     "withdrawn-is-no-answer": swallows,
-    # servers that mean harm
+    # hostile servers
     "many-fields-survived": chokes(lambda wire: count_of_properties(wire) > 1_000),
     "many-options-survived": chokes(lambda wire: options(wire) > 1_000),
     "doubling-survived": chokes(lambda wire: "$defs" in wire["requestedSchema"]),
     "long-message-survived": chokes(lambda wire: len(wire["message"]) > 1_000_000),
-    "huge-numbers-survived": beside(lambda wire, _wish: str(wire["requestedSchema"]["properties"].get("a"))),
+    "huge-numbers-survived": beside(lambda wire, _action: str(wire["requestedSchema"]["properties"].get("a"))),
     "no-reference-fetched": follows_references,
     "escapes-in-message": raw(message),
     "escapes-in-title": raw(titles),

@@ -1,4 +1,4 @@
-"""Callbacks that ``mcp-elicit check`` grades in processes of their own, and one that asks at standard input."""
+"""Callbacks that hang, crash or exit, and one that reads standard input, for ``mcp-elicit check``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcp.types import ElicitResult
 
 from mcp_elicit_client.testing import UnsupportedActionError, UserAction
 
-NOTHING = "cannot be called"
+NOTHING = "not callable"
 
 
 async def hangs(_context: Any, _params: Any) -> ElicitResult:
@@ -23,7 +23,7 @@ async def crashes(_context: Any, _params: Any) -> ElicitResult:
     os._exit(3)
 
 
-async def leaves(_context: Any, _params: Any) -> ElicitResult:
+async def exits(_context: Any, _params: Any) -> ElicitResult:
     sys.exit(1)
 
 
@@ -33,9 +33,9 @@ async def accepts(_context: Any, params: Any) -> ElicitResult:
 
 
 async def asks(_context: Any, params: Any) -> ElicitResult:
-    """Ask at standard input as one who has not thought of much."""
+    """Read the answer from standard input, carelessly."""
     print(f"{params.message} (yes, no, or your name)")
-    line = input()  # noqa: ASYNC250 -- it has not thought of much
+    line = input()  # noqa: ASYNC250 -- it blocks the event loop
     if line == "no":
         return ElicitResult(action="decline")
     if params.mode == "url":
@@ -43,9 +43,9 @@ async def asks(_context: Any, params: Any) -> ElicitResult:
     return ElicitResult(action="accept", content={"name": line})
 
 
-def types(wish: UserAction) -> list[str]:
-    if wish.action == "cancel":
-        raise UnsupportedActionError("there is no word for it")
-    if wish.action == "decline":
+def types(action: UserAction) -> list[str]:
+    if action.action == "cancel":
+        raise UnsupportedActionError("There is no word for it.")
+    if action.action == "decline":
         return ["no"]
-    return [str(wish.content.get("name", "yes"))] if wish.action == "accept" else []
+    return [str(action.content.get("name", "yes"))] if action.action == "accept" else []

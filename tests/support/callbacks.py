@@ -1,8 +1,10 @@
-"""Callbacks of ours, as the kit tests them, and how their users are played."""
+"""Callbacks of this package, as the scenarios test them, and how their users are played."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import anyio
 
 from mcp_elicit_client import ElicitationRegistry, TargetUrl
 from mcp_elicit_client.handlers.headless import HeadlessHandler
@@ -34,37 +36,35 @@ headless = registry_of(HeadlessHandler()).callback(SERVER)
 
 
 class TypingConsole:
-    """A console whose user types what wishes say."""
+    """A console whose user performs actions."""
 
     width = 100
 
     def __init__(self) -> None:
         self.lines: list[Any] = []
         self.after = 0.0
-        self.wish: UserAction | None = None
+        self.current: UserAction | None = None
         self.waiting: list[UserAction] = []
-        self.said: list[str] = []
+        self.written: list[str] = []
 
     def write(self, text: str) -> None:
-        for wish in self.waiting:
-            if str(wish.params["message"]) in text:
-                self.begin(wish)
+        for action in self.waiting:
+            if str(action.params["message"]) in text:
+                self.begin(action)
                 break
         if self.waiting:
-            self.said.append(text)
-        elif self.wish is not None:
-            self.wish.saw(text)
+            self.written.append(text)
+        elif self.current is not None:
+            self.current.saw(text)
 
     async def ask(self, prompt: str, *, hidden: bool = False) -> str:
-        import anyio
-
         self.write(prompt)
         if self.waiting and not self.lines:
             self.begin(self.waiting[0])
         await anyio.sleep(self.after)
         self.after = 0.0
         if not self.lines:
-            if self.wish is not None and self.wish.action == "hang":
+            if self.current is not None and self.current.action == "hang":
                 await anyio.sleep_forever()
             raise EndOfInputError
         line = self.lines.pop(0)
@@ -72,24 +72,24 @@ class TypingConsole:
             raise line
         return str(line)
 
-    def type(self, wish: UserAction) -> None:
+    def type(self, action: UserAction) -> None:
         self.lines = [] if not self.waiting else self.lines
-        self.waiting.append(wish)
+        self.waiting.append(action)
 
-    def begin(self, wish: UserAction) -> None:
-        self.waiting.remove(wish)
-        self.wish, self.after, self.lines = wish, wish.after, []
-        wish.seen += self.said
-        self.said.clear()
-        fields = wish.params.get("requestedSchema", {}).get("properties", {})
-        if wish.action == "fail":
+    def begin(self, action: UserAction) -> None:
+        self.waiting.remove(action)
+        self.current, self.after, self.lines = action, action.after, []
+        action.seen += self.written
+        self.written.clear()
+        fields = action.params.get("requestedSchema", {}).get("properties", {})
+        if action.action == "fail":
             self.lines = [RuntimeError(FAILURE_TEXT)]
-        elif wish.action in ("decline", "cancel"):
-            self.lines = [f"/{wish.action}"] if fields else [wish.action]
-        elif wish.action == "accept" and wish.params.get("mode") == "url":
+        elif action.action in ("decline", "cancel"):
+            self.lines = [f"/{action.action}"] if fields else [action.action]
+        elif action.action == "accept" and action.params.get("mode") == "url":
             self.lines = ["open", "done"]
-        elif wish.action == "accept":
-            self.lines = [*(typed(wish.content.get(name)) for name in fields), "send"]
+        elif action.action == "accept":
+            self.lines = [*(typed(action.content.get(name)) for name in fields), "send"]
 
 
 def typed(value: Any) -> str:
@@ -103,7 +103,7 @@ def typed(value: Any) -> str:
         case bool():
             return "yes" if value else "no"
         case str() if "\n" in value:
-            raise UnsupportedActionError("a line break cannot be typed on a line")
+            raise UnsupportedActionError("A line break cannot be typed on a line.")
         case str() if value in ("/decline", "/cancel"):
             return f"/{value}"
         case list():

@@ -1,0 +1,54 @@
+"""The data files of the scenarios have the form that their loader and reports expect."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from mcp_elicit_client.testing import SCENARIOS
+from mcp_elicit_client.testing.scenarios import ALL_DELIVERIES, GROUPS, function_name, load_data
+
+REQUIRED = {"name", "title", "because", "source"}
+OPTIONAL = {"deliveries", "hang_fails", "run", "arguments"}
+ROWS = [pytest.param(group, row, id=row["name"]) for group in GROUPS for row in load_data(group)["scenarios"]]
+
+
+def test_every_scenario_is_loaded_once() -> None:
+    names = [row["name"] for group in GROUPS for row in load_data(group)["scenarios"]]
+
+    assert list(SCENARIOS) == names
+    assert len(names) == len(set(names)) >= 133
+
+
+@pytest.mark.parametrize(("group", "row"), ROWS)
+def test_a_row_has_its_texts_and_no_unknown_members(group: str, row: dict[str, Any]) -> None:
+    assert set(row) >= REQUIRED
+    assert set(row) <= REQUIRED | OPTIONAL
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)+", row["name"])
+    assert row["title"].endswith(".")
+    assert all(isinstance(row[name], str) and row[name] for name in REQUIRED)
+    assert row.get("hang_fails", True) is True
+    assert tuple(row.get("deliveries", ())) in ((), *((each,) for each in ALL_DELIVERIES))
+
+
+@pytest.mark.parametrize(("group", "row"), ROWS)
+def test_the_function_of_a_row_exists_and_takes_its_arguments(group: str, row: dict[str, Any]) -> None:
+    functions = importlib.import_module(f"mcp_elicit_client.testing.scenarios.{group}")
+    function = getattr(functions, function_name(row))
+
+    assert inspect.iscoroutinefunction(function)
+    inspect.signature(function).bind(None, **row.get("arguments", {}))
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_function_of_a_group_is_used(group: str) -> None:
+    module = importlib.import_module(f"mcp_elicit_client.testing.scenarios.{group}")
+    functions = {name for name, each in vars(module).items() if inspect.iscoroutinefunction(each)}
+    used = Counter(function_name(row) for row in load_data(group)["scenarios"])
+
+    assert {name for name in functions if not name.startswith("_")} == set(used)
