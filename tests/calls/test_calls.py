@@ -28,7 +28,7 @@ from mcp_elicit_client.typing import Request
 from tests.support import ASKER, ROOT, VISITOR, http_server
 from tests.support.plain import plain
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 ROUNDS: ConnectMode = "auto"
 ERAS: list[ConnectMode] = ["legacy", ROUNDS] if supports_multi_round_trip() else ["legacy"]
@@ -45,12 +45,6 @@ def era(request: pytest.FixtureRequest) -> ConnectMode:
 
 @pytest.fixture(params=["stdio", "http"])
 def transport(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(params=["asyncio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """Servers take their time to start: most of it is tested on one event loop, how calls end on both."""
     return str(request.param)
 
 

@@ -11,15 +11,10 @@ from mcp_elicit_client.testing.scenarios import GROUPS
 from tests.support.broken import BROKEN_CALLBACKS, broken
 from tests.support.subjects import scripted
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 OF_MCP_2 = {"withdrawn-is-no-answer", "server-may-die"}
 """What mcp 1.x cannot do, whatever the callback is."""
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 def test_there_are_enough_scenarios_and_each_has_its_reason() -> None:

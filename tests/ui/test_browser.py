@@ -23,16 +23,11 @@ from tests.integration.test_everything import URL, everything
 from tests.support import FILLED_IN, ROOT, form_params
 from tests.support.chromium import browser, chromium, until_it_takes_a_yes, violations
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 FORM_TOOL = "trigger-elicitation-request"
 NAME = form_params({"properties": {"name": {"type": "string", "title": "Name"}}, "required": ["name"]}, "Who?")
 HAS_SCRIPT = pytest.mark.parametrize("has_script", [True, False], ids=["script", "no-script"])
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 class Desk:
