@@ -53,7 +53,7 @@ def _imported(tree: ast.Module, found: Modules) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names if each.name in found)
-        elif isinstance(node, ast.ImportFrom) and node.module in found:
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module in found:
             for each in node.names:
                 submodule = f"{node.module}.{each.name}"
                 yield submodule if submodule in found else node.module

@@ -222,7 +222,7 @@ def test_a_callable_may_have_dots() -> None:
 
 
 def test_the_list_of_scenarios_in_the_documentation_is_up_to_date() -> None:
-    from benchmarks.scenarios import PAGE, page
+    from tools.scenarios import PAGE, page
 
     text = PAGE.read_text(encoding="utf-8")
 

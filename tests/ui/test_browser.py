@@ -444,8 +444,8 @@ async def test_nothing_is_left_behind() -> None:
 
 def test_the_pictures_of_all_pages_can_be_taken(tmp_path: Path) -> None:
     chromium()
-    program = [sys.executable, str(ROOT / "examples" / "pictures.py"), str(tmp_path)]
-    subprocess.run(program, capture_output=True, timeout=300, check=True)
+    program = [sys.executable, "-m", "tools.pictures", str(tmp_path)]
+    subprocess.run(program, cwd=ROOT, capture_output=True, timeout=300, check=True)
 
     pages = ("arabic", "closed", "consent", "errors", "form", "review", "sent", "visit")
     taken = {path.name for path in tmp_path.iterdir() if path.read_bytes().startswith(b"\x89PNG")}

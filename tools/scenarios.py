@@ -1,7 +1,7 @@
 """
-The list of scenarios in docs/testing.md, as the scenarios themselves tell it.
+Write the table of scenarios in docs/scenarios.md.
 
-    python -m benchmarks.scenarios
+``python -m tools.scenarios`` reads it from the scenarios themselves.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from pathlib import Path
 
 from mcp_elicit_client.testing.scenarios import GROUPS, SCENARIOS
 
-PAGE = Path(__file__).parent.parent / "docs" / "testing.md"
+PAGE = Path(__file__).parent.parent / "docs" / "scenarios.md"
 BEGIN, END = "<!-- scenarios -->\n", "<!-- /scenarios -->"
 
 
 def table() -> Iterator[str]:
     """List the scenarios, group by group."""
-    yield f"There are {len(SCENARIOS)}."
+    yield f"There are {len(SCENARIOS)} scenarios."
     for group in GROUPS:
         yield ""
         yield f"### {group.name[0].upper()}{group.name[1:]}"
         yield ""
-        yield "| scenario | what is right | why | source |"
+        yield "| Scenario | Expected behavior | Reason | Source |"
         yield "|---|---|---|---|"
         for each in group.scenarios:
             yield f"| `{each.name}` | {_cell(each.title)} | {_cell(each.because)} | {_cell(each.source)} |"
