@@ -1,3 +1,5 @@
+"""Run the code blocks of the documentation and the examples of docstrings as tests."""
+
 from __future__ import annotations
 
 from doctest import NORMALIZE_WHITESPACE

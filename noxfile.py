@@ -1,7 +1,9 @@
 """
-Everything that must hold before a change lands; ``nox`` runs it all.
+Sessions that check, test and measure the project.
 
-``nox -s check`` for the quick part, ``nox -s "tests(mcp='2.3')"`` for one SDK.
+``nox`` runs what every change needs: the checks, and the tests with the newest
+MCP SDK.  ``nox -s quick`` runs the tests that start nothing, and ``.ci/run``
+runs the long sessions after ``nox``.
 """
 
 from __future__ import annotations
@@ -15,42 +17,39 @@ from pathlib import Path
 
 import nox
 
-nox.options.sessions = ["check", "site", "package", "tests", "hosts", "coverage"]
+MCP = ["2.3", "1.30", "1.24"]
+"""The newest release of each major version of the SDK, and the oldest release that is supported."""
+
+nox.options.sessions = ["check", f"tests(mcp='{MCP[0]}')"]
 nox.options.reuse_existing_virtualenvs = True
 nox.options.stop_on_first_error = True
 
-MCP = ["2.3", "1.30", "1.24"]
-"""The newest of each major, and the oldest that we promise to work with."""
+IN_CI = os.environ.get("CI") == "true"
 
-OF_THE_SDK = [
-    "sdk",
-    "calls",
-    "clocks",
-    "fastmcp",
-    "everything",
-    "cli",
-    "conformance",
-    "end_to_end",
-    "docs",
-    "registry",
-    "hosts",
+PROJECT = nox.project.load_toml("pyproject.toml")
+EXTRAS = ",".join(PROJECT["project"]["optional-dependencies"])
+LINT = nox.project.dependency_groups(PROJECT, "lint")
+TEST = nox.project.dependency_groups(PROJECT, "test")
+
+SDK_TESTS = [
+    *("tests/sdk", "tests/calls", "tests/cli", "tests/hosts", "tests/integration"),
+    *("tests/project/test_docs.py", "tests/test_registry.py"),
 ]
-"""The tests that another version of the SDK could break; all are run with the newest one."""
+"""The tests that depend on the SDK.  All tests run with its newest release, these also with older ones."""
+
+WHEEL_TESTS = ["tests/core/test_choices.py", "tests/handlers/test_headless.py", "tests/test_registry.py"]
+"""The tests that run against the installed wheel."""
+
+PARALLEL = ["-n", "auto", "--dist", "worksteal"]
 
 SITE = ["zensical==0.0.73", "mkdocstrings-python>=2.0.11,<3", "ruff"]
-"""What builds the site; pinned, since 0.x may change anything.  Ruff breaks the lines of long signatures."""
-
-WITHOUT_THE_CHECKOUT = ["choices", "headless", "registry"]
-"""The tests of the source distribution that are run against the installed wheel."""
-
-ALL_CORES = ["-n", "auto", "--dist", "worksteal"]
-"""How tests are shared out."""
+"""What builds the site.  Zensical is pinned, since it is at version 0; Ruff formats long signatures."""
 
 FASTMCP = {"2": "fastmcp>=4.1,<5", "1": "fastmcp>=3.4,<4"}
-"""Which FastMCP goes with which major of the SDK."""
+"""The release of FastMCP for each major version of the SDK."""
 
-FASTMCP_ALONE = ["fastmcp>=4.1,<5", "fastmcp-slim>=4.1,<5"]
-"""All of FastMCP that has types."""
+TYPED_HOSTS = ["openai-agents>=0.24", "fastmcp>=4.1,<5", "fastmcp-slim>=4.1,<5"]
+"""Host libraries whose classes are named in signatures of the package."""
 
 HOSTS = [
     "langchain-mcp-adapters>=0.3",
@@ -59,149 +58,127 @@ HOSTS = [
     "pydantic-ai-slim[mcp]>=2.60,<3",
     "strands-agents>=1.62",
 ]
-"""Libraries that every change is tried with: those whose requirements agree, on mcp 1.x.  ``compatibility`` has all."""
+"""Host libraries that can be installed together, on mcp 1.x.  The session ``compatibility`` tests all of them."""
+
+
+def install(session: nox.Session, *requirements: str) -> None:
+    """Install *requirements*, unless the environment was made for the same ones."""
+    stamp = Path(session.virtualenv.location) / "installed.txt"
+    wanted = "\n".join([*requirements, Path("pyproject.toml").read_text(encoding="utf-8")])
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
+        session.install("-q", *requirements)
+        stamp.write_text(wanted, encoding="utf-8")
+
+
+def pytest(session: nox.Session, *arguments: str, hosts: str = "mcp,fastmcp", profile: str = "ci") -> None:
+    """Run pytest; in CI, measure coverage as well."""
+    runner = ["coverage", "run", "-m", "pytest"] if IN_CI else ["python", "-m", "pytest"]
+    env = {"ELICIT_HOSTS": hosts, "HYPOTHESIS_PROFILE": os.environ.get("HYPOTHESIS_PROFILE", profile)}
+    session.run(*runner, "-q", *PARALLEL, *arguments, *session.posargs, env=env)
 
 
 @nox.session
 def check(session: nox.Session) -> None:
-    """Format, lint, layers, and whether the public surface is the one that is kept."""
-    session.install("-q", "-e", ".[dev]")
+    """Check the format, lint rules, layers, import cycles and the list of public names."""
+    install(session, *LINT)
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
     session.run("lint-imports")
+    session.run("python", "-m", "tools.modules")
     session.run("python", "-m", "tools.surface")
 
 
 @nox.session
+def quick(session: nox.Session) -> None:
+    """Run the tests that start no process, browser or server."""
+    install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={MCP[0]}.*", FASTMCP["2"])
+    pytest(session, "-m", "not slow", profile="quick")
+
+
+@nox.session
+@nox.parametrize("mcp", MCP)
+def tests(session: nox.Session, mcp: str) -> None:
+    """Check the types and run the tests with one release of the SDK."""
+    install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={mcp}.*", FASTMCP[mcp[0]])
+    session.run("python", "-c", "from importlib.metadata import version; print('mcp', version('mcp'))")
+    session.run("mypy")
+    pytest(session, *(SDK_TESTS if mcp != MCP[0] else []))
+
+
+@nox.session
+def hosts(session: nox.Session) -> None:
+    """Check the types and run the tests of the adapters whose libraries can be installed together."""
+    install(session, "-e", ".", *TEST, "mcp<2", *HOSTS)
+    session.run("mypy", "mcp_elicit_client/hosts", "tests/compatibility", "examples/hosts")
+    pytest(session, "tests/hosts/test_hosts.py", hosts=",".join(re.split(r"[^\w-]", each)[0] for each in HOSTS))
+
+
+@nox.session
+def compatibility(session: nox.Session) -> None:
+    """Test every host library and write ``docs/compatibility.md``; takes about ten minutes."""
+    install(session, "uv>=0.9")
+    session.run("python", "-m", "tests.compatibility.matrix", *session.posargs)
+
+
+@nox.session
 def site(session: nox.Session) -> None:
-    """Build the documentation, and follow every link of it."""
+    """Build the documentation and follow every link."""
     if sys.version_info < (3, 11):
-        session.skip("what builds the site needs Python 3.11")
-    session.install("-q", "--no-compile", *SITE)
+        session.skip("the site generator needs Python 3.11")
+    install(session, "--no-compile", *SITE)
     session.run("zensical", "build", "--strict", "--clean")
     session.run("python", "-m", "tools.site", "site")
 
 
 @nox.session
 def package(session: nox.Session) -> None:
-    """Build what is released, and use it as somebody would who has nothing else."""
-    session.install("-q", "--no-compile", "build", "hatchling", "twine")
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        session.run("python", "-m", "build", "--no-isolation", "--outdir", str(place / "dist"), silent=True)
-        wheel, source = next(place.glob("dist/*.whl")), next(place.glob("dist/*.tar.gz"))
+    """Build the release and use it outside the checkout."""
+    install(session, "--no-compile", "build", "hatchling", "twine")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        session.run("python", "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), silent=True)
+        wheel, source = next(folder.glob("dist/*.whl")), next(folder.glob("dist/*.tar.gz"))
         session.run("twine", "check", "--strict", str(wheel), str(source))
-        session.run("python", "-m", "venv", str(place / "venv"))
-        shutil.unpack_archive(source, place)
-        tests = place / source.name.removesuffix(".tar.gz")
-        shutil.rmtree(tests / "mcp_elicit_client")
-        programs = place / "venv" / ("Scripts" if os.name == "nt" else "bin")
-        python = str(programs / "python")
-        session.chdir(place)
-        session.run(python, "-m", "pip", "install", "-q", "--no-compile", str(wheel), external=True)
+        session.run("python", "-m", "venv", str(folder / "venv"))
+        shutil.unpack_archive(source, folder)
+        checkout = folder / source.name.removesuffix(".tar.gz")
+        shutil.rmtree(checkout / "mcp_elicit_client")
+        programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+        python = [str(programs / "python"), "-m"]
+        session.chdir(folder)
+        session.run(*python, "pip", "install", "-q", "--no-compile", str(wheel), external=True)
         session.run(str(programs / "mcp-elicit"), "demo", external=True)
-        extras = f"{wheel}[terminal,browser,otel,qr,redis,sealed]"
-        session.run(
-            python,
-            "-m",
-            "pip",
-            "install",
-            "-q",
-            "--no-compile",
-            extras,
-            "hypothesis",
-            "pytest",
-            "sybil",
-            "trio",
-            external=True,
-        )
-        # The libraries whose classes stand in signatures of ours; no more of them is needed than that.
-        session.run(
-            python, "-m", "pip", "install", "-q", "--no-deps", "openai-agents>=0.24", *FASTMCP_ALONE, external=True
-        )
+        tools = ["hypothesis", "pytest", "pytest-timeout", "sybil", "trio"]
+        session.run(*python, "pip", "install", "-q", "--no-compile", f"{wheel}[{EXTRAS}]", *tools, external=True)
+        session.run(*python, "pip", "install", "-q", "--no-deps", *TYPED_HOSTS, external=True)
         verify_types(session, programs)
-        session.chdir(tests)
-        chosen = [f"tests/test_{name}.py" for name in WITHOUT_THE_CHECKOUT]
-        session.run(
-            python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen, "docs/quickstart.md", external=True
-        )
+        session.chdir(checkout)
+        tests = [*WHEEL_TESTS, "docs/get-started.md"]
+        session.run(*python, "pytest", "-q", "-p", "no:cacheprovider", *tests, external=True)
 
 
 def verify_types(session: nox.Session, programs: Path) -> None:
-    """Verify that every public name has a type, as whoever type-checks a host application sees it."""
+    """Verify that every public name has a type, as a type checker sees it in a host application."""
     pyright = Path(__file__).parent / ".npm" / "node_modules" / ".bin" / "pyright"
-    if not pyright.exists() and "CI" not in os.environ:
-        session.warn("the npm package pyright is not installed; see .ci/run")
+    if not pyright.exists() and not IN_CI:
+        session.warn("pyright is not installed; see .ci/run")
         return
-    # Where pyright verifies types it takes the first Python of the path, and nox puts that of the session there.
+    # pyright verifies the types of the first Python in PATH, where nox puts that of the session.
     path = f"PATH={programs}{os.pathsep}{os.environ['PATH']}"
     session.run("env", path, str(pyright), "--ignoreexternal", "--verifytypes", "mcp_elicit_client", external=True)
 
 
 @nox.session
-@nox.parametrize("mcp", MCP)
-def tests(session: nox.Session, mcp: str) -> None:
-    """Types and tests with one version of the SDK."""
-    session.install("-q", "-e", ".[dev]", f"mcp=={mcp}.*", FASTMCP[mcp[0]])
-    session.run("python", "-c", "from importlib.metadata import version; print('mcp', version('mcp'))")
-    session.run("mypy")
-    some = [f"tests/test_{name}.py" for name in OF_THE_SDK] if mcp != MCP[0] else []
-    session.run(
-        "coverage",
-        "run",
-        "-m",
-        "pytest",
-        "-q",
-        *ALL_CORES,
-        *some,
-        *session.posargs,
-        env={"ELICIT_HOSTS": "mcp,fastmcp"},
-    )
-
-
-@nox.session
-def hosts(session: nox.Session) -> None:
-    """Types and tests of the adapters for other libraries, with those that install together."""
-    session.install(
-        "-q",
-        "-e",
-        ".",
-        "coverage[toml]",
-        "hypothesis",
-        "mypy",
-        "packaging",
-        "pytest",
-        "pytest-xdist",
-        "sybil",
-        "mcp<2",
-        *HOSTS,
-    )
-    session.run("mypy", "mcp_elicit_client/hosts", "tests/compatibility", "examples/hosts")
-    here = ",".join(re.split(r"[^\w-]", each)[0] for each in HOSTS)
-    env = {"ELICIT_HOSTS": here}
-    session.run(
-        "coverage", "run", "-m", "pytest", "-q", *ALL_CORES, "tests/hosts/test_hosts.py", *session.posargs, env=env
-    )
-
-
-@nox.session
-def compatibility(session: nox.Session) -> None:
-    """Measure every library that we have an adapter for, and write ``docs/compatibility.md``; about ten minutes."""
-    session.install("-q", "uv>=0.9")
-    session.run("python", "-m", "tests.compatibility.matrix", *session.posargs)
-
-
-@nox.session
 def coverage(session: nox.Session) -> None:
-    """What all the tests together have covered."""
-    session.install("-q", "coverage[toml]>=7.10")
+    """Combine the coverage of all sessions that ran in CI."""
+    install(session, "coverage[toml]>=7.10")
     session.run("coverage", "combine")
     session.run("coverage", "report")
 
 
 @nox.session
 def mutants(session: nox.Session) -> None:
-    """Which changes to the core no test notices; about fifteen minutes."""
-    session.install("-q", "-e", ".[dev]", "mutmut>=3.3")
+    """Find changes to the core that no test notices; takes about fifteen minutes."""
+    install(session, "-e", f".[{EXTRAS}]", *TEST, "mutmut>=3.3")
     session.run("mutmut", "run", *session.posargs, env={"HYPOTHESIS_PROFILE": "mutants"})
     session.run("mutmut", "results")

@@ -1,27 +1,46 @@
+"""Configuration of all tests: hypothesis, event loops, slow tests, and what the installed SDK supports."""
+
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+from tests.support.slow import is_slow
 
 settings.register_profile("ci", derandomize=True, max_examples=300, deadline=None)
+settings.register_profile("quick", derandomize=True, max_examples=30, deadline=None, database=None)
 settings.register_profile("mutants", derandomize=True, max_examples=15, deadline=None, database=None)
 settings.register_profile("nightly", max_examples=10_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+EVENT_LOOPS = ("asyncio", "trio")
+"""The event loops that the SDK runs on."""
 
+
+@pytest.fixture
+def anyio_backend(request: pytest.FixtureRequest) -> Any:
+    """The event loop of one test, as anyio's pytest plugin takes it."""
+    return request.param
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run async tests on both event loops, or on those of their ``event_loops`` marker."""
+    fixtures = metafunc._arg2fixturedefs.get("anyio_backend")  # empty if the test is parametrized with event loops
+    if fixtures and fixtures[-1].func.__module__ == __name__:
+        marker = metafunc.definition.get_closest_marker("event_loops")
+        metafunc.parametrize("anyio_backend", marker.args if marker else EVENT_LOOPS, indirect=True)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what the installed SDK has no notion of: mcp 1.x knows no multi-round-trip calls."""
-    if supports_multi_round_trip():
-        return
-    config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("rounds")])
-    items[:] = [item for item in items if not item.get_closest_marker("rounds")]
-
-
-@pytest.fixture(params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """Every async test runs on both event loops that the SDK runs on."""
-    return str(request.param)
+    """Mark slow tests, and deselect those that the installed SDK does not support."""
+    for item in items:
+        if is_slow(item):
+            item.add_marker("slow")
+    if not supports_multi_round_trip():
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("rounds")])
+        items[:] = [item for item in items if not item.get_closest_marker("rounds")]

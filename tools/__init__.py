@@ -1,1 +1,1 @@
-"""What makes and checks the documentation and the release; nothing of it is installed."""
+"""Tools that check and generate the documentation and the release.  They are not installed."""

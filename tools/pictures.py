@@ -1,132 +1,256 @@
 """
-Draw the pictures of docs/pictures.md: questions in a real terminal and in a real browser.
+Draw the pictures of the documentation: requests in a real terminal and in a real browser.
 
-``python -m tools.pictures`` writes them anew; needs tmux, Chromium and the package's extras.  The
-questions in the terminal are those of `examples.panes`.
+``python -m tools.pictures`` writes the screens in docs/terminal.md and the
+files in docs/pictures.  ``python -m tools.pictures DIRECTORY`` takes a picture
+of every page, light, dark and narrow.  It needs tmux and Chromium.
 """
 
 from __future__ import annotations
 
+import argparse
+import asyncio
+import os
+import re
 import shutil
-import socket
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-import anyio
-import uvicorn
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright
 
-from examples.panes import pictures
-from examples.pictures import URL
 from mcp_elicit_client import parse_request
-from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
-from mcp_elicit_client.inbox.web import inbox_app
-from tests.support.tmux import Pane
+from mcp_elicit_client.handlers.browser import BrowserHandler
+from mcp_elicit_client.handlers.terminal import TerminalHandler
+from mcp_elicit_client.handlers.terminal.interactive import ENGLISH, GERMAN
+from tests.support.tmux import Pane, window
 from tools.svg import svg
 
-FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
-TITLES = {
-    "form": "A form in the terminal: six fields, one of them open",
-    "error": "A form in the terminal: an address that is not finished, and what is wrong with it",
-    "review": "The last look in the terminal: what will be sent, and to whom",
-    "consent": "Consent in the terminal: the whole address, its domain marked, and a warning",
-}
-_LARGEST = 80_000
+ROOT = Path(__file__).parent.parent
+PICTURES = ROOT / "docs" / "pictures"
+SCREENS = ROOT / "docs" / "terminal.md"
 
 FORM = {
     "message": "A table for how many?",
     "requestedSchema": {
         "properties": {
             "name": {"type": "string", "title": "Your name", "description": "As in your passport", "minLength": 2},
-            "email": {"type": "string", "title": "E-mail", "format": "email", "default": "ann@example.com"},
-            "people": {"type": "integer", "title": "People", "minimum": 1, "maximum": 12},
-            "menu": {"type": "array", "title": "Menu", "items": {"enum": ["Meat", "Fish", "Vegetarian"]}},
+            "email": {"type": "string", "title": "E-mail", "format": "email"},
+            "people": {"type": "integer", "title": "People", "minimum": 1, "maximum": 12, "default": 2},
+            "when": {"type": "string", "title": "When", "format": "date-time"},
+            "menu": {
+                "type": "array",
+                "title": "Menu",
+                "items": {"enum": ["Meat", "Fish", "Vegetarian", "Vegan"]},
+                "minItems": 1,
+                "maxItems": 2,
+            },
             "outside": {"type": "boolean", "title": "Outside"},
         },
         "required": ["name"],
     },
 }
+ARABIC = {
+    "message": "كم عدد الضيوف؟ نحتفظ بالطاولة لمدة 15 دقيقة.",
+    "requestedSchema": {
+        "properties": {
+            "name": {"type": "string", "title": "الاسم", "description": "كما في جواز السفر"},
+            "drink": {"type": "string", "title": "المشروب", "enum": ["شاي", "قهوة", "ماء"]},
+        },
+        "required": ["name"],
+    },
+}
+URL = {
+    "mode": "url",
+    "message": "Please pay the deposit.",
+    "url": "https://pay.xn--exmple-cua.com/deposit?order=17",
+    "elicitationId": "1",
+}
+REQUESTS = {"form": FORM, "arabic": ARABIC, "url": URL}
+CATALOGS = {"english": ENGLISH, "german": GERMAN}
+
+TITLES = {
+    "form": "A form in the terminal: six fields, one of them open",
+    "error": "A form in the terminal: an incomplete email address and its error message",
+    "review": "The review in the terminal: the answers, and the server that receives them",
+    "consent": "Consent in the terminal: the full URL with its domain marked, and a warning",
+}
+"""The screens that are also drawn as files, with their alternative texts."""
+
+PAGES = ("form", "errors", "review", "consent")
+"""The pages that the documentation shows."""
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "docs": {"viewport": {"width": 680, "height": 320}},
+    "light": {"viewport": {"width": 800, "height": 600}},
+    "dark": {"viewport": {"width": 800, "height": 600}, "color_scheme": "dark"},
+    "narrow": {"viewport": {"width": 320, "height": 640}},
+}
+
+_SCREEN = re.compile(r"(<!-- screen: (\w+) -->\n```text\n).*?(```\n)", re.DOTALL)
+_MAX_BYTES = 80_000
+
+Take: TypeAlias = Callable[[str], Awaitable[None]]
+
+
+def screens() -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each screen, its text, and its text with the escape sequences of its colors."""
+    with _prompt("form") as pane:
+        yield _screen(pane, "form", "As in your passport")
+        pane.types("Ann")
+        pane.keys("Tab")
+        pane.types("ann@")
+        yield _screen(pane, "error", "! ")
+        pane.types("example.com")
+        pane.keys("Tab", "Tab")
+        pane.types("2026-12-24 19:30 Europe/Berlin")
+        yield _screen(pane, "date", "2026-12-24T19:30:00+01:00")
+        pane.keys("Tab", "Down", "Down", "Space", "Down", "Space")
+        yield _screen(pane, "several", "[x] Vegetarian")
+        pane.keys("C-s")
+        yield _screen(pane, "review", "Menu: Fish, Vegetarian")
+        _leave(pane)
+    with _prompt("url") as pane:
+        yield _screen(pane, "consent", "order=17")
+        _leave(pane)
+    with _prompt("form", "german") as pane:
+        yield _screen(pane, "german", "As in your passport")
+        _leave(pane)
+
+
+def _prompt(request: str, catalog: str = "english") -> Any:
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "MCP_ELICIT_UI", "COLORFGBG")
+    }
+    command = [sys.executable, "-m", "tools.pictures", "--prompt", request, catalog]
+    return window(command, environment, columns=80, rows=40, cwd=ROOT)
+
+
+def _screen(pane: Pane, name: str, expected: str) -> tuple[str, str, str]:
+    return name, pane.sees(expected, "Ctrl+C"), pane.coloured
+
+
+def _leave(pane: Pane) -> None:
+    pane.keys("C-c")
+    pane.sees("exit status 0")
 
 
 def draw_terminal() -> None:
-    """Draw the questions in the terminal."""
-
-    def coloured(pane: Pane, *texts: str) -> str:
-        pane.sees(*texts)
-        return pane.coloured
-
-    for name, screen in pictures(coloured):
-        if name in TITLES:
-            (FOLDER / f"terminal-{name}.svg").write_text(svg(screen, TITLES[name]), encoding="utf-8")
+    """Write the screens into their page, and as files."""
+    drawn = {name: (text, colored) for name, text, colored in screens()}
+    page = SCREENS.read_text(encoding="utf-8")
+    page = _SCREEN.sub(lambda found: f"{found[1]}{drawn[found[2]][0]}\n{found[3]}", page)
+    SCREENS.write_text(page, encoding="utf-8")
+    for name, title in TITLES.items():
+        (PICTURES / f"terminal-{name}.svg").write_text(svg(drawn[name][1], title), encoding="utf-8")
 
 
-@asynccontextmanager
-async def asked(inbox: Inbox, params: dict[str, Any]) -> AsyncIterator[str]:
-    """Ask *params*; yield what the question is called in the inbox."""
-    request = parse_request(params, server="restaurant", tool="book_table")
-    async with anyio.create_task_group() as group:
-        group.start_soon(InboxHandler(inbox, lambda _: "ann"), request)
-        async for entry in inbox.watch("ann"):
-            yield entry.id
-            break
-        group.cancel_scope.cancel()
+async def fill_in(page: Page, take: Take) -> None:
+    """Answer the form, first with errors."""
+    await take("form")
+    await page.fill("#f1", "ann@")
+    await page.click("button[value=review]")
+    await page.wait_for_selector(".summary")
+    await take("errors")
+    await page.fill("#f0", "Ann")
+    await page.fill("#f1", "ann@example.com")
+    await page.fill("#f3", "2026-12-24T19:30")
+    await page.press("#f3", "Tab")
+    await page.check("#f4-1")
+    await page.click("button[value=review]")
+    await page.wait_for_selector("dl")
+    await take("review")
+    await page.wait_for_selector("body[data-awake]")
+    await page.click("button.yes")
+    await page.wait_for_selector("body:not([data-entry])")
+    await take("sent")
 
 
-@asynccontextmanager
-async def browser(inbox: Inbox) -> AsyncIterator[Page]:
-    """Show *inbox* in a browser."""
-    app = inbox_app(inbox, lambda _: "ann")
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=0))
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        async with anyio.create_task_group() as group, async_playwright() as playwright:
-            group.start_soon(server.serve, [listening])
-            chromium = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
-            size = {"width": 680, "height": 320}
-            yield await chromium.new_page(base_url=origin, viewport=size)  # type: ignore[arg-type]
-            await chromium.close()
-            server.should_exit = True
+async def decline(page: Page, take: Take) -> None:
+    """Decline a form that is written from right to left."""
+    await take("arabic")
+    await page.click("button[value=decline]")
 
 
-async def take(page: Page, name: str) -> None:
-    """Keep what the browser shows, whole."""
-    path = FOLDER / f"browser-{name}.png"
-    await page.screenshot(path=path, full_page=True)
-    if path.stat().st_size > _LARGEST:
-        raise ValueError(f"{path.name} has {path.stat().st_size} bytes")
+async def visit(page: Page, take: Take) -> None:
+    """Agree to open a URL, then cancel."""
+    await take("consent")
+    await page.wait_for_selector("body[data-awake]")
+    await page.click("button.yes")
+    await page.wait_for_selector("a.main")
+    await take("visit")
+    await page.click("button[value=cancel]")
 
 
-async def draw_browser() -> None:
-    """Draw the questions in the browser."""
-    inbox = Inbox(MemoryStore())
-    async with browser(inbox) as page:
-        async with asked(inbox, FORM) as question:
-            await page.goto(f"/{question}")
-            await take(page, "form")
-            await page.fill("#f0", "A")
-            await page.fill("#f2", "2")
-            await page.click("button[value=review]")
-            await page.wait_for_selector(".summary")
-            await take(page, "errors")
-            await page.fill("#f0", "Ann")
-            await page.check("text=Fish")
-            await page.click("button[value=review]")
-            await page.wait_for_selector("dl")
-            await take(page, "review")
-        async with asked(inbox, URL) as question:
-            await page.goto(f"/{question}")
-            await take(page, "consent")
+async def expire(page: Page, take: Take) -> None:
+    """Wait until the request expires."""
+    await page.wait_for_selector("body:not([data-entry])")
+    await take("closed")
+
+
+STEPS = ((FORM, fill_in, 240.0), (ARABIC, decline, 240.0), (URL, visit, 240.0), (FORM, expire, 2.0))
+"""Each request, what is done on its pages, and its answer timeout in seconds."""
+
+
+async def draw_pages(browser: Browser, look: str, path_of: Callable[[str], Path | None]) -> None:
+    """Take a picture of each page for which *path_of* returns a path."""
+    context = await browser.new_context(**LOOKS[look])
+    for params, answer, answer_timeout in STEPS:
+        answering: list[asyncio.Task[None]] = []
+
+        async def open_file(path: Path, answer: Any = answer, answering: Any = answering) -> bool:
+            page = await context.new_page()
+
+            async def take(name: str) -> None:
+                picture = path_of(name)
+                if picture is not None:
+                    await page.screenshot(path=picture, full_page=True)
+
+            async def go() -> None:
+                await page.wait_for_selector("main")
+                await answer(page, take)
+
+            await page.goto(path.as_uri())
+            answering.append(asyncio.create_task(go()))
+            return True
+
+        request = parse_request(params, server="restaurant", tool="book_table", protocol_version="2026-07-28")
+        await BrowserHandler(open_file=open_file, answer_timeout=answer_timeout)(request)
+        await asyncio.gather(*answering)
+    await context.close()
+
+
+async def draw_browser(directory: Path | None) -> None:
+    """Take the pictures of the documentation; or, if *directory* is given, every page in every look."""
+    async with async_playwright() as playwright:
+        program = shutil.which("chromium")
+        browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        if directory is None:
+            await draw_pages(browser, "docs", lambda name: PICTURES / f"browser-{name}.png" if name in PAGES else None)
+        else:
+            for look in ("light", "dark", "narrow"):
+                await draw_pages(browser, look, lambda name, look=look: directory / f"{name}-{look}.png")  # type: ignore[misc]
+        await browser.close()
 
 
 def main() -> int:
-    """Draw everything."""
-    FOLDER.mkdir(exist_ok=True)
-    draw_terminal()
-    anyio.run(draw_browser)
-    return 0
+    """Draw, or show one request for a picture."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path, nargs="?", help="take a picture of every page, in every look")
+    parser.add_argument("--prompt", nargs=2, metavar=("REQUEST", "CATALOG"), help="show a request in this terminal")
+    arguments = parser.parse_args()
+    if arguments.prompt:
+        name, catalog = arguments.prompt
+        request = parse_request(REQUESTS[name], server="restaurant", tool="book_table")
+        asyncio.run(TerminalHandler(messages=CATALOGS[catalog])(request))
+        return 0
+    if arguments.directory is None:
+        draw_terminal()
+    asyncio.run(draw_browser(arguments.directory))
+    large = [path.name for path in PICTURES.iterdir() if path.stat().st_size > _MAX_BYTES]
+    print(*(f"{name} has more than {_MAX_BYTES} bytes" for name in large), sep="\n", end="")
+    return 1 if large else 0
 
 
 if __name__ == "__main__":

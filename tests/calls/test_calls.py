@@ -27,7 +27,7 @@ from mcp_elicit_client.typing import Request
 from tests.support import ASKER, ROOT, VISITOR, http_server
 from tests.support.plain import plain
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 MULTI_ROUND_TRIP: ConnectMode = "auto"
 CONNECT_MODES: list[ConnectMode] = ["legacy", MULTI_ROUND_TRIP] if supports_multi_round_trip() else ["legacy"]
@@ -44,12 +44,6 @@ def connect_mode(request: pytest.FixtureRequest) -> ConnectMode:
 
 @pytest.fixture(params=["stdio", "http"])
 def transport(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(params=["asyncio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """Servers are slow to start, so only the endings of calls are tested on both event loops."""
     return str(request.param)
 
 

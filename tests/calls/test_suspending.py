@@ -44,16 +44,11 @@ from tests.support import ROOT, http_server
 from tests.support.inboxes import Clock, RedisServer, Stores
 from tests.support.inprocess import in_process
 
-pytestmark = [pytest.mark.anyio, pytest.mark.rounds]
+pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
 AIRLINE = [sys.executable, "-m", "tests.servers.airline"]
 NAMED = {"name": "Ann"}
 URL = "https://login.example.com/start"
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Request
 from tests.support.inprocess import in_process
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops(("trio", {"clock": MockClock(autojump_threshold=0.01)}))]
 
 CONNECT_MODES: list[ConnectMode] = ["legacy", "auto"] if supports_multi_round_trip() else ["legacy"]
 URL = "https://login.example.com/start"
@@ -27,11 +27,6 @@ YES = Answer.accept(by="user")
 NAMED = Answer.accept({"name": "Ann"}, by="user")
 
 only_multi_round_trip = pytest.mark.rounds
-
-
-@pytest.fixture
-def anyio_backend() -> Any:
-    return "trio", {"clock": MockClock(autojump_threshold=0.01)}
 
 
 @pytest.fixture(params=CONNECT_MODES)

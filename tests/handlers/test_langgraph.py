@@ -27,17 +27,11 @@ from mcp_elicit_client.handlers.langgraph import NO_ANSWER, InterruptHandler, du
 from tests.support import ROOT
 from tests.support.inprocess import in_process
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 ERAS = [pytest.param("legacy", id="pushed"), pytest.param("auto", id="rounds", marks=pytest.mark.rounds)]
 CONFIG: Any = {"configurable": {"thread_id": "ann"}}
 NAME = {"name": "Ann"}
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """LangGraph runs on asyncio only."""
-    return "asyncio"
 
 
 class State(TypedDict, total=False):

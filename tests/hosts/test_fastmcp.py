@@ -23,14 +23,9 @@ from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.calls.test_calls import NAMED, NO, OTHER, URL, YES, User
 from tests.support import ROOT, skip_or_fail
 
-pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore"), pytest.mark.event_loops("asyncio")]
 
 MODES = ["legacy", "auto"] if supports_multi_round_trip() else [None]
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture(params=MODES)

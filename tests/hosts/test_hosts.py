@@ -48,9 +48,7 @@ NAMED = {"type": "object", "properties": {"name": {"type": "string"}}, "required
 HOSTS = (ROOT / "docs" / "hosts.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+pytestmark = pytest.mark.event_loops("asyncio")
 
 
 WANTED = set(filter(None, os.environ.get("ELICIT_HOSTS", "").split(",")))

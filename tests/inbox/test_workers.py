@@ -21,12 +21,7 @@ from tests.support.inboxes import RedisServer, until
 WORKER = str(ROOT / "tests" / "servers" / "worker.py")
 PREFIX = "{work}"
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 
 @pytest.fixture

@@ -26,12 +26,7 @@ if importlib.util.find_spec("prompt_toolkit") is None:
 
 from tests.support.screens import BACKSPACE, CANCEL, DECLINE, DOWN, ENTER, RIGHT, SEND, SENT, TAB, asking
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 
 Ask: TypeAlias = Callable[..., Awaitable[tuple[Answer, str]]]

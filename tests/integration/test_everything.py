@@ -25,16 +25,11 @@ from mcp_elicit_client.typing import Request
 from tests.calls.test_calls import LEFT, NO, YES, User, think_for_ever
 from tests.support import npm_environment, npm_tool
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 TOOL = "trigger-url-elicitation"
 URL = "https://example.com/authorize?state=1"
 FIRST = "https://modelcontextprotocol.io"
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture(params=["stdio", "http"])

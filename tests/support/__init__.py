@@ -1,4 +1,4 @@
-"""What the tests share: tables, the corpus, answers made from a form's fields."""
+"""Shared parts of the tests: tables, the corpus, programs that may be missing, example answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -18,7 +18,7 @@ from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 ROOT = Path(__file__).parent.parent.parent
 NOTHING_SKIPPED = os.environ.get("CI") == "true"
-"""Whether a missing tool is a failure: in CI, everything is there."""
+"""True in CI, where a missing program is a failure."""
 
 ASKER = [sys.executable, "-m", "tests.servers.asker"]
 """The server that asks what it is told to."""
@@ -83,18 +83,18 @@ def cases(name: str) -> list[Any]:
     ]
 
 
-def skip_or_fail(reason: str) -> None:
-    """Skip the test for want of *reason*; in CI, where everything is there, fail it."""
+def skip_or_fail(reason: str) -> NoReturn:
+    """Skip the test, or the module that calls this while it is imported.  In CI, fail it: nothing is missing there."""
     if NOTHING_SKIPPED:
-        pytest.fail(f"not to be skipped in CI: {reason}")
-    pytest.skip(reason)
+        pytest.fail(f"CI must not skip this: {reason}")
+    pytest.skip(reason, allow_module_level=True)
 
 
 def npm_tool(name: str) -> str:
     """Return the path of a program of the npm packages that .ci/run installs."""
     program = ROOT / ".npm" / "node_modules" / ".bin" / name
     if not program.exists():
-        skip_or_fail(f"the npm package of {name} is not installed; see .ci/run")
+        skip_or_fail(f"{name} is not installed; see .ci/run")
     return str(program)
 
 
@@ -165,8 +165,9 @@ def http_server(command: Sequence[str] = ASKER, environment: Mapping[str, str] |
     environ = {**os.environ, **(environment or {})}
     with subprocess.Popen([*command, "--http"], cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
+        port, slash = process.stdout.readline().strip(), "" if supports_multi_round_trip() else "/"
         try:
-            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp{'' if supports_multi_round_trip() else '/'}"
+            yield f"http://127.0.0.1:{port}/mcp{slash}"
         finally:
             process.terminate()
 

@@ -252,7 +252,7 @@ def test_a_callable_may_be_a_dotted_path() -> None:
 
 
 def test_the_list_of_scenarios_in_the_documentation_is_up_to_date() -> None:
-    from benchmarks.scenarios import PAGE, page
+    from tools.scenarios import PAGE, page
 
     text = PAGE.read_text(encoding="utf-8")
 

@@ -8,18 +8,12 @@ from mcp_elicit_client.testing import SCENARIOS, CallbackUnderTest, run_scenario
 from tests.support.broken_callbacks import BROKEN_CALLBACKS, broken
 from tests.support.callbacks import scripted
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 OF_MCP_2 = {"withdrawn-is-no-answer", "server-may-die"}
 """Scenarios that do not apply to mcp 1.x."""
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-def test_every_scenario_has_one_broken_callback() -> None:
     assert set(BROKEN_CALLBACKS) == set(SCENARIOS)
 
 

@@ -23,16 +23,11 @@ from tests.integration.test_everything import URL, everything
 from tests.support import FILLED_IN, ROOT, form_params
 from tests.support.chromium import browser, chromium, until_it_takes_a_yes, violations
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 FORM_TOOL = "trigger-elicitation-request"
 NAME = form_params({"properties": {"name": {"type": "string", "title": "Name"}}, "required": ["name"]}, "Who?")
 HAS_SCRIPT = pytest.mark.parametrize("has_script", [True, False], ids=["script", "no-script"])
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 class Desk:
@@ -449,8 +444,8 @@ async def test_nothing_is_left_behind() -> None:
 
 def test_the_pictures_of_all_pages_can_be_taken(tmp_path: Path) -> None:
     chromium()
-    program = [sys.executable, str(ROOT / "examples" / "pictures.py"), str(tmp_path)]
-    subprocess.run(program, capture_output=True, timeout=300, check=True)
+    program = [sys.executable, "-m", "tools.pictures", str(tmp_path)]
+    subprocess.run(program, cwd=ROOT, capture_output=True, timeout=300, check=True)
 
     pages = ("arabic", "closed", "consent", "errors", "form", "review", "sent", "visit")
     taken = {path.name for path in tmp_path.iterdir() if path.read_bytes().startswith(b"\x89PNG")}

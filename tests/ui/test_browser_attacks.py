@@ -32,15 +32,10 @@ from tests.support import form_params
 from tests.support.chromium import chromium
 from tests.ui.test_browser import NAME, Question, asking, sitting
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 EVIL = '<script>document.title="owned"</script><img src=x onerror="document.title=\'owned\'">'
 MAPPED = "--host-resolver-rules=MAP evil.test 127.0.0.1"
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 def page_of(path: Path) -> BrowserTab:

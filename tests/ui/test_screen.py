@@ -77,13 +77,7 @@ from tests.support.screens import (
     fill,
 )
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """The form runs on asyncio alone; elsewhere there is the line mode."""
-    return "asyncio"
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"

@@ -1,7 +1,7 @@
 """
-Writes the list of scenarios into docs/testing.md.
+Write the table of scenarios in docs/scenarios.md.
 
-    python -m benchmarks.scenarios
+``python -m tools.scenarios`` reads it from the scenarios themselves.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from pathlib import Path
 
 from mcp_elicit_client.testing import SCENARIOS
 
-PAGE = Path(__file__).parent.parent / "docs" / "testing.md"
+PAGE = Path(__file__).parent.parent / "docs" / "scenarios.md"
 BEGIN, END = "<!-- scenarios -->\n", "<!-- /scenarios -->"
 
 
 def table() -> Iterator[str]:
-    """Yield the lines of the list, group by group."""
-    yield f"There are {len(SCENARIOS)}."
+    """Yield the lines of the tables, group by group."""
+    yield f"There are {len(SCENARIOS)} scenarios."
     for group in dict.fromkeys(each.group for each in SCENARIOS.values()):
         yield ""
         yield f"### {group[0].upper()}{group[1:]}"
         yield ""
-        yield "| scenario | what is right | why | source |"
+        yield "| Scenario | Expected behavior | Reason | Source |"
         yield "|---|---|---|---|"
         for each in SCENARIOS.values():
             if each.group == group:

@@ -1,0 +1,54 @@
+"""The check of the modules finds import cycles and missing summary lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.modules import cycles, imports, modules, without_summary
+
+FILES = {
+    "__init__.py": '"""A package."""\n',
+    "low.py": '"""The lower module."""\n',
+    "high.py": '"""The higher module."""\nfrom mcp_elicit_client import low\n',
+}
+
+
+def found_in(root: Path, **changed: str) -> tuple[list[list[str]], list[str]]:
+    package = root / "mcp_elicit_client"
+    package.mkdir()
+    for name, text in {**FILES, **{f"{name}.py": text for name, text in changed.items()}}.items():
+        (package / name).write_text(text, encoding="utf-8")
+    found = modules(root)
+    return cycles(imports(found)), without_summary(found)
+
+
+def test_imports_that_point_down_are_no_cycle(tmp_path: Path) -> None:
+    assert found_in(tmp_path) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "imported",
+    [
+        "import mcp_elicit_client.high",
+        "from mcp_elicit_client.high import name",
+        "def function():\n    from mcp_elicit_client import high",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from mcp_elicit_client.high import name",
+        "from mcp_elicit_client import middle",
+    ],
+)
+def test_every_import_counts_wherever_it_stands(tmp_path: Path, imported: str) -> None:
+    middle = '"""Between both."""\nfrom mcp_elicit_client import high\n'
+
+    found, _ = found_in(tmp_path, low=f'"""The lower module."""\n{imported}\n', middle=middle)
+
+    assert len(found) == 1
+    assert {"mcp_elicit_client.low", "mcp_elicit_client.high"} <= set(found[0])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x = 1\n", '"""No period"""\n', '"""A sentence that goes on\non the next line."""\n']
+)
+def test_a_module_without_a_summary_line_is_named(tmp_path: Path, text: str) -> None:
+    assert found_in(tmp_path, low=text)[1] == ["mcp_elicit_client.low"]
