@@ -20,7 +20,6 @@ from mcp_elicit_client.core.answer import Answer, check_answer
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import parse_request, restrict_request
 from mcp_elicit_client.core.request import FormRequest, Server
-from mcp_elicit_client.core.url.inspect import DEFAULT_URL_RULES, UrlRules
 from mcp_elicit_client.core.validation.patterns import settle_defaults as core_settle_defaults
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, Limits, RegistrationError, Server, decline, parse_request
-from mcp_elicit_client.dispatch import Dispatcher, RequestOptions
+from mcp_elicit_client.dispatch import Dispatcher
+from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 

@@ -99,7 +99,6 @@ class AuditLog:
 
         An error of *handler* passes through, and so does cancellation.
         """
-
         audited = apply_policy(handler, self._answer)
         return audited if self._telemetry is None else self._telemetry.policy(audited)
 

@@ -14,7 +14,7 @@ from mcp_elicit_client.calls.active_call import StoredAnswersFor
 from mcp_elicit_client.calls.suspending import CallSnapshot, Claim, SuspendedCall, SuspendOptions
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import InboxError, ResumeError
-from mcp_elicit_client.inbox.stores.protocol import CallState
+from mcp_elicit_client.inbox.stores.models import CallState
 from mcp_elicit_client.typing import Request
 
 _CLOSE_TIMEOUT = 5.0

@@ -19,8 +19,9 @@ from mcp_elicit_client.core.parse import parse_request
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, Server
 from mcp_elicit_client.core.schema.lint import LintMessage, lint
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.dispatch import Dispatcher, RequestOptions
+from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Answer, Request
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def run_show(options: argparse.Namespace) -> int:
     given = anyio.run(answer)
     if given.by != "user":
         print(text(messages.ERROR, reason=given.reason), file=sys.stderr)
-    print(json.dumps(dispatcher.request_options.to_wire(given)))
+    print(json.dumps(dispatcher.to_wire(given)))
     return 1 if given.by == "error" else 0
 
 

@@ -22,7 +22,7 @@ def form_fingerprint(form: Form) -> str:
     Two forms with the same one take the same answers and show the same words
     on their fields; the message above them may differ.
     """
-    # A default with a pattern is checked later, and dropped if it does not match: the form is the same before and after.
+    # A default with a pattern is checked later, and dropped if it does not match: the form stays the same.
     fields = [
         field.model_dump(mode="json", exclude={"unchecked_default", *(["default"] if _has_pattern(field) else [])})
         for field in form.fields

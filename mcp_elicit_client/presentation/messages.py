@@ -104,9 +104,7 @@ RESTORED = Message("restored draft")
 RESTORED_DRAFT = Message("Restored draft")
 SENT_AS = Message("Sent as {value}")
 CHECKING = Message("Checking…")
-FILTER = Message(
-    "Type to filter: {shown} of {count} option", "Type to filter: {shown} of {count} options", "count"
-)
+FILTER = Message("Type to filter: {shown} of {count} option", "Type to filter: {shown} of {count} options", "count")
 NO_MATCHES = Message("No matching options")
 MORE = Message("{count} more")
 SELECTED = Message("{count} selected")

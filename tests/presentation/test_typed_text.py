@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mcp_elicit_client import AnswerError, FormRequest, Limits, TextField, UrlRequest, parse_request
-from mcp_elicit_client.presentation.input_parsing import parse_text
+from mcp_elicit_client.presentation.input_parsing import InputContext, parse_text
 from mcp_elicit_client.presentation.url_prompts import completion_prompt, consent_prompt
 from tests.support import form_params
 
@@ -65,7 +65,7 @@ def test_typed_text_is_read_within_the_limits_of_the_host() -> None:
     (field,) = form({"properties": {"a": {"type": "integer"}}}).form.fields
 
     with pytest.raises(AnswerError):
-        parse_text(field, "10", Limits(max_integer=9))
+        parse_text(field, "10", InputContext(limits=Limits(max_integer=9)))
 
 
 def test_the_question_about_a_url_offers_what_can_be_done() -> None:

@@ -14,6 +14,7 @@ OF_MCP_2 = {"withdrawn-is-no-answer", "server-may-die"}
 """Scenarios that do not apply to mcp 1.x."""
 
 
+def test_every_scenario_has_one_broken_callback() -> None:
     assert set(BROKEN_CALLBACKS) == set(SCENARIOS)
 
 

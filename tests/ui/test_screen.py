@@ -46,10 +46,10 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
 from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
+from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import format_error
 from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ScreenDrafts
 from mcp_elicit_client.handlers.terminal.interactive.stdout_proxy import lines_above
 from mcp_elicit_client.handlers.terminal.interactive.tty import copy_through_terminal
-from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import format_error
 from mcp_elicit_client.presentation.drafts import Drafts
 from tests.support.screens import (
     BACK_TAB,
