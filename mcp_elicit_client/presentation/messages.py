@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcp_elicit_client.core.messages import Message
-from mcp_elicit_client.core.secrets.data_loader import SecretKind
+from mcp_elicit_client.core.secrets.tables import SecretKind
 from mcp_elicit_client.presentation.url_prompts import UrlChoice
 
 # --- Requests

@@ -11,15 +11,23 @@ from hypothesis import strategies as st
 from mcp.types import ElicitRequestFormParams
 
 from mcp_elicit_client import Form, RequestError, TextField, find_secrets, parse_request
-from mcp_elicit_client.core.secrets import data as words
-from mcp_elicit_client.core.secrets.data_loader import SecretFinding
 from mcp_elicit_client.core.secrets.in_answer import secret_values
 from mcp_elicit_client.core.secrets.in_request import secret_fields
+from mcp_elicit_client.core.secrets.rules import load_rules
+from mcp_elicit_client.core.secrets.tables import (
+    KIND_NAMES,
+    SecretFinding,
+    keys,
+    letters,
+    recovery_words,
+    rule_table,
+    words,
+)
 from tests.support import cases, form_params, table
 
 CLEAR = [row for row in table("sensitive") if not row.get("borderline")]
 HELD = [row for row in CLEAR if row["kind"] == "answer" and row["sensitive"]]
-TABLE = [word for by_language in words.WORDS.values() for written in by_language.values() for word in written.split()]
+TABLE = [word for by_language in words().words.values() for written in by_language.values() for word in written.split()]
 ODD = [
     "4111",
     "-",
@@ -262,15 +270,26 @@ def test_a_kind_is_named_once_a_field_and_with_who_gave_the_key_out() -> None:
 # --- The words
 
 
+def test_every_data_file_has_its_form_and_every_name_in_it_is_known() -> None:
+    known = words().words.keys() | words().groups.keys()
+
+    assert set(words().punctuation) | set(words().in_compounds.split()) <= words().words.keys()
+    assert {name for names in words().groups.values() for name in names.split()} - {"x", "num"} <= known
+    assert len(recovery_words()) == 2048
+    assert all(len(written) == len(plain) for written, plain in (*letters().leet, letters().lookalikes))
+    assert load_rules().triggers  # every pattern compiles
+
+
 def test_no_word_means_two_things() -> None:
     assert [word for word, times in Counter(TABLE).items() if times > 1] == []
 
 
 def test_every_kind_has_a_name_and_a_rule() -> None:
-    rules = (*words.RULES, *words.LABELS, *words.SENTENCES)
+    table = rule_table()
+    rules = (*table.anywhere, *table.labels, *table.sentences)
 
-    assert words.CALLED.keys() == {rule.kind for rule in rules}
-    assert words.CALLED.keys() >= {kind for kind, *_ in (*words.KEYS, *words.SHAPES)}
+    assert KIND_NAMES.keys() == {rule.kind for rule in rules}
+    assert KIND_NAMES.keys() >= {row.kind for row in keys().beginnings} | {row.kind for row in keys().shapes}
 
 
 @given(LONG, LONG, LONG, LONG)

@@ -13,9 +13,9 @@ from typing import Any
 
 from mcp_elicit_client.core.parse import parse_request
 from mcp_elicit_client.core.request import FormRequest
-from mcp_elicit_client.core.secrets.data_loader import SecretFinding
 from mcp_elicit_client.core.secrets.in_answer import secret_values
 from mcp_elicit_client.core.secrets.in_request import secret_fields
+from mcp_elicit_client.core.secrets.tables import SecretFinding
 
 
 def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tuple[SecretFinding, ...]:

@@ -1,4 +1,4 @@
-"""What an answer holds."""
+"""`secret_values`: the secrets that an answer contains."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from itertools import chain, islice
 from typing import Any
 
 from mcp_elicit_client.core.form import Form
-from mcp_elicit_client.core.secrets.data_loader import SecretFinding, SecretKind, shape, tables
 from mcp_elicit_client.core.secrets.in_request import label_asks
-from mcp_elicit_client.core.secrets.lexicon import marks
+from mcp_elicit_client.core.secrets.patterns import pattern, value_pattern
 from mcp_elicit_client.core.secrets.rules import load_rules
-from mcp_elicit_client.core.secrets.tokens import LEAST_WORD, MOST_TEXT, UNKNOWN, sign_of, signs_of
+from mcp_elicit_client.core.secrets.tables import KIND_NAMES, SecretFinding, SecretKind, keys, recovery_words, words
+from mcp_elicit_client.core.secrets.tokens import LEAST_WORD, MOST_TEXT, UNKNOWN, marks, sign_of, signs_of
 
 _MOST_PAIRS = 200
 _MOST_NUMBER = 10**20
@@ -24,6 +24,7 @@ _LEAST_PHRASE = 40
 _WORDS_OF_PHRASE = 12
 _LONG_KEY = 16
 _IS_SIGNS = frozenset("=:：")
+_DOCUMENTED_USERS = frozenset({"user", "username", "login", "name", ""})
 
 
 def secret_values(content: Mapping[str, Any]) -> tuple[SecretFinding, ...]:
@@ -32,7 +33,7 @@ def secret_values(content: Mapping[str, Any]) -> tuple[SecretFinding, ...]:
     for name, value in content.items():
         for text in _texts(value):
             for kind, owner in _held(text):
-                message = f"The answer holds {tables().CALLED[kind]}{f' ({owner})' if owner else ''}."
+                message = f"The answer holds {KIND_NAMES[kind]}{f' ({owner})' if owner else ''}."
                 found.setdefault((name, kind), SecretFinding(field=name, kind=kind, where="answer", message=message))
     return tuple(found.values())
 
@@ -62,14 +63,14 @@ def _typed(text: str) -> str:
     if text.isascii():
         return text
     text = marks().sub("", unicodedata.normalize("NFKC", text)[:MOST_TEXT])
-    return shape("foreign_digit").sub(lambda digit: str(unicodedata.decimal(digit.group())), text)
+    return pattern("foreign_digit").sub(lambda digit: str(unicodedata.decimal(digit.group())), text)
 
 
 def _held(text: str) -> Iterator[tuple[SecretKind, str]]:
     """Yield the kinds of secret that *text* holds, and whose they are where that shows."""
-    if shape("long").search(text):
+    if pattern("long").search(text):
         yield from _keys_in(text)
-    if shape("many_digits").search(text):
+    if pattern("many_digits").search(text):
         yield from ((kind, "") for kind in _numbers_in(text))
     if _has_recovery_phrase(text):
         yield "recovery_phrase", ""
@@ -80,44 +81,44 @@ def _held(text: str) -> Iterator[tuple[SecretKind, str]]:
 
 def _keys_in(text: str) -> Iterator[tuple[SecretKind, str]]:
     """Yield the keys that are known by their shape, and the passwords in URLs."""
-    keys = _keys()
+    known = _keys()
     begun = (
         (kind, owner, key.match(text, start.start()))
-        for start in shape("beginning").finditer(text)
-        for kind, owner, key in keys.get(start.group(), ())
+        for start in pattern("beginning").finditer(text)
+        for kind, owner, key in known.get(start.group(), ())
     )
     shaped = ((kind, owner, match) for kind, owner, shape in _shapes() for match in shape.finditer(text))
     for kind, owner, match in chain(begun, shaped):
         if match and not _is_masked(match.group()):
             yield kind, owner
-    for match in shape("user_in_url").finditer(text):
+    for match in pattern("user_in_url").finditer(text):
         user, password = match.groups()
-        documented = user in tables().NOBODY and sign_of(password.casefold()) != UNKNOWN
+        documented = user in _DOCUMENTED_USERS and sign_of(password.casefold()) != UNKNOWN
         if not documented and not _is_masked(password):
             yield "connection", ""
 
 
 def _is_masked(value: str) -> bool:
     """Tell what stands where a value was, or will be."""
-    return shape("masked").match(value) is not None or (len(value) > _LONG_KEY and len(set(value[8:])) <= 2)
+    return pattern("masked").match(value) is not None or (len(value) > _LONG_KEY and len(set(value[8:])) <= 2)
 
 
 def _numbers_in(text: str) -> Iterator[SecretKind]:
     """Yield the kinds of number whose digits say what they are."""
-    text = shape("iban").sub(lambda match: "" if _is_iban(match.group()) else match.group(), text)
-    if any(map(_is_card, shape("card").findall(text))):
+    text = pattern("iban").sub(lambda match: "" if _is_iban(match.group()) else match.group(), text)
+    if any(map(_is_card, pattern("card").findall(text))):
         yield "card"
-    elsewhere = shape("not_ssn")
-    if any(not elsewhere.search(text, max(0, at.start() - 32), at.start()) for at in shape("ssn").finditer(text)):
+    elsewhere = pattern("not_ssn")
+    if any(not elsewhere.search(text, max(0, at.start() - 32), at.start()) for at in pattern("ssn").finditer(text)):
         yield "identity_number"
 
 
 def _is_card(written: str) -> bool:
     """Tell a card number by its beginning, its length and its last digit (Luhn)."""
-    digits = shape("no_letters").sub("", written)
+    digits = pattern("no_letters").sub("", written)
     doubled = (int(digit) * 2 for digit in digits[-2::-2])
     total = sum(map(int, digits[::-2])) + sum(each - 9 if each > 9 else each for each in doubled)
-    return total % 10 == 0 and shape("issued_cards").fullmatch(digits) is not None
+    return total % 10 == 0 and pattern("issued_cards").fullmatch(digits) is not None
 
 
 def _is_iban(written: str) -> bool:
@@ -130,9 +131,9 @@ def _has_recovery_phrase(text: str) -> bool:
     """Tell whether twelve words in a row are among the 2048 of which recovery phrases are made."""
     if len(text) < _LEAST_PHRASE:
         return False
-    known = _recovery_words()
+    known = recovery_words()
     row = 0
-    for word in shape("word").findall(text):
+    for word in pattern("word").findall(text):
         row = row + 1 if word.lower() in known else 0
         if row == _WORDS_OF_PHRASE:
             return True
@@ -145,18 +146,18 @@ def _pairs(text: str) -> Iterator[tuple[str, str, bool]]:
 
     The third says whether there is nothing but a sign between the two.
     """
-    for match in islice(shape("is").finditer(text), _MOST_PAIRS):
+    for match in islice(pattern("is").finditer(text), _MOST_PAIRS):
         value = text[match.end() : match.end() + _LONGEST_VALUE]
         yield _label_before(text, match.start()), value, match.group()[0] in _IS_SIGNS
-    for match in islice(chain(shape("flag").finditer(text), shape("tag").finditer(text)), _MOST_PAIRS):
+    for match in islice(chain(pattern("flag").finditer(text), pattern("tag").finditer(text)), _MOST_PAIRS):
         yield match.group(1), match.group(2), True
-    for match in islice(shape("random").finditer(text), _MOST_PAIRS):
+    for match in islice(pattern("random").finditer(text), _MOST_PAIRS):
         yield " ".join(_label_before(text, match.start()).split()[-2:]), match.group(), False
 
 
 def _label_before(text: str, end: int) -> str:
     before = text[max(0, end - _LONGEST_LABEL) : end].rstrip(" \t\"'`*])")
-    return shape("before_label").sub("", before)
+    return pattern("before_label").sub("", before)
 
 
 @lru_cache(maxsize=512)
@@ -168,41 +169,38 @@ def _kind_of(label: str) -> SecretKind | None:
 
 def _is_value(kind: SecretKind, written: str, *, tight: bool) -> bool:
     """Tell a value of the given kind from its description, or from nothing."""
-    quoted = shape("quoted").match(written)
+    quoted = pattern("quoted").match(written)
     value = quoted.group(2) if quoted else written.partition("\n")[0]
-    if shape("masked").match(value) or kind not in tables().VALUES:
+    values = value_pattern(kind)
+    if pattern("masked").match(value) or values is None:
         return False
-    if _value(kind).match(value):
+    if values.match(value):
         return True
-    words = value.rstrip(" .,;)}\"'").casefold().split()
-    return kind == "password" and tight and (len(words) == 1 or quoted is not None) and all(map(_is_made_up, words))
+    parts = value.rstrip(" .,;)}\"'").casefold().split()
+    return kind == "password" and tight and (len(parts) == 1 or quoted is not None) and all(map(_is_made_up, parts))
 
 
 def _is_made_up(word: str) -> bool:
-    return len(word) >= LEAST_WORD and word.isalpha() and word not in tables().NO_VALUES and sign_of(word) == UNKNOWN
+    return len(word) >= LEAST_WORD and word.isalpha() and word not in _no_values() and sign_of(word) == UNKNOWN
 
 
 @cache
 def _keys() -> Mapping[str, list[tuple[SecretKind, str, re.Pattern[str]]]]:
     """Return the keys that are known by their beginning, by its first two letters."""
-    keys: dict[str, list[tuple[SecretKind, str, re.Pattern[str]]]] = {}
-    for kind, owner, beginnings, rest in tables().KEYS:
-        key = re.compile(f"(?:{'|'.join(map(re.escape, beginnings.split()))}){rest}")
-        for first in {beginning[:2] for beginning in beginnings.split()}:
-            keys.setdefault(first, []).append((kind, owner, key))
-    return keys
+    by_beginning: dict[str, list[tuple[SecretKind, str, re.Pattern[str]]]] = {}
+    for row in keys().beginnings:
+        beginnings = row.beginnings.split()
+        key = re.compile(f"(?:{'|'.join(map(re.escape, beginnings))}){row.rest}")
+        for first in {beginning[:2] for beginning in beginnings}:
+            by_beginning.setdefault(first, []).append((row.kind, row.issuer, key))
+    return by_beginning
 
 
 @cache
 def _shapes() -> tuple[tuple[SecretKind, str, re.Pattern[str]], ...]:
-    return tuple((kind, owner, re.compile(shape)) for kind, owner, shape in tables().SHAPES)
+    return tuple((row.kind, row.issuer, re.compile(row.shape)) for row in keys().shapes)
 
 
 @cache
-def _recovery_words() -> frozenset[str]:
-    return frozenset(tables().RECOVERY_WORDS.split())
-
-
-@cache
-def _value(kind: SecretKind) -> re.Pattern[str]:
-    return re.compile(tables().VALUES[kind])
+def _no_values() -> frozenset[str]:
+    return frozenset(words().no_values.split())

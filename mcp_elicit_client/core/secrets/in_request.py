@@ -1,12 +1,13 @@
-"""What a form asks for."""
+"""`secret_fields`: the secrets that a form asks for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from mcp_elicit_client.core.form import Field, Form, NumberField, TextField, text_constraints
-from mcp_elicit_client.core.secrets.data_loader import SecretFinding, SecretKind, Where, shape, tables
+from mcp_elicit_client.core.secrets.patterns import pattern
 from mcp_elicit_client.core.secrets.rules import Rule, load_rules
+from mcp_elicit_client.core.secrets.tables import KIND_NAMES, NUMERIC_KINDS, SecretFinding, SecretKind, Where
 from mcp_elicit_client.core.secrets.tokens import signs_of
 
 _SIGHT = 24
@@ -49,7 +50,7 @@ def _asked_by(field: Field, told: str) -> SecretFinding | None:
     name, description = signs_of(field.name), signs_of(field.description)
     title = name if field.title == field.name else signs_of(field.title)
     if rules.trigger.search(rules.line.join((name, title, description))):
-        possible = tables().WRITTEN_IN_DIGITS if isinstance(field, NumberField) else tables().CALLED.keys()
+        possible = NUMERIC_KINDS if isinstance(field, NumberField) else KIND_NAMES.keys()
         for where, kind in _heard(name, title, description, told):
             if kind in possible:
                 return _asking(field, kind, where)
@@ -66,7 +67,7 @@ def _heard(name: str, title: str, description: str, told: str) -> Iterator[tuple
     """Tell what the texts of a field ask for, first those that people see."""
     rules = load_rules()
     whole = rules.line.join((name, title, description))
-    about = "".join(match.group(1) for match in rules.around["about_text"].finditer(description))
+    about = "".join(match.group(1) for match in rules.contexts["about_text"].finditer(description))
     in_title = label_asks(title, whole, about)
     if in_title:
         yield ("name" if title == name else "title"), in_title
@@ -75,7 +76,7 @@ def _heard(name: str, title: str, description: str, told: str) -> Iterator[tuple
     # A title that says the same word and does not ask tells what the name means.
     if name != title and not in_title and (in_name := label_asks(name, whole, about + title)):
         yield "name", in_name
-    for kind, label, context, unless in rules.little:
+    for kind, label, context, unless in rules.short_labels:
         if (label.fullmatch(title) or label.fullmatch(name)) and not (unless and unless.search(whole)):
             if context.search(description):
                 yield "description", kind
@@ -94,16 +95,16 @@ def label_asks(signs: str, whole: str, about: str) -> SecretKind | None:
     """
     rules = load_rules()
     for kind, said, before, after in _named(rules.labels, signs, whole):
-        if any(sign in about for sign in said if sign in rules.triggers) or rules.around["denied_after"].match(after):
+        if any(sign in about for sign in said if sign in rules.triggers) or rules.contexts["denied_after"].match(after):
             continue
-        if not rules.around["elsewhere"].search(before) or rules.around["asked"].search(before):
+        if not rules.contexts["elsewhere"].search(before) or rules.contexts["asked"].search(before):
             return kind
     return None
 
 
 def _prose_asks(signs: str, beside: str, *, message: bool = False) -> SecretKind | None:
     """Tell what a sentence asks for: it must say so, or begin with the secret's name."""
-    around = load_rules().around
+    around = load_rules().contexts
     for kind, _, before, after in _named(load_rules().sentences, signs, beside):
         if around["asked"].search(before) or around["asked_after"].match(after):
             return kind
@@ -117,9 +118,9 @@ def _prose_asks(signs: str, beside: str, *, message: bool = False) -> SecretKind
 def _named(rules: Iterable[Rule], signs: str, beside: str) -> Iterator[tuple[SecretKind, str, str, str]]:
     """Yield the secrets that *signs* name, and do not just speak about, with the signs around them."""
     table = load_rules()
-    around = table.around
+    around = table.contexts
     for rule in rules:
-        for match in rule.says.finditer(signs):
+        for match in rule.signs.finditer(signs):
             start, end = match.span()
             since = max(0, start - _SIGHT, *(signs.rfind(each, 0, start) for each in table.breaks))
             before, after = signs[since:start], table.a_break.split(signs[end : end + _SIGHT], 1)[0]
@@ -141,17 +142,17 @@ def _asked_in(message: str, told: str) -> SecretKind | None:
 def _given_away(text: str, signs: str) -> SecretKind | None:
     """Tell which secret *text* describes by its looks: ``starts with sk-``."""
     rules = load_rules()
-    words = text.lower().split() if shape("odd").search(text) else ()
-    match = next(filter(None, map(rules.giveaways.match, words)), None)
-    if match is None or rules.around["negation"].search(signs):
+    words = text.lower().split() if pattern("odd").search(text) else ()
+    match = next(filter(None, map(rules.examples.match, words)), None)
+    if match is None or rules.contexts["negation"].search(signs):
         return None
-    kind, unless = rules.given[(match.lastindex or 1) - 1]
+    kind, unless = rules.example_kinds[(match.lastindex or 1) - 1]
     return None if unless and unless.search(signs) else kind
 
 
 def _field_named_in_message(fields: list[Field]) -> Field | None:
     """Return the field that a message asks for, if that can be told."""
-    around = load_rules().around
+    around = load_rules().contexts
     plain = [field for field in fields if not around["subject"].search(signs_of(field.name) + signs_of(field.title))]
     if len(fields) == 1:
         return plain[0] if plain else None
@@ -160,5 +161,5 @@ def _field_named_in_message(fields: list[Field]) -> Field | None:
 
 def _asking(field: Field | None, kind: SecretKind, where: Where) -> SecretFinding:
     asker = "The message" if where == "message" else "The field"
-    message = f"{asker} asks for {tables().CALLED[kind]}."
+    message = f"{asker} asks for {KIND_NAMES[kind]}."
     return SecretFinding(field=field.name if field else None, kind=kind, where=where, message=message)

@@ -7,33 +7,39 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from mcp_elicit_client.core.secrets.data_loader import SecretKind, shape, tables
-from mcp_elicit_client.core.secrets.lexicon import load_lexicon
-from mcp_elicit_client.core.secrets.tokens import NUMBER, UNKNOWN
+from mcp_elicit_client.core.secrets.patterns import pattern
+from mcp_elicit_client.core.secrets.tables import RuleRow, SecretKind, rule_table, words
+from mcp_elicit_client.core.secrets.tokens import NUMBER, UNKNOWN, load_lexicon
 
 
 class Rule(NamedTuple):
+    """A way to ask for a secret."""
+
     kind: SecretKind
-    says: re.Pattern[str]
+    signs: re.Pattern[str]
     unless: re.Pattern[str] | None
 
 
-class Little(NamedTuple):
+class ShortLabel(NamedTuple):
+    """A label that is ambiguous without its description or the message."""
+
     kind: SecretKind
     label: re.Pattern[str]
-    told: re.Pattern[str]
+    text: re.Pattern[str]
     unless: re.Pattern[str] | None
 
 
 class Rules(NamedTuple):
+    """The compiled `RuleTable`."""
+
     trigger: re.Pattern[str]
     triggers: frozenset[str]
     labels: tuple[Rule, ...]
     sentences: tuple[Rule, ...]
-    little: tuple[Little, ...]
-    around: Mapping[str, re.Pattern[str]]
-    giveaways: re.Pattern[str]
-    given: tuple[tuple[SecretKind, re.Pattern[str] | None], ...]
+    short_labels: tuple[ShortLabel, ...]
+    contexts: Mapping[str, re.Pattern[str]]
+    examples: re.Pattern[str]
+    example_kinds: tuple[tuple[SecretKind, re.Pattern[str] | None], ...]
     breaks: str
     a_break: re.Pattern[str]
     line: str
@@ -42,23 +48,24 @@ class Rules(NamedTuple):
 
 @cache
 def load_rules() -> Rules:
-    data = tables()
+    """Return the rules of the table, compiled."""
+    table = rule_table()
     by_name = load_lexicon().by_name
-    shapes = "|".join(rf"(.{{0,200}}?(?<![a-z0-9])(?:{shape}))" for _, shape, _ in data.GIVEAWAYS)
+    examples = "|".join(rf"(.{{0,200}}?(?<![a-z0-9])(?:{row.beginning}))" for row in table.examples)
     return Rules(
-        trigger=_pattern(data.TRIGGER),
+        trigger=_pattern(table.trigger),
         triggers=frozenset(_signs_named("trigger")),
-        labels=tuple(Rule(kind, _pattern(says), _any_sign(unless)) for kind, says, unless in data.RULES + data.LABELS),
-        sentences=tuple(
-            Rule(kind, _pattern(says), _any_sign(unless)) for kind, says, unless in data.RULES + data.SENTENCES
+        labels=tuple(map(_rule, table.anywhere + table.labels)),
+        sentences=tuple(map(_rule, table.anywhere + table.sentences)),
+        short_labels=tuple(
+            ShortLabel(
+                row.kind, _pattern(f"[asks det]* (?: {row.label}) [extra]*"), _pattern(row.text), _any_sign(row.unless)
+            )
+            for row in table.short_labels
         ),
-        little=tuple(
-            Little(kind, _pattern(f"[asks det]* (?: {label}) [extra]*"), _pattern(told), _any_sign(unless))
-            for kind, label, told, unless in data.LITTLE
-        ),
-        around={name: _pattern(says) for name, says in data.CONTEXTS.items()},
-        giveaways=re.compile(shapes),
-        given=tuple((kind, _any_sign(unless)) for kind, _, unless in data.GIVEAWAYS),
+        contexts={name: _pattern(signs) for name, signs in table.contexts.items()},
+        examples=re.compile(examples),
+        example_kinds=tuple((row.kind, _any_sign(row.unless)) for row in table.examples),
         breaks=_signs_named("break"),
         a_break=_pattern("[break]"),
         line=by_name["line"],
@@ -66,24 +73,28 @@ def load_rules() -> Rules:
     )
 
 
+def _rule(row: RuleRow) -> Rule:
+    return Rule(row.kind, _pattern(row.signs), _any_sign(row.unless))
+
+
 def _any_sign(names: str) -> re.Pattern[str] | None:
     return _pattern(f"[{names}]") if names else None
 
 
-def _pattern(says: str) -> re.Pattern[str]:
+def _pattern(written: str) -> re.Pattern[str]:
     """Compile a pattern of the names of signs into one of signs."""
-    signs = shape("names_of_signs").sub(_as_signs, says.replace("~", "[of at det]{0,3}"))
+    signs = pattern("names_of_signs").sub(_as_signs, written.replace("~", "[of at det]{0,3}"))
     return re.compile("".join(signs.split()))
 
 
 def _as_signs(match: re.Match[str]) -> str:
     names = match.group()
-    signs = "".join(map(_signs_named, shape("word_of_table").findall(names)))
+    signs = "".join(map(_signs_named, pattern("word_of_table").findall(names)))
     return signs if len(signs) == 1 and names[0] != "[" else f"[{'^' if '^' in names else ''}{signs}]"
 
 
 def _signs_named(name: str) -> str:
-    groups = tables().GROUPS
+    groups = words().groups
     if name in groups:
         return "".join(map(_signs_named, groups[name].split()))
     return {"x": UNKNOWN, "num": NUMBER}.get(name) or load_lexicon().by_name[name]

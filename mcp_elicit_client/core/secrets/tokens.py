@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
+from typing import NamedTuple
 
-from mcp_elicit_client.core.secrets.data_loader import shape, tables
-from mcp_elicit_client.core.secrets.lexicon import load_lexicon, marks, tokens
+from mcp_elicit_client.core.secrets.patterns import pattern
+from mcp_elicit_client.core.secrets.tables import any_of, letters, words
 
 # Signs that no word of the table has.
 UNKNOWN = "x"
@@ -24,20 +25,119 @@ _COMPOUNDS = range(6, 41)
 _LINKS = ("", "s", "n", "e", "en", "es", "er")
 
 
+class Lexicon(NamedTuple):
+    """
+    The words of the table, as texts are read.
+
+    Attributes:
+        by_name: The sign of each name.
+        signs: The sign of each word and each beginning of one.
+        stems: The sign of what words begin with.
+        anywhere: What may stand anywhere in a word.
+        parts: The sign of each word that others are made of.
+        beginnings: The first three letters of these and of the stems.
+        phrases: For the first word of a phrase, what follows it, and the phrase.
+        in_phrases: All words that phrases are made of.
+        unspaced: The words of scripts without spaces.
+    """
+
+    by_name: Mapping[str, str]
+    signs: Mapping[str, str]
+    stems: Mapping[str, str]
+    anywhere: re.Pattern[str]
+    parts: Mapping[str, str]
+    beginnings: frozenset[str]
+    phrases: Mapping[str, list[tuple[list[str], str]]]
+    in_phrases: frozenset[str]
+    unspaced: re.Pattern[str]
+
+
+@cache
+def load_lexicon() -> Lexicon:
+    vocabulary = words()
+    by_name = {name: chr(0xC0 + at) for at, name in enumerate(vocabulary.words)}
+    spelled: dict[str, str] = {}
+    for name, languages in vocabulary.words.items():
+        for written in " ".join(languages.values()).split():
+            spelled.update(dict.fromkeys(_spellings(written), by_name[name]))
+    whole = {word: sign for word, sign in spelled.items() if "*" not in word}
+    single = {word: sign for word, sign in whole.items() if "_" not in word}
+    stems = {word[:-1]: sign for word, sign in spelled.items() if word.endswith("*") and word[0] != "*"}
+    stems.update((word, sign) for word, sign in single.items() if len(word) > 2 and pattern("inflected").match(word))
+    inside = {word.strip("*"): sign for word, sign in spelled.items() if word[0] == "*"}
+    composing = {by_name[name] for name in vocabulary.in_compounds.split()}
+    parts = {word: sign for word, sign in {**stems, **single}.items() if sign in composing and len(word) > 2}
+    phrases: dict[str, list[tuple[list[str], str]]] = {}
+    for phrase in sorted(whole.keys() - single.keys(), key=len, reverse=True):
+        first, *rest = phrase.split("_")
+        phrases.setdefault(first, []).append((rest, phrase))
+    return Lexicon(
+        by_name=by_name,
+        signs={**stems, **inside, **whole},
+        stems=stems,
+        anywhere=any_of(inside),
+        parts=parts,
+        beginnings=frozenset(word[:3] for word in (*parts, *stems)),
+        phrases=phrases,
+        in_phrases=frozenset(chain.from_iterable(phrase.split("_") for phrase in whole.keys() - single.keys())),
+        unspaced=any_of(word for word in single if pattern("unspaced").search(word)),
+    )
+
+
+def _spellings(written: str) -> set[str]:
+    """Return a word of the table as texts are read, and as people type it who have no umlauts."""
+    plain = unicodedata.normalize("NFC", marks().sub("", unicodedata.normalize("NFKD", written)))
+    without_umlauts = written.translate(_table(letters().umlauts))
+    return {each.translate(_variants()).casefold() for each in (plain, without_umlauts)}
+
+
+def _table(letters: Mapping[str, str]) -> Mapping[int, str]:
+    return {ord(letter): replacement for letter, replacement in letters.items()}
+
+
+@cache
+def _variants() -> Mapping[int, str]:
+    return _table(letters().variants)
+
+
+@cache
+def _lookalikes() -> Mapping[int, int]:
+    return str.maketrans(*letters().lookalikes)
+
+
+@cache
+def _leet() -> tuple[Mapping[int, int], ...]:
+    return tuple(str.maketrans(*each) for each in letters().leet)
+
+
+@cache
+def marks() -> re.Pattern[str]:
+    """Match what is no letter of its own: marks on letters, and what leaves no ink."""
+    hidden = (chr(code) for code in range(0x80, 0x10000) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me", "Cf"})
+    return re.compile(f"[{''.join(map(re.escape, hidden))}{letters().hidden}]+")
+
+
+@cache
+def tokens() -> re.Pattern[str]:
+    """Match a word, or a mark of punctuation that means something."""
+    marks = "".join(re.escape(mark) for sign in words().punctuation for mark in words().words[sign]["marks"].split())
+    return re.compile(rf"[\w@$]+(?:'[a-z]{{1,2}}(?![a-z]))?|[{marks}]")
+
+
 @lru_cache(maxsize=512)
 def signs_of(text: str) -> str:
     """Return one sign for each word of *text*.  The texts of a form are read by several policies."""
-    words = list(chain.from_iterable(map(_words, tokens().findall(_folded(text)))))
+    found = list(chain.from_iterable(map(_words, tokens().findall(_folded(text)))))
     phrases = load_lexicon().phrases
-    if not phrases.keys().isdisjoint(words):
-        words = list(_with_phrases(words, phrases))
-    return "".join(map(sign_of, words))
+    if not phrases.keys().isdisjoint(found):
+        found = list(_with_phrases(found, phrases))
+    return "".join(map(sign_of, found))
 
 
 def _folded(text: str) -> str:
     """Write *text* without marks and invisible letters, and what is spelled out as words."""
     if "\\u{" in text:
-        text = shape("escaped").sub("", text)
+        text = pattern("escaped").sub("", text)
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text[:MOST_TEXT])[:MOST_TEXT]
         text = unicodedata.normalize("NFC", marks().sub("", text)).replace("\u2019", "'")
@@ -45,14 +145,14 @@ def _folded(text: str) -> str:
         text = text.replace("_", " ")
     if "\n" in text:
         text = text.replace("\n", " ¶ ")
-    no_letters = shape("no_letters")
-    text = shape("spelled").sub(lambda match: no_letters.sub("", match.group()), text)
-    return shape("joined").sub(_as_one_word, text) if shape("joint").search(text) else text
+    no_letters = pattern("no_letters")
+    text = pattern("spelled").sub(lambda match: no_letters.sub("", match.group()), text)
+    return pattern("joined").sub(_as_one_word, text) if pattern("joint").search(text) else text
 
 
 def _as_one_word(match: re.Match[str]) -> str:
     """Return what was cut by punctuation as one word, if it is one: ``pass-word``."""
-    word = shape("no_letters").sub("", match.group()).casefold()
+    word = pattern("no_letters").sub("", match.group()).casefold()
     return word if word in load_lexicon().signs else match.group()
 
 
@@ -60,20 +160,20 @@ def _as_one_word(match: re.Match[str]) -> str:
 def _words(token: str) -> tuple[str, ...]:
     """Split a token where it hides several words, and read what is written oddly."""
     if not token.isascii():
-        token = token.translate(tables().LETTERS)
+        token = token.translate(_variants())
         if any("a" <= letter <= "z" for letter in token.casefold()):
-            token = token.translate(tables().LOOKALIKES)
+            token = token.translate(_lookalikes())
     word = token.casefold()
     if word in load_lexicon().in_phrases or sign_of(word) != UNKNOWN:
         return (word,)
-    if not word.isascii() and shape("unspaced").search(word):
+    if not word.isascii() and pattern("unspaced").search(word):
         return tuple(_pieces(word))
-    if word != token and len(pieces := shape("hump").sub(" ", token).split()) > 1:
+    if word != token and len(pieces := pattern("hump").sub(" ", token).split()) > 1:
         return tuple(chain.from_iterable(map(_words, pieces)))
     if word.isalpha():
         return (word,)
     # Digits after a word, digits and signs for letters; only then is an @ an @.
-    readings = (word.rstrip("0123456789"), *(word.translate(letters) for letters in tables().LEET))
+    readings = (word.rstrip("0123456789"), *(word.translate(each) for each in _leet()))
     known = next((reading for reading in readings if sign_of(reading) != UNKNOWN), None)
     if known is None and "@" in word:
         return tuple(chain.from_iterable(map(_words, filter(None, word.split("@")))))
@@ -92,13 +192,13 @@ def _pieces(run: str) -> Iterator[str]:
         yield run[at:]
 
 
-def _with_phrases(words: list[str], phrases: Mapping[str, list[tuple[list[str], str]]]) -> Iterator[str]:
-    """Yield *words*, those that are one together as one."""
+def _with_phrases(found: list[str], phrases: Mapping[str, list[tuple[list[str], str]]]) -> Iterator[str]:
+    """Yield the words, each phrase as one."""
     at = 0
-    while at < len(words):
-        length, word = 1, words[at]
+    while at < len(found):
+        length, word = 1, found[at]
         for rest, phrase in phrases.get(word, ()):
-            if words[at + 1 : at + 1 + len(rest)] == rest:
+            if found[at + 1 : at + 1 + len(rest)] == rest:
                 length, word = 1 + len(rest), phrase
                 break
         yield word
@@ -119,8 +219,8 @@ def sign_of(word: str) -> str:
         return signs
     if match := lexicon.anywhere.search(word):
         return lexicon.signs[match.group()]
-    if not word.isascii() and shape("inflected").match(word):
-        bare = (word[len(prefix) :] for prefix in tables().PREFIXES if word.startswith(prefix))
+    if not word.isascii() and pattern("inflected").match(word):
+        bare = (word[len(prefix) :] for prefix in words().prefixes if word.startswith(prefix))
         return next(filter(None, map(_stem, bare)), UNKNOWN)
     return UNKNOWN
 

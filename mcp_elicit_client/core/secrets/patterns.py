@@ -1,0 +1,109 @@
+"""Regular expressions by which texts are split and answers are searched for secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from mcp_elicit_client.core.secrets.tables import SecretKind
+
+PATTERNS: Mapping[str, str] = {
+    # How texts are written.
+    "escaped": r"\\u\{[0-9a-f]{1,6}\}",
+    "spelled": r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}",
+    "joint": r"\w[^\w\s]{1,2}\w",
+    "joined": r"(?<!\w)\w+(?:[^\w\s]{1,2}\w+)+",
+    "no_letters": r"[\W_]+",
+    "hump": r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])",
+    # Scripts that put no spaces between words, or hang endings on them.
+    "unspaced": "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]",
+    # Scripts whose words take short words before them and endings after them.
+    "inflected": "[\u0590-\u06ff\u0900-\u0dff\u1200-\u137f]",
+    # How the tables above are written.
+    "names_of_signs": r"\[[^\]]*\]|[a-z_]+",
+    "word_of_table": r"\w+",
+    # What is worth a closer look.
+    "odd": r"[-_/=.@]\w|[-_]$",
+    "long": r"\S{12}|-----BEGIN|\s-[pu]|\bmachine\s",
+    "many_digits": r"\d(?:[ -]?\d){8}",
+    "beginning": r"(?<![A-Za-z0-9])[A-Za-z0-9]\S",
+    "foreign_digit": r"(?![0-9])\d",
+    "word": r"[A-Za-z]+",
+    # A name and its value.
+    "is": r"""(?x)
+        (?: => | := | ={1,3} | [:：] (?! // ) ) \s*
+        | \s (?: is | ist | est | es | jest | är | er | é | è | lautet | it's ) \s
+        | (?<= [一-龥] ) [是为為] \s* | は (?= [!-~] )
+    """,
+    "before_label": r"(?s).*(?:[\n;&{}<>(),?|\"`=:：/]|(?<!\w)'|'(?!\w))",
+    "flag": r"(?:^|\s)--?([A-Za-z][\w-]{1,40}) (\"[^\"]{4,}\"|'[^']{4,}'|[^\s-]\S{3,})",
+    "tag": r"<([A-Za-z][\w.:-]{1,40})>([^<>\n]{3,200})</",
+    "random": r"(?<![\w/.=:-])(?=[A-Za-z_-]{0,40}\d)(?=[\d_-]{0,40}[A-Za-z])[\w-]{20,200}(?![\w/.-])",
+    "quoted": r"([\"'`])(.{1,299}?)\1",
+    "user_in_url": r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://([^\s/:@?#]{0,200}):([^\s/@]{1,200})@",
+    # What stands where a value was, or will be.
+    "masked": r"""(?x)
+        (?: [*•·_-] | \.{3} | … | [xX]{3} | \#{3} )+ $
+        | [<\[{(«$%!&]
+        | .* (?: EXAMPLE | YOUR | REPLACE | CHANGE_?ME | PLACEHOLDER | REDACTED | xxxx | XXXX | \*\*\* )
+        | (?i: your | my | some | the ) [-_ ]
+        | (?: process | os | self | config | settings | secrets | vars | env | getenv | System ) [.\[(]
+        | (?: vault | op | ref | ssm | awssm | gcpsm | arn | file | env | secret | secretref | https? | data | urn ) :
+          (?! .* @ )
+        | (?: ~ | \.{1,2} )? / | [A-Za-z] :\\
+    """,
+    # Cards, from Visa to Troy: what they begin with, and how long they are.
+    "card": r"""(?x) (?<! [\w+-] ) (?<! \d[.\ -] )
+        ( \d{13,19} | \d{4} (?: [\ -]\d{4} ){2} [\ -]\d{1,7} | \d{4} [\ -] \d{6} [\ -] \d{4,5} ) (?! \w | [.\ -]\d )""",
+    "issued_cards": r"""(?x)
+        4\d{15}
+        | (?: 5[1-5]\d\d | 222[1-9] | 22[3-9]\d | 2[3-6]\d\d | 27[01]\d | 2720 ) \d{12}
+        | 3[47]\d{13}
+        | (?: 6011 | 65\d\d | 64[4-9]\d ) \d{12}
+        | 3 (?: 0[0-5] | [689]\d ) \d{11}
+        | 35 (?: 2[89] | [3-8]\d ) \d{12}
+        | 62\d{14,17}
+        | (?: 5018 | 5020 | 5038 | 5893 | 6304 | 6759 | 676[1-3] ) \d{8,15}
+        | (?: 508[5-9] | 60[6-8]\d | 81\d\d | 82\d\d ) \d{12}
+        | 220[0-4]\d{12}
+        | 9792\d{12}
+    """,
+    "iban": r"\b[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b",
+    # A US social security number, and what makes its dashes another number's.
+    "ssn": r"(?<![\w-])(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\w-])",
+    "not_ssn": r"""(?xi)
+        \b (?: part | order | item | sku | serial | ref | reference | case | ticket | model | invoice | no | nr | phone
+              | tel ) \b
+        \W{0,3} (?: no | number | id )? \W{0,3} $
+    """,
+}
+"""The patterns of texts and answers, by name."""
+
+VALUES: Mapping[SecretKind, str] = {
+    "pin": r"\d{4,8}(?![\w%€$]|[.,:/-]\d| ?(?:mm|cm|m|kg|g|px|x|items|times|days)\b)",
+    "one_time_code": r"(?=\D{0,8}\d)[A-Za-z0-9]{4,10}(?:[ -][A-Za-z0-9]{3,6}){0,3}(?![\w:/])",
+    "card": r"(?:\d[ -]?){12,18}\d|\d{3,4}(?!\d)|\d\d ?/ ?\d\d",
+    "bank_account": r"(?=(?:\D{0,2}\d){6})\w[\w ./-]{5,}",
+    "identity_number": r"(?=(?:\D{0,2}\d){4})\w[\w ./-]{3,}",
+    "security_answer": r"[^\W\d_]{2,}",
+    "recovery_phrase": r"(?:[^\W\d_]{3,12}[\s,]+){8,}",
+    "api_key": r"(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s\"'<>,;]{8,}|[A-Za-z+/=_-]{24,}",
+    "token": r"(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s\"'<>,;]{8,}|[A-Za-z+/=_-]{24,}",
+    "private_key": r"(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s\"'<>,;]{16,}|[A-Za-z+/=_-]{24,}",
+    "session": r"(?=\S{0,200}\d)[^\s\"'<>,]{12,}",
+    "password": r"(?=\S{0,60}[^\sA-Za-z])(?=\S{0,60}[^\W\d])[^\s\"'<>]{4,}|\d{4,}",
+}
+"""The pattern of a value that follows the name of a secret, by kind."""
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """Return the compiled pattern of `PATTERNS` with this name."""
+    return re.compile(PATTERNS[name])
+
+
+@cache
+def value_pattern(kind: SecretKind) -> re.Pattern[str] | None:
+    """Return the compiled pattern of the values of *kind*; None if any value would do."""
+    return re.compile(VALUES[kind]) if kind in VALUES else None
