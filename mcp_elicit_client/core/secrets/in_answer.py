@@ -28,7 +28,7 @@ _DOCUMENTED_USERS = frozenset({"user", "username", "login", "name", ""})
 
 
 def secret_values(content: Mapping[str, Any]) -> tuple[SecretFinding, ...]:
-    """Find the secrets that *content* holds: at most one of a kind a field."""
+    """Find the secrets in *content*: at most one of each kind per field."""
     found: dict[tuple[str, SecretKind], SecretFinding] = {}
     for name, value in content.items():
         for text in _texts(value):
@@ -39,7 +39,7 @@ def secret_values(content: Mapping[str, Any]) -> tuple[SecretFinding, ...]:
 
 
 def typed_secrets(form: Form, content: Mapping[str, Any], sources: Mapping[str, str]) -> tuple[SecretFinding, ...]:
-    """Find the secrets that a person typed where the field does not ask for one: hidden fields aside."""
+    """Find the secrets that the user typed into fields that do not hide their text."""
     hidden = {field.name for field in form.fields if field.is_hidden}
     return secret_values(
         {name: value for name, value in content.items() if name not in hidden and sources.get(name) == "user"}
@@ -47,7 +47,7 @@ def typed_secrets(form: Form, content: Mapping[str, Any], sources: Mapping[str, 
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield what was typed, letters and digits as on any keyboard."""
+    """Yield the texts of *value* with ASCII letters and digits where possible."""
     match value:
         case str():
             yield _typed(value[:MOST_TEXT])
@@ -67,7 +67,7 @@ def _typed(text: str) -> str:
 
 
 def _held(text: str) -> Iterator[tuple[SecretKind, str]]:
-    """Yield the kinds of secret that *text* holds, and whose they are where that shows."""
+    """Yield the kinds of secret in *text*, and their issuers where known."""
     if pattern("long").search(text):
         yield from _keys_in(text)
     if pattern("many_digits").search(text):
@@ -99,7 +99,7 @@ def _keys_in(text: str) -> Iterator[tuple[SecretKind, str]]:
 
 
 def _is_masked(value: str) -> bool:
-    """Tell what stands where a value was, or will be."""
+    """Return True if *value* is a placeholder."""
     return pattern("masked").match(value) is not None or (len(value) > _LONG_KEY and len(set(value[8:])) <= 2)
 
 
@@ -114,7 +114,7 @@ def _numbers_in(text: str) -> Iterator[SecretKind]:
 
 
 def _is_card(written: str) -> bool:
-    """Tell a card number by its beginning, its length and its last digit (Luhn)."""
+    """Return True for a card number: issuer, length and check digit (Luhn) are right."""
     digits = pattern("no_letters").sub("", written)
     doubled = (int(digit) * 2 for digit in digits[-2::-2])
     total = sum(map(int, digits[::-2])) + sum(each - 9 if each > 9 else each for each in doubled)
@@ -122,13 +122,13 @@ def _is_card(written: str) -> bool:
 
 
 def _is_iban(written: str) -> bool:
-    """Tell a bank account's public number by its first digits (ISO 7064)."""
+    """Return True for an IBAN: its check digits are right (ISO 7064)."""
     compact = written.replace(" ", "")
     return int("".join(str(int(each, 36)) for each in compact[4:] + compact[:4])) % 97 == 1
 
 
 def _has_recovery_phrase(text: str) -> bool:
-    """Tell whether twelve words in a row are among the 2048 of which recovery phrases are made."""
+    """Return True if *text* has twelve words of recovery phrases in a row."""
     if len(text) < _LEAST_PHRASE:
         return False
     known = recovery_words()
@@ -144,7 +144,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str, bool]]:
     """
     Yield names and what follows them: ``password: ...``, ``--token ...``, ``my pin is ...``.
 
-    The third says whether there is nothing but a sign between the two.
+    The third item is True if only a punctuation mark separates the two.
     """
     for match in islice(pattern("is").finditer(text), _MOST_PAIRS):
         value = text[match.end() : match.end() + _LONGEST_VALUE]
@@ -162,13 +162,13 @@ def _label_before(text: str, end: int) -> str:
 
 @lru_cache(maxsize=512)
 def _kind_of(label: str) -> SecretKind | None:
-    """Tell which secret a name in an answer stands for."""
+    """Return the secret that a label in an answer names."""
     signs = signs_of(label)
     return label_asks(signs, signs, "") if load_rules().trigger.search(signs) else None
 
 
 def _is_value(kind: SecretKind, written: str, *, tight: bool) -> bool:
-    """Tell a value of the given kind from its description, or from nothing."""
+    """Return True if *written* is a value of *kind*, and no description of one."""
     quoted = pattern("quoted").match(written)
     value = quoted.group(2) if quoted else written.partition("\n")[0]
     values = value_pattern(kind)

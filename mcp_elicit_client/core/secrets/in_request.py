@@ -22,20 +22,20 @@ def secret_fields(form: Form, message: str) -> tuple[SecretFinding, ...]:
 
     Args:
         form: The form.
-        message: What the server says with it.
+        message: The request's message.
     """
     fields = [field for field in form.fields if _can_hold(field)]
     if not fields:
         return ()
-    told = signs_of(message)
-    found = [finding for field in fields if (finding := _asked_by(field, told))]
-    if not found and (kind := _asked_in(message, told)):
+    message_signs = signs_of(message)
+    found = [finding for field in fields if (finding := _asked_by(field, message_signs))]
+    if not found and (kind := _asked_in(message, message_signs)):
         found.append(_asking(_field_named_in_message(fields), kind, "message"))
     return tuple(found)
 
 
 def _can_hold(field: Field) -> bool:
-    """Tell whether somebody could answer *field* with a secret."""
+    """Return True if a secret fits into *field*."""
     if isinstance(field, NumberField):
         return field.maximum is None or field.maximum >= _LEAST_CODE
     text = text_constraints(field)
@@ -44,27 +44,27 @@ def _can_hold(field: Field) -> bool:
     return text.max_length is None or text.max_length >= _SHORTEST_CODE
 
 
-def _asked_by(field: Field, told: str) -> SecretFinding | None:
+def _asked_by(field: Field, message_signs: str) -> SecretFinding | None:
     """Find what *field* asks for, given the signs of the message."""
     rules = load_rules()
     name, description = signs_of(field.name), signs_of(field.description)
     title = name if field.title == field.name else signs_of(field.title)
     if rules.trigger.search(rules.line.join((name, title, description))):
         possible = NUMERIC_KINDS if isinstance(field, NumberField) else KIND_NAMES.keys()
-        for where, kind in _heard(name, title, description, told):
+        for where, kind in _kinds_asked(name, title, description, message_signs):
             if kind in possible:
                 return _asking(field, kind, where)
-    if given := _given_away(field.title, title):
+    if given := _kind_of_example(field.title, title):
         return _asking(field, given, "title")
-    if given := _given_away(field.description, description):
+    if given := _kind_of_example(field.description, description):
         return _asking(field, given, "description")
     if isinstance(field, TextField) and field.format == "password":
         return _asking(field, "password", "name")
     return None
 
 
-def _heard(name: str, title: str, description: str, told: str) -> Iterator[tuple[Where, SecretKind]]:
-    """Tell what the texts of a field ask for, first those that people see."""
+def _kinds_asked(name: str, title: str, description: str, message_signs: str) -> Iterator[tuple[Where, SecretKind]]:
+    """Yield what the texts of a field ask for, first the visible ones."""
     rules = load_rules()
     whole = rules.line.join((name, title, description))
     about = "".join(match.group(1) for match in rules.contexts["about_text"].finditer(description))
@@ -80,18 +80,18 @@ def _heard(name: str, title: str, description: str, told: str) -> Iterator[tuple
         if (label.fullmatch(title) or label.fullmatch(name)) and not (unless and unless.search(whole)):
             if context.search(description):
                 yield "description", kind
-            elif context.search(told):
+            elif context.search(message_signs):
                 yield "message", kind
 
 
 def label_asks(signs: str, whole: str, about: str) -> SecretKind | None:
     """
-    Tell what a name or a title asks for: it is a noun, so most do.
+    Return what a name or a title asks for.
 
     Args:
         signs: The signs of the name or title.
         whole: Those of all the texts of the field.
-        about: What is spoken about elsewhere, and so not asked for here.
+        about: The signs of secrets that the texts only mention.
     """
     rules = load_rules()
     for kind, said, before, after in _named(rules.labels, signs, whole):
@@ -103,7 +103,7 @@ def label_asks(signs: str, whole: str, about: str) -> SecretKind | None:
 
 
 def _prose_asks(signs: str, beside: str, *, message: bool = False) -> SecretKind | None:
-    """Tell what a sentence asks for: it must say so, or begin with the secret's name."""
+    """Return what a sentence asks for: it must ask explicitly, or begin with the secret's name."""
     around = load_rules().contexts
     for kind, _, before, after in _named(load_rules().sentences, signs, beside):
         if around["asked"].search(before) or around["asked_after"].match(after):
@@ -133,14 +133,14 @@ def _named(rules: Iterable[Rule], signs: str, beside: str) -> Iterator[tuple[Sec
                 yield rule.kind, match.group(), before, after
 
 
-def _asked_in(message: str, told: str) -> SecretKind | None:
-    """Tell what the message of a form asks for."""
-    asked = _prose_asks(told, "", message=True) if load_rules().trigger.search(told) else None
-    return asked or _given_away(message, told)
+def _asked_in(message: str, message_signs: str) -> SecretKind | None:
+    """Return what the message of a form asks for."""
+    asked = _prose_asks(message_signs, "", message=True) if load_rules().trigger.search(message_signs) else None
+    return asked or _kind_of_example(message, message_signs)
 
 
-def _given_away(text: str, signs: str) -> SecretKind | None:
-    """Tell which secret *text* describes by its looks: ``starts with sk-``."""
+def _kind_of_example(text: str, signs: str) -> SecretKind | None:
+    """Return the secret that *text* gives an example of: ``starts with sk-``."""
     rules = load_rules()
     words = text.lower().split() if pattern("odd").search(text) else ()
     match = next(filter(None, map(rules.examples.match, words)), None)
@@ -151,7 +151,7 @@ def _given_away(text: str, signs: str) -> SecretKind | None:
 
 
 def _field_named_in_message(fields: list[Field]) -> Field | None:
-    """Return the field that a message asks for, if that can be told."""
+    """Return the field that a message asks for, if there is only one."""
     around = load_rules().contexts
     plain = [field for field in fields if not around["subject"].search(signs_of(field.name) + signs_of(field.title))]
     if len(fields) == 1:

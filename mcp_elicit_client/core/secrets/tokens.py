@@ -85,7 +85,7 @@ def load_lexicon() -> Lexicon:
 
 
 def _spellings(written: str) -> set[str]:
-    """Return a word of the table as texts are read, and as people type it who have no umlauts."""
+    """Return the folded spellings of a word: with and without umlauts."""
     plain = unicodedata.normalize("NFC", marks().sub("", unicodedata.normalize("NFKD", written)))
     without_umlauts = written.translate(_table(letters().umlauts))
     return {each.translate(_variants()).casefold() for each in (plain, without_umlauts)}
