@@ -1,9 +1,9 @@
 """
-What a form must not ask for and an answer should not hold: secrets.
+`find_secrets`: the secrets that a form asks for and that an answer contains.
 
 The texts of a request become *signs*, one for each word that means something
-in some language, and rules are patterns of signs.  Words, rules and the
-shapes of keys are data, in `core.secrets.words`.
+in some language, and rules are patterns of signs.  Words, rules and keys
+are data files, loaded by `core.secrets.tables`.
 """
 
 from __future__ import annotations

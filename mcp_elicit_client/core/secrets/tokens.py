@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -54,23 +54,17 @@ class Lexicon(NamedTuple):
 
 @cache
 def load_lexicon() -> Lexicon:
-    vocabulary = words()
-    by_name = {name: chr(0xC0 + at) for at, name in enumerate(vocabulary.words)}
-    spelled: dict[str, str] = {}
-    for name, languages in vocabulary.words.items():
-        for written in " ".join(languages.values()).split():
-            spelled.update(dict.fromkeys(_spellings(written), by_name[name]))
-    whole = {word: sign for word, sign in spelled.items() if "*" not in word}
+    """Return the vocabulary as texts are read."""
+    by_name = {name: chr(0xC0 + at) for at, name in enumerate(words().words)}
+    signs = _signs_by_spelling(by_name)
+    whole = {word: sign for word, sign in signs.items() if "*" not in word}
     single = {word: sign for word, sign in whole.items() if "_" not in word}
-    stems = {word[:-1]: sign for word, sign in spelled.items() if word.endswith("*") and word[0] != "*"}
+    phrases = sorted(whole.keys() - single.keys(), key=len, reverse=True)
+    stems = {word[:-1]: sign for word, sign in signs.items() if word.endswith("*") and word[0] != "*"}
     stems.update((word, sign) for word, sign in single.items() if len(word) > 2 and pattern("inflected").match(word))
-    inside = {word.strip("*"): sign for word, sign in spelled.items() if word[0] == "*"}
-    composing = {by_name[name] for name in vocabulary.in_compounds.split()}
+    inside = {word.strip("*"): sign for word, sign in signs.items() if word[0] == "*"}
+    composing = {by_name[name] for name in words().in_compounds.split()}
     parts = {word: sign for word, sign in {**stems, **single}.items() if sign in composing and len(word) > 2}
-    phrases: dict[str, list[tuple[list[str], str]]] = {}
-    for phrase in sorted(whole.keys() - single.keys(), key=len, reverse=True):
-        first, *rest = phrase.split("_")
-        phrases.setdefault(first, []).append((rest, phrase))
     return Lexicon(
         by_name=by_name,
         signs={**stems, **inside, **whole},
@@ -78,10 +72,27 @@ def load_lexicon() -> Lexicon:
         anywhere=any_of(inside),
         parts=parts,
         beginnings=frozenset(word[:3] for word in (*parts, *stems)),
-        phrases=phrases,
-        in_phrases=frozenset(chain.from_iterable(phrase.split("_") for phrase in whole.keys() - single.keys())),
+        phrases=_by_first_word(phrases),
+        in_phrases=frozenset(chain.from_iterable(phrase.split("_") for phrase in phrases)),
         unspaced=any_of(word for word in single if pattern("unspaced").search(word)),
     )
+
+
+def _signs_by_spelling(by_name: Mapping[str, str]) -> dict[str, str]:
+    """Return the sign of each spelling of each word of the table."""
+    signs: dict[str, str] = {}
+    for name, languages in words().words.items():
+        for written in " ".join(languages.values()).split():
+            signs.update(dict.fromkeys(_spellings(written), by_name[name]))
+    return signs
+
+
+def _by_first_word(phrases: Iterable[str]) -> dict[str, list[tuple[list[str], str]]]:
+    found: dict[str, list[tuple[list[str], str]]] = {}
+    for phrase in phrases:
+        first, *rest = phrase.split("_")
+        found.setdefault(first, []).append((rest, phrase))
+    return found
 
 
 def _spellings(written: str) -> set[str]:
