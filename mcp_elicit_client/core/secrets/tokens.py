@@ -60,8 +60,7 @@ def load_lexicon() -> Lexicon:
     whole = {word: sign for word, sign in signs.items() if "*" not in word}
     single = {word: sign for word, sign in whole.items() if "_" not in word}
     phrases = sorted(whole.keys() - single.keys(), key=len, reverse=True)
-    stems = {word[:-1]: sign for word, sign in signs.items() if word.endswith("*") and word[0] != "*"}
-    stems.update((word, sign) for word, sign in single.items() if len(word) > 2 and pattern("inflected").match(word))
+    stems = _stems(signs, single)
     inside = {word.strip("*"): sign for word, sign in signs.items() if word[0] == "*"}
     composing = {by_name[name] for name in words().in_compounds.split()}
     parts = {word: sign for word, sign in {**stems, **single}.items() if sign in composing and len(word) > 2}
@@ -85,6 +84,13 @@ def _signs_by_spelling(by_name: Mapping[str, str]) -> dict[str, str]:
         for written in " ".join(languages.values()).split():
             signs.update(dict.fromkeys(_spellings(written), by_name[name]))
     return signs
+
+
+def _stems(signs: Mapping[str, str], single: Mapping[str, str]) -> dict[str, str]:
+    """Return the signs of beginnings of words: those of the table, and words of scripts that add endings."""
+    stems = {word[:-1]: sign for word, sign in signs.items() if word.endswith("*") and word[0] != "*"}
+    stems.update((word, sign) for word, sign in single.items() if len(word) > 2 and pattern("inflected").match(word))
+    return stems
 
 
 def _by_first_word(phrases: Iterable[str]) -> dict[str, list[tuple[list[str], str]]]:
