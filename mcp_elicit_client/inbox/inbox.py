@@ -8,15 +8,14 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from typing import Any
 
 import anyio
-import anyio.to_thread
 
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.validation.content import (
     ValidationResult,
     drop_nulls,
     to_json_value,
-    validate_content,
 )
+from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.encryption import make_cipher
 from mcp_elicit_client.inbox.entries import Entry, EntryPage
@@ -279,8 +278,4 @@ class Inbox:
 async def _check(request: Request, content: Mapping[str, Any] | None) -> ValidationResult:
     if not isinstance(request, FormRequest):
         return ValidationResult(valid=True)
-    values = {} if content is None else content
-    if request.form.has_patterns:
-        # Patterns run in another process; waiting for it is not the event loop's business.
-        return await anyio.to_thread.run_sync(validate_content, request.form, values, abandon_on_cancel=True)
-    return validate_content(request.form, values)
+    return await validate_async(request, {} if content is None else content)

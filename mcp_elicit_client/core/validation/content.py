@@ -33,7 +33,9 @@ from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.text import is_unicode, sanitize_text
 from mcp_elicit_client.core.validation.field_errors import FieldError, error_for_keyword, field_error
 from mcp_elicit_client.core.validation.formats import FORMATS
-from mcp_elicit_client.core.validation.patterns import PatternResult, TimeBudget, warm_up
+from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternCheck, UserAndServer
+from mcp_elicit_client.core.validation.pattern_process import PatternResult
+from mcp_elicit_client.core.validation.patterns import ANYONE, PatternSteps, run_steps
 
 _MAX_PATTERN_SHOWN = 80
 
@@ -59,19 +61,27 @@ class ValidationResult(BaseModel):
         return self.valid
 
 
-def validate_content(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) -> ValidationResult:
+def validate_content(
+    form: Form, content: object, limits: Limits = DEFAULT_LIMITS, user_and_server: UserAndServer = ANYONE
+) -> ValidationResult:
     """
     Check *content* against *form*, patterns included.
 
-    Patterns are checked in another process.  In a thread that runs an event
+    Patterns are checked in another process, at the cost of *user_and_server*.  In a thread that runs an event
     loop this takes at most 0.08 s; the other patterns count as unchecked.
     """
+    return run_steps(validation_steps(form, content, limits), user_and_server)
+
+
+def validation_steps(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) -> PatternSteps[ValidationResult]:
+    """Check *content* against *form*, patterns included."""
     validation = validate_without_patterns(form, content, limits)
     if not isinstance(content, Mapping) or not form.mentions_patterns:
         return validation
     wrong = {error.field for error in validation.errors}
     present = drop_nulls(form, content)
-    mismatched, unchecked = _match_patterns(form, {name: each for name, each in present.items() if name not in wrong})
+    right = {name: each for name, each in present.items() if name not in wrong}
+    mismatched, unchecked = yield from _match_patterns(form, right)
     if not mismatched and not unchecked:
         return validation
     order = {name: number for number, name in enumerate(form.by_name)}
@@ -121,7 +131,12 @@ def validate_field(field: Field, value: object, limits: Limits = DEFAULT_LIMITS)
     return [error_for_keyword(field, keyword, within=within) for keyword, within in dict.fromkeys(violated)]
 
 
-def settle_defaults(form: Form) -> tuple[Form, tuple[Diagnostic, ...]]:
+def settle_defaults(form: Form, user_and_server: UserAndServer = ANYONE) -> tuple[Form, tuple[Diagnostic, ...]]:
+    """Check the defaults of fields with a pattern, at the cost of *user_and_server*; see `settling_steps`."""
+    return run_steps(settling_steps(form), user_and_server)
+
+
+def settling_steps(form: Form) -> PatternSteps[tuple[Form, tuple[Diagnostic, ...]]]:
     """
     Check the defaults of fields with a pattern.  Matching ones become `default`, the others are dropped.
 
@@ -130,7 +145,7 @@ def settle_defaults(form: Form) -> tuple[Form, tuple[Diagnostic, ...]]:
     """
     if not form.has_patterns:
         return form, ()
-    warm_up()
+    POOL.warm_up()
     unchecked = {
         field.name: field.unchecked_default
         for field in form.fields
@@ -138,7 +153,8 @@ def settle_defaults(form: Form) -> tuple[Form, tuple[Diagnostic, ...]]:
     }
     if not unchecked:
         return form, ()
-    wrong = {error.field for error in _match_patterns(form, unchecked)[0]}
+    mismatched, _ = yield from _match_patterns(form, unchecked)
+    wrong = {error.field for error in mismatched}
     fields = tuple(
         field.model_copy(
             update={"default": None if field.name in wrong else unchecked[field.name], "unchecked_default": None}
@@ -234,24 +250,29 @@ def _integer_error(name: str, value: float, limits: Limits) -> FieldError | None
 # --- patterns
 
 
-def _match_patterns(form: Form, content: Mapping[str, Any]) -> tuple[tuple[FieldError, ...], tuple[Diagnostic, ...]]:
-    """Return the errors of the patterns that do not match, and the patterns that could not be checked."""
-    budget = TimeBudget()
-    mismatched: list[FieldError] = []
+def _match_patterns(
+    form: Form, content: Mapping[str, Any]
+) -> PatternSteps[tuple[tuple[FieldError, ...], tuple[Diagnostic, ...]]]:
+    """Return an error for each field whose pattern does not match, and the patterns that could not be checked."""
     unchecked: list[Diagnostic] = []
+    checks: list[tuple[Field, PatternCheck]] = []
     for field in form.fields:
         text = text_constraints(field)
-        if text is None or text.pattern is None or field.name not in content:
+        if text is None or field.name not in content:
             continue
         if text.pattern_skipped:
             unchecked.append(_not_checked(field, text.pattern_skipped))
-            continue
-        results = {budget.check(text.pattern, each) for each in texts_of(content[field.name])}
-        if PatternResult.NO_MATCH in results:
-            shown = sanitize_text(text.pattern, limit=_MAX_PATTERN_SHOWN, multiline=False)
-            mismatched.append(field_error(field.name, "pattern", pattern=shown))
-        unchecked += (_not_checked(field, result.value) for result in results if not result.checked)
-    return tuple(mismatched), tuple(unchecked)
+        elif text.pattern is not None:
+            checks += [(field, (text.pattern, each)) for each in texts_of(content[field.name])]
+    results = (yield [check for _, check in checks]) if checks else ()
+    mismatched: dict[str, FieldError] = {}
+    for (field, (pattern, _)), result in zip(checks, results, strict=True):
+        if result is PatternResult.NO_MATCH:
+            shown = sanitize_text(pattern, limit=_MAX_PATTERN_SHOWN, multiline=False)
+            mismatched[field.name] = field_error(field.name, "pattern", pattern=shown)
+        elif not result.checked:
+            unchecked.append(_not_checked(field, result.value))
+    return tuple(mismatched.values()), tuple(dict.fromkeys(unchecked))
 
 
 def _not_checked(field: Field, reason: str) -> Diagnostic:
