@@ -3,7 +3,7 @@ What hostile patterns cost: time, the event loop's gap, the worker's memory.
 
 Run from the checkout: ``python -m benchmarks.patterns [SEED]``.  Bars: a check
 ends in 0.5 s, the event loop is never away for more than 0.1 s, the worker
-stays below 512 MiB, and the check after it works.
+stays below 256 MiB, and the check after it works.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import sys
 import time
 from pathlib import Path
 
-from mcp_elicit_client.core.validation import patterns
-from mcp_elicit_client.core.validation.patterns import PatternResult, check_pattern
+from mcp_elicit_client.core.validation.pattern_pool import POOL
+from mcp_elicit_client.core.validation.pattern_process import PatternResult
+from mcp_elicit_client.core.validation.patterns import check_patterns
 from tests.core.test_patterns import HOSTILE
 
 FUZZ = 200
@@ -52,13 +53,21 @@ class Watch:
 
 
 def resident() -> int:
-    """Return the most memory that the worker has had, in MiB; 0 where that is not known."""
-    worker = patterns._pool._worker  # noqa: SLF001
+    """Return the most memory that a worker has had, in MiB; 0 where that is not known."""
+    return max((_resident(process.pid) for process in POOL.processes if process.pid is not None), default=0)
+
+
+def _resident(pid: int) -> int:
     try:
-        status = Path(f"/proc/{worker.process.pid if worker else 0}/status").read_text(encoding="ascii")
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     except OSError:
         return 0
     return next((int(line.split()[1]) // 1024 for line in status.splitlines() if line.startswith("VmHWM")), 0)
+
+
+def check_pattern(pattern: str, text: str) -> PatternResult:
+    """Check one pattern as a server of its own, so that no budget is used up."""
+    return check_patterns([(pattern, text)], (None, pattern))[0]
 
 
 async def main() -> int:
@@ -84,9 +93,9 @@ async def main() -> int:
     watching.cancel()
     print(f"slowest check {slowest:.3f} s (bar 0.5), of {len(HOSTILE)} patterns and {FUZZ} of fuzz")
     print(f"longest gap of the event loop {watch.gap:.3f} s (bar 0.1)")
-    print(f"most memory of the worker {watch.memory} MiB (bar 512)")
+    print(f"most memory of the worker {watch.memory} MiB (bar 256)")
     print(f"checks that failed after a hostile one: {broken} (bar 0)")
-    return 1 if slowest > 0.5 or watch.gap > 0.1 or watch.memory > 512 or broken else 0
+    return 1 if slowest > 0.5 or watch.gap > 0.1 or watch.memory > 256 or broken else 0
 
 
 if __name__ == "__main__":

@@ -13,14 +13,15 @@ import logging
 from collections.abc import Callable, Collection, Coroutine
 from typing import Any, TypeAlias, TypeVar
 
-import anyio.to_thread
-
+from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client._introspection import find_mentioned
-from mcp_elicit_client.core.answer import Answer, check_answer
+from mcp_elicit_client.core.answer import Answer, checking_steps
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import parse_request, restrict_request
 from mcp_elicit_client.core.request import FormRequest, Server
-from mcp_elicit_client.core.validation.patterns import settle_defaults as core_settle_defaults
+from mcp_elicit_client.core.validation.content import ValidationResult, validation_steps
+from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
+from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_steps
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions
 from mcp_elicit_client.stored_answers import stored_answers
@@ -276,7 +277,7 @@ async def settle_defaults(request: Request) -> Request:
     """Check the defaults that have a pattern.  The event loop is not blocked."""
     if not isinstance(request, FormRequest) or not request.form.has_patterns:
         return request
-    form, dropped = await _run_in_thread(core_settle_defaults, request.form)
+    form, dropped = await _run_steps(settling_steps(request.form), request)
     if form is request.form:
         return request
     return request.model_copy(update={"form": form, "diagnostics": (*request.diagnostics, *dropped)})
@@ -284,14 +285,29 @@ async def settle_defaults(request: Request) -> Request:
 
 async def check_answer_async(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> Answer:
     """Check *answer* as `check_answer` does.  The event loop is not blocked while patterns are checked."""
-    if isinstance(request, FormRequest) and request.form.has_patterns:
-        return await _run_in_thread(check_answer, request, answer, limits)
-    return check_answer(request, answer, limits)
+    return await _run_steps(checking_steps(request, answer, limits), request)
 
 
-async def _run_in_thread(function: Callable[..., T], *arguments: Any) -> T:
-    # Patterns are checked in another process; a thread waits for it.
-    return await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
+async def validate_async(request: FormRequest, content: object, limits: Limits = DEFAULT_LIMITS) -> ValidationResult:
+    """Check *content* as `validate` does.  The event loop is not blocked while patterns are checked."""
+    return await _run_steps(validation_steps(request.form, content, limits), request)
+
+
+async def _run_steps(steps: PatternSteps[T], request: Request) -> T:
+    try:
+        checks = next(steps)
+        while True:
+            waker = Waker()
+            job = PatternJob(checks, request.user_and_server, waker.wake)
+            POOL.submit(job)
+            try:
+                await waker.wait()
+            finally:
+                job.is_abandoned = True
+            checks = steps.send(job.results)
+    except StopIteration as end:
+        result: T = end.value
+        return result
 
 
 def normalize_answer(result: object) -> Answer:

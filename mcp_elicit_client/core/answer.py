@@ -12,7 +12,8 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Value
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.request import FormRequest, Request
-from mcp_elicit_client.core.validation.content import drop_nulls, to_json_value, validate_content
+from mcp_elicit_client.core.validation.content import drop_nulls, to_json_value, validation_steps
+from mcp_elicit_client.core.validation.patterns import PatternSteps, run_steps
 from mcp_elicit_client.exceptions import CallError
 
 Action: TypeAlias = Literal["accept", "decline", "cancel"]
@@ -117,6 +118,11 @@ def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMI
     form did not request are omitted and reported.  Content of a decline, a
     cancel or a URL is removed.
     """
+    return run_steps(checking_steps(request, answer, limits), request.user_and_server)
+
+
+def checking_steps(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> PatternSteps[Answer]:
+    """Check *answer* as `check_answer` does."""
     if answer.action != "accept" or not isinstance(request, FormRequest):
         return answer.model_copy(update={"content": None, "sources": {}})
     form = request.form
@@ -127,7 +133,7 @@ def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMI
         for name in content
         if name not in requested
     )
-    validation = validate_content(form, requested, limits)
+    validation = yield from validation_steps(form, requested, limits)
     if not validation:
         codes = sorted({error.code for error in validation.errors})
         return Answer(

@@ -47,7 +47,7 @@ def get_defaults(params: object) -> dict[str, Any]:
     request = parse_request(params)
     if not isinstance(request, FormRequest):
         return {}
-    form, _ = settle_defaults(request.form)
+    form, _ = settle_defaults(request.form, request.user_and_server)
     return {
         field.name: list(field.default) if isinstance(field.default, tuple) else field.default
         for field in form.fields
@@ -90,7 +90,7 @@ def validate(params: object, content: object) -> ValidationResult:
     request = parse_request(params)
     if not isinstance(request, FormRequest):
         raise RequestError("a URL request has no form to validate against")
-    return validate_content(request.form, content)
+    return validate_content(request.form, content, user_and_server=request.user_and_server)
 
 
 def accept(content: Mapping[str, Any] | None = None, *, request: object = None) -> ElicitResult:

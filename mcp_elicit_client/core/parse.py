@@ -49,6 +49,7 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
     params: object,
     *,
     server: Server | str = UNNAMED_SERVER,
+    user: str | None = None,
     protocol_version: str | None = None,
     tool: str | None = None,
     request_id: str | int | None = None,
@@ -69,6 +70,7 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
         params: The dictionary on the wire, or the params of any SDK version.
             A `Request` is returned as it is.
         server: The server that sent the params.
+        user: The user that the request is for; see `FormRequest.user`.
         protocol_version: The protocol version of the session, if known.
         tool: The tool that was called when the server asked, if known.
         request_id: The ID of the request in its session, if known.
@@ -93,6 +95,7 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
     meta = wire.get("_meta")
     common: dict[str, Any] = {
         "server": server if isinstance(server, Server) else Server(name=server),
+        "user": user,
         "message": sanitize_and_cut(message, limits.max_message, multiline=True),
         "protocol_version": protocol_version,
         "tool": tool,

@@ -80,10 +80,15 @@ class Completion(Protocol):
         ...
 
 
+MAX_USER = 256
+"""The longest `FormRequest.user`, in characters."""
+
+
 class _Request(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     server: Server
+    user: Annotated[str, Setting(min_length=1, max_length=MAX_USER)] | None = None
     message: str
     protocol_version: str | None = None
     tool: str | None = None
@@ -104,6 +109,11 @@ class _Request(BaseModel):
     def __hash__(self) -> int:
         return hash((self.server, self.message, self.request_id))
 
+    @property
+    def user_and_server(self) -> tuple[str | None, str]:
+        """The key for whatever a policy remembers: one user's requests never affect another user's."""
+        return self.user, self.server.name
+
 
 class FormRequest(_Request):
     """
@@ -111,6 +121,9 @@ class FormRequest(_Request):
 
     Attributes:
         server: The server that sent the request.
+        user: The user or conversation that the request is for, as the host
+            application calls it: 1 to 256 characters.  None if there is only
+            one.
         message: The server's message.  Sanitized.
         form: The form.  A form without fields asks for confirmation.
         protocol_version: The protocol version of the session, if known.

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
-import anyio.to_thread
 
 from mcp_elicit_client.core.answer import Action, Answer
-from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value, validate_content
-from mcp_elicit_client.dispatch import settle_defaults
+from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value
+from mcp_elicit_client.dispatch import settle_defaults, validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.encryption import make_cipher
 from mcp_elicit_client.inbox.entries import Entry, EntryPage
@@ -318,8 +317,4 @@ class InboxHandler:
 async def _validate(request: Request, content: Mapping[str, Any] | None) -> ValidationResult:
     if not isinstance(request, FormRequest):
         return ValidationResult(valid=True)
-    values = {} if content is None else content
-    if request.form.has_patterns:
-        # Another process checks patterns.  A thread waits for it, so that the event loop is not blocked.
-        return await anyio.to_thread.run_sync(validate_content, request.form, values, abandon_on_cancel=True)
-    return validate_content(request.form, values)
+    return await validate_async(request, {} if content is None else content)

@@ -5,14 +5,17 @@ import select
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import anyio
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Limits, get_defaults, parse_request, validate
-from mcp_elicit_client.core.validation import patterns
-from mcp_elicit_client.core.validation.patterns import MAX_TEXT, PatternResult, check_pattern
+from mcp_elicit_client.core.validation import pattern_process
+from mcp_elicit_client.core.validation.pattern_process import MAX_TEXT, PatternProcess, PatternResult
+from mcp_elicit_client.core.validation.patterns import check_patterns
 from mcp_elicit_client.dispatch import Dispatcher
 from tests.support import cases, form_params
 
@@ -34,6 +37,18 @@ HOSTILE = {
     "100 000 balanced parentheses": ("(" * 100_000 + ")" * 100_000, "x"),
     "512 unicode classes": (r"\p{L}{1,50}" * 46, "x" * 4_096),
 }
+
+
+def check_pattern(pattern: str, text: str) -> PatternResult:
+    # A server of its own for each pattern: no budget is used up.
+    return check_patterns([(pattern, text)], (None, pattern))[0]
+
+
+@pytest.fixture
+def process() -> Iterator[PatternProcess]:
+    process = PatternProcess()
+    yield process
+    process.kill()
 
 
 def form(properties: dict[str, Any], **limits: Any) -> FormRequest:
@@ -70,49 +85,48 @@ def test_a_text_that_is_too_long_is_not_checked() -> None:
     assert check_pattern("^a", "a" * (MAX_TEXT + 1)) is PatternResult.TEXT_TOO_LONG
 
 
-def test_the_worker_is_used_again() -> None:
-    check_pattern("a", "a")
-    worker = patterns._pool._worker
-    check_pattern("b", "a")
+def test_the_process_is_used_again(process: PatternProcess) -> None:
+    process.check("a", "a")
+    pid = process.pid
+    process.check("b", "a")
 
-    assert patterns._pool._worker is worker
-
-
-def test_a_worker_that_died_is_replaced() -> None:
-    check_pattern("a", "a")
-    worker = patterns._pool._worker
-    assert worker is not None
-    worker.process.kill()
-    worker.process.wait()
-
-    assert check_pattern("a", "a") is PatternResult.MATCH
+    assert pid is not None
+    assert process.pid == pid
 
 
-def test_a_worker_that_dies_in_the_middle_is_not_checked_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    check_pattern("a", "a")
-    worker = patterns._pool._worker
-    assert worker is not None
-    monkeypatch.setattr(worker.process, "poll", lambda: None)  # it dies just after this was looked at
-    os.kill(worker.process.pid, signal.SIGKILL)
+def test_a_process_that_died_is_replaced(process: PatternProcess) -> None:
+    process.check("a", "a")
+    assert process._process is not None
+    process._process.kill()
+    process._process.wait()
 
-    assert check_pattern("a", "a") is PatternResult.FAILED
-    assert check_pattern("a", "a") is PatternResult.MATCH
+    assert process.check("a", "a")[0] is PatternResult.MATCH
 
 
-def test_where_no_worker_can_start_nothing_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    patterns._pool.close()
-    monkeypatch.setattr(sys, "executable", "/does/not/exist")
-    assert check_pattern("a", "a") is PatternResult.FAILED
+def test_a_process_that_dies_during_a_check_is_replaced(process: PatternProcess) -> None:
+    process.check("a", "a")
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGSTOP)
+    threading.Timer(0.02, os.kill, (process.pid, signal.SIGKILL)).start()
 
-    monkeypatch.setattr(sys, "executable", "")
-    assert check_pattern("a", "a") is PatternResult.FAILED
+    assert process.check("a", "a")[0] is PatternResult.FAILED
+    assert process.check("a", "a")[0] is PatternResult.MATCH
 
 
-def test_while_another_thread_checks_there_may_be_no_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "START_TIMEOUT", 0.0)
-    monkeypatch.setattr(patterns, "CHECK_TIMEOUT", 0.005)
-    with patterns._pool._lock:
-        assert check_pattern("a", "a") is PatternResult.BUSY
+@pytest.mark.parametrize("executable", ["/does/not/exist", ""])
+def test_where_no_process_can_start_nothing_is_checked(
+    process: PatternProcess, monkeypatch: pytest.MonkeyPatch, executable: str
+) -> None:
+    monkeypatch.setattr(sys, "executable", executable)
+
+    assert process.check("a", "a")[0] is PatternResult.FAILED
+
+
+def test_a_check_reports_its_processor_time(process: PatternProcess) -> None:
+    _, short = process.check("^a", "a")
+    _, long = process.check("^(a+)+$", "a" * 18 + "!")
+
+    assert short < long < pattern_process.CHECK_TIMEOUT
 
 
 def test_after_a_timeout_the_other_patterns_of_an_answer_have_little_time_left() -> None:
@@ -124,7 +138,7 @@ def test_after_a_timeout_the_other_patterns_of_an_answer_have_little_time_left()
     assert validation.valid
     reasons = [problem.message for problem in validation.unchecked]
     assert len(reasons) == 60
-    assert reasons.count(PatternResult.BUSY.value) >= 57
+    assert reasons.count(PatternResult.TIMEOUT.value) <= 2
 
 
 ANSWERS: list[tuple[dict[str, Any], Any, list[str], list[str]]] = [
@@ -245,16 +259,18 @@ async def test_in_an_event_loop_a_direct_check_gives_up_soon() -> None:
 
 CHECK_AND = """
 import os, sys
-from mcp_elicit_client.core.validation import patterns
-assert patterns.check_pattern("a", "a") is patterns.PatternResult.MATCH
-print(patterns._pool._worker.process.pid, flush=True)
+from mcp_elicit_client.core.validation.pattern_pool import POOL
+from mcp_elicit_client.core.validation.pattern_process import PatternResult
+from mcp_elicit_client.core.validation.patterns import check_patterns
+assert check_patterns([("a", "a")]) == [PatternResult.MATCH]
+print(POOL.processes[0].pid, flush=True)
 {then}
 """
 
 
 KILLED_WHILE_CHECKING = f"""
-patterns._pool._worker.process.stdin.write(b'["{ENDLESS}", "{VICTIM}"]\\n')
-patterns._pool._worker.process.stdin.flush()
+POOL.processes[0]._process.stdin.write(b'["{ENDLESS}", "{VICTIM}"]\\n')
+POOL.processes[0]._process.stdin.flush()
 os.kill(os.getpid(), 9)
 """
 
@@ -300,11 +316,11 @@ def test_no_worker_outlives_its_process(then: str) -> None:
 def test_a_forked_child_has_a_worker_of_its_own() -> None:
     then = """
 child = os.fork()
-assert patterns.check_pattern("b", "a") is patterns.PatternResult.NO_MATCH
-print(patterns._pool._worker.process.pid, flush=True)
+assert check_patterns([("b", "a")]) == [PatternResult.NO_MATCH]
+print(POOL.processes[0].pid, flush=True)
 if child:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert patterns.check_pattern("a", "a") is patterns.PatternResult.MATCH
+    assert check_patterns([("a", "a")]) == [PatternResult.MATCH]
 """
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", CHECK_AND.format(then=then)], capture_output=True, text=True, check=False

@@ -35,7 +35,8 @@ from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.text import is_unicode, sanitize_text
 from mcp_elicit_client.core.validation.field_errors import FieldError, error_for_keyword, field_error
 from mcp_elicit_client.core.validation.formats import FORMATS
-from mcp_elicit_client.core.validation.patterns import match_patterns
+from mcp_elicit_client.core.validation.pattern_pool import UserAndServer
+from mcp_elicit_client.core.validation.patterns import NO_USER, PatternSteps, match_patterns, run_steps
 
 
 class ValidationResult(BaseModel):
@@ -59,19 +60,28 @@ class ValidationResult(BaseModel):
         return self.valid
 
 
-def validate_content(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) -> ValidationResult:
+def validate_content(
+    form: Form, content: object, limits: Limits = DEFAULT_LIMITS, user_and_server: UserAndServer = NO_USER
+) -> ValidationResult:
     """
     Check *content* against *form*, patterns included.
 
-    Patterns are checked in another process.  In a thread that runs an event
-    loop this takes at most 0.08 s; the remaining patterns are unchecked.
+    Patterns are checked in another process, within the budget of
+    *user_and_server*.  In a thread that runs an event loop this takes at most
+    0.08 s; the remaining patterns are unchecked.
     """
+    return run_steps(validation_steps(form, content, limits), user_and_server)
+
+
+def validation_steps(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) -> PatternSteps[ValidationResult]:
+    """Check *content* against *form*, patterns included."""
     validation = validate_without_patterns(form, content, limits)
     if not isinstance(content, Mapping) or not form.mentions_patterns:
         return validation
     wrong = {error.field for error in validation.errors}
     present = drop_nulls(form, content)
-    mismatched, unchecked = match_patterns(form, {name: each for name, each in present.items() if name not in wrong})
+    right = {name: each for name, each in present.items() if name not in wrong}
+    mismatched, unchecked = yield from match_patterns(form, right)
     if not mismatched and not unchecked:
         return validation
     order = {name: number for number, name in enumerate(form.by_name)}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit.buffer import Buffer
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
+from mcp_elicit_client.core.helpers import validate
 from mcp_elicit_client.core.schema.enums import Choice
-from mcp_elicit_client.core.validation.content import ValidationResult, validate_content
+from mcp_elicit_client.core.validation.content import ValidationResult
 from mcp_elicit_client.handlers.terminal.interactive.control import Control, ControlState
 from mcp_elicit_client.handlers.terminal.interactive.field_rows import focused, row
 from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import format_error
@@ -203,8 +205,8 @@ class FormView(View):
         if self._show_wrong():
             return
         self.busy = True
-        values = self.values()
-        self.stage.call_later(lambda: validate_content(self.request.form, values), self._checked)
+        check = partial(validate, self.request, self.values())
+        self.stage.call_later(check, self._checked)
 
     def _checked(self, validation: ValidationResult) -> None:
         self.busy = False

@@ -1,0 +1,185 @@
+"""
+The worker processes that check patterns, and their fair use.
+  A server uses one at a time.  The next check
+is that of the server, and within it of the user, that used the least time.  A
+server that used more than its budget has to wait until it is refilled: its
+patterns are not checked until then.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from mcp_elicit_client.core.validation.pattern_process import PatternProcess, PatternResult
+
+MAX_PROCESSES = 4
+"""The maximum number of processes.  Each is started when needed, and kept."""
+
+JOB_TIMEOUT = 0.5
+"""The processor time that all checks of one answer may take together, in seconds."""
+
+USER_BUDGET = 2.0
+"""The processor time that the patterns of one server may take for one user within `REFILL_TIME`, in seconds."""
+
+SERVER_BUDGET = 8.0
+"""The processor time that the patterns of one server may take for all users within `REFILL_TIME`, in seconds."""
+
+REFILL_TIME = 60.0
+"""The time in which an empty budget is refilled, in seconds."""
+
+UserAndServer: TypeAlias = tuple[str | None, str]
+"""The user, if known, and the name of the server."""
+
+PatternCheck: TypeAlias = tuple[str, str]
+"""An ECMAScript pattern, and the text in which a match is searched."""
+
+
+@dataclass(eq=False)
+class PatternJob:
+    """
+    The checks of one answer.
+
+    Attributes:
+        checks: What to check, at least one.
+        user_and_server: The user and server whose budgets are used.
+        when_done: Called once, in some thread, when nothing is left to check.
+        results: The results so far, in the order of the checks.
+        seconds: The processor time that was used.
+        is_abandoned: True if the results are not needed anymore.
+    """
+
+    checks: Sequence[PatternCheck]
+    user_and_server: UserAndServer
+    when_done: Callable[[], object]
+    results: list[PatternResult] = field(default_factory=list)
+    seconds: float = 0.0
+    is_abandoned: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        """True if all checks have results."""
+        return len(self.results) == len(self.checks)
+
+    def give_up(self, reason: PatternResult) -> None:
+        """Set *reason* as the result of the remaining checks."""
+        self.results += [reason] * (len(self.checks) - len(self.results))
+
+
+class Budgets:
+    """The time that patterns took, for each user and server, and for each server."""
+
+    def __init__(self) -> None:
+        self._used: dict[UserAndServer | str, tuple[float, float]] = {}
+
+    def used(self, user_and_server: UserAndServer, now: float) -> tuple[float, float]:
+        """Return the used part of the budgets at *now*: of the server, and of the user."""
+        return self._used_part(user_and_server[1], now), self._used_part(user_and_server, now)
+
+    def spend(self, user_and_server: UserAndServer, seconds: float, now: float) -> None:
+        """Take *seconds* of processor time from both budgets."""
+        for key, budget in ((user_and_server[1], SERVER_BUDGET), (user_and_server, USER_BUDGET)):
+            self._used[key] = (self._used_part(key, now) + seconds / budget, now)
+
+    def _used_part(self, key: UserAndServer | str, now: float) -> float:
+        part, at = self._used.get(key, (0.0, now))
+        left = part - (now - at) / REFILL_TIME
+        if left <= 0:
+            self._used.pop(key, None)  # a full budget needs no entry
+        return max(left, 0.0)
+
+
+class PatternPool:
+    """The processes that check patterns, for all threads and event loops of this process."""
+
+    def __init__(self) -> None:
+        self._reset()
+
+    def submit(self, job: PatternJob) -> None:
+        """Check *job*."""
+        with self._lock:
+            self._waiting.append(job)
+            if len(self._waiting) > self._idle and len(self.processes) < MAX_PROCESSES:
+                process = PatternProcess()
+                self.processes.append(process)
+                threading.Thread(target=self._work, args=(process,), daemon=True, name="mcp-elicit-patterns").start()
+            self._changed.notify()
+
+    def warm_up(self) -> None:
+        """Start a process, if there is none, without waiting for it."""
+        if not self.processes:
+            self.submit(PatternJob([("", "")], (None, ""), when_done=lambda: None))
+
+    def close(self) -> None:
+        """Kill the processes."""
+        for process in self.processes:
+            process.kill()
+
+    def after_fork(self) -> None:
+        """Forget the processes and threads, in the child of a fork: they belong to the parent."""
+        for process in self.processes:
+            process.abandon()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
+        self._waiting: list[PatternJob] = []
+        self._served: set[str] = set()
+        self._idle = 0
+        self.budgets = Budgets()
+        self.processes: list[PatternProcess] = []
+
+    def _work(self, process: PatternProcess) -> None:
+        while True:
+            job = self._take()
+            if not job.is_done:
+                result, seconds = process.check(*job.checks[len(job.results)])
+                self._give_back(job, result, seconds)
+            if job.is_done and not job.is_abandoned:
+                with contextlib.suppress(RuntimeError):  # the event loop that waited is closed
+                    job.when_done()
+
+    def _take(self) -> PatternJob:
+        """Wait for a job that may be checked now, or whose budget is used up."""
+        with self._lock:
+            while True:
+                self._waiting = [job for job in self._waiting if not job.is_abandoned]
+                ready = [job for job in self._waiting if job.user_and_server[1] not in self._served]
+                if ready:
+                    break
+                self._idle += 1
+                self._changed.wait()
+                self._idle -= 1
+            now = time.monotonic()
+            job = min(ready, key=lambda each: self.budgets.used(each.user_and_server, now))
+            self._waiting.remove(job)
+            if max(self.budgets.used(job.user_and_server, now)) >= 1:
+                job.give_up(PatternResult.OVER_BUDGET)
+            else:
+                self._served.add(job.user_and_server[1])
+            return job
+
+    def _give_back(self, job: PatternJob, result: PatternResult, seconds: float) -> None:
+        with self._lock:
+            self._served.discard(job.user_and_server[1])
+            self.budgets.spend(job.user_and_server, seconds, time.monotonic())
+            job.results.append(result)
+            job.seconds += seconds
+            if job.seconds >= JOB_TIMEOUT:
+                job.give_up(PatternResult.BUSY)
+            if not job.is_done:
+                self._waiting.append(job)
+            self._changed.notify_all()
+
+
+POOL = PatternPool()
+atexit.register(POOL.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=POOL.after_fork)
