@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 MAX_SHOWN = 4_000
 """The default limit of `sanitize_text`, in characters: that of a message."""
@@ -24,6 +25,7 @@ _INVISIBLE = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\ufffc\U00016fe4\U0001d159"
 )
 _VISIBLE_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u0890\u0891\u08e2\U000110bd\U000110cd")
+_BLACK_FLAG = "\U0001f3f4"
 _ESCAPED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"
 _ZWJ = "\u200d"
@@ -31,6 +33,8 @@ _EMOJI_STYLE = "\ufe0f"
 _TEXT_STYLE = "\ufe0e"
 _MARKS_ON_ONE_LETTER = 4
 _VIRAMA = 9
+
+_MAX_KINDS = 20_000
 
 # Scripts in which a joiner changes the shape of its neighbors.
 _JOINING_SCRIPTS = frozenset(
@@ -91,20 +95,28 @@ def sanitize_text(text: str, *, limit: int | None = MAX_SHOWN, multiline: bool =
         >>> print(sanitize_text("Domain: github.com\r\x1b[1AEVIL"))
         Domain: github.com\u{d}\u{1b}[1AEVIL
     """
-    if is_plain(text):
-        return text if limit is None or len(text) <= limit else f"{text[:limit]}…"
     cut = limit is not None and len(text) > limit
-    if cut:
-        text = text[:limit]
+    shown = _sanitize(text[:limit] if cut else text, multiline=multiline)
+    return f"{shown}…" if cut else shown
+
+
+def _sanitize(text: str, *, multiline: bool, max_length: int | None = None) -> str:
+    """Return *text* sanitized.  If the result is longer than *max_length*, the end may be missing."""
+    if is_plain(text):
+        return text
+    original, stopped = text, False
     if not (text.isascii() and text.isprintable()):
-        text = _escape(text.replace("\r\n", "\n").replace("\t", " "), multiline=multiline)
+        text = _escape(text.replace("\r\n", "\n").replace("\t", " "), multiline=multiline, max_length=max_length)
+        stopped = max_length is not None and len(text) > max_length
     if "     " in text or not text.isascii():
         text = _RUN_OF_SPACES.sub("    ", text)
     if multiline and "\n" in text:
         text = _RUN_OF_LINES.sub("\n\n", text)
     if "[" in text and _MARKUP.search(text):
         text = _MARKUP_TAG.sub(r"\\u{5b}", text)
-    return f"{text}…" if cut else text
+    if stopped and max_length is not None and len(text) <= max_length:  # spaces were removed: there is room for more
+        return _sanitize(original, multiline=multiline)
+    return text
 
 
 def sanitize_and_cut(text: str, limit: int, *, multiline: bool = False) -> str:
@@ -114,10 +126,12 @@ def sanitize_and_cut(text: str, limit: int, *, multiline: bool = False) -> str:
     Doing so again changes nothing: a form that is written and read again
     keeps its texts.
     """
-    shown = sanitize_text(text, limit=limit, multiline=multiline)
-    while len(shown.removesuffix("…")) > limit:  # twice at most: a cut can only split one emoji or flag
-        shown = sanitize_text(shown, limit=limit, multiline=multiline)
-    return shown
+    shown, cut = text, False
+    while True:  # three times at most: a cut can only split one emoji or flag
+        cut = cut or len(shown) > limit
+        shown = _sanitize(shown[:limit], multiline=multiline, max_length=limit)
+        if len(shown) <= limit:
+            return f"{shown}…" if cut else shown
 
 
 def is_plain(text: str) -> bool:
@@ -130,42 +144,80 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or _SURROGATE.search(text) is None
 
 
-def _escape(text: str, *, multiline: bool) -> str:
+def _escape(text: str, *, multiline: bool, max_length: int | None) -> str:
+    """Escape *text*; stop when the result is longer than *max_length*."""
+    kinds = text.translate(_KINDS)
     shown: list[str] = []
-    marks = 0
-    at = 0
-    while at < len(text):
-        character = text[at]
-        if flag := _TAG_FLAG.match(text, at):
-            shown.append(flag.group())
-            at = flag.end()
-            marks = 0
-            continue
-        marks = marks + 1 if unicodedata.category(character)[0] == "M" else 0
-        before = shown[-1][-1] if shown else ""
-        after = text[at + 1] if at + 1 < len(text) else ""
-        if character == "\n":
-            shown.append("\n" if multiline else " ")
-        elif _is_safe(character, before, after, has_letter=at >= marks and text[at - marks] != "\n", marks=marks):
-            shown.append(character)
+    length = at = 0
+    while at < len(text) and (max_length is None or length <= max_length):
+        if run := _VISIBLE_RUN.match(kinds, at):
+            part, at = text[at : run.end()], run.end()
+        elif flag := _TAG_FLAG.match(text, at):
+            part, at = flag.group(), flag.end()
+        elif kinds[at] == "n":
+            part, at = "\n" if multiline else " ", at + 1
+        elif _is_safe(text, kinds, at, shown[-1][-1] if shown else ""):
+            part, at = text[at], at + 1
         else:
-            shown.append(f"\\u{{{ord(character):x}}}")
-        at += 1
+            run = _ESCAPED_RUN.match(kinds, at, len(text) if max_length is None else at + max_length + 1)
+            end = run.end() if run else at + 1
+            part, at = "".join(f"\\u{{{ord(each):x}}}" for each in text[at:end]), end
+        shown.append(part)
+        length += len(part)
     return "".join(shown)
 
 
-def _is_safe(character: str, before: str, after: str, *, has_letter: bool, marks: int) -> bool:
-    if character in _INVISIBLE:
-        return False
+class _Kinds(dict[int, str]):
+    """
+    The kinds of the characters that were read so far, each as one letter.
+
+    ``v`` is visible anywhere, ``p`` a pictograph, ``m`` a mark, ``s`` a
+    selector of styles, ``i`` an invisible mark, ``z`` the joiner of emoji,
+    ``j`` the other joiner, ``f`` the flag that tags may follow, ``n`` a line
+    break, and ``e`` any other character that is escaped.
+    """
+
+    def __missing__(self, number: int) -> str:
+        if len(self) >= _MAX_KINDS:
+            self.clear()
+        kind = self[number] = _kind_of(chr(number))
+        return kind
+
+
+_KINDS = _Kinds()
+_VISIBLE_RUN = re.compile(f"(?:pz(?=p)|[vp]m{{0,{_MARKS_ON_ONE_LETTER}}})+")
+_ESCAPED_RUN = re.compile("[ei]+|m[msi]*")  # no mark follows an escaped mark
+
+
+def _kind_of(character: str) -> str:
+    category = unicodedata.category(character)
     if character in _JOINERS:
-        return _joins(character, before, after)
-    if "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":
-        return _styles(character, before)
-    if marks:
-        return has_letter and marks <= _MARKS_ON_ONE_LETTER
-    return unicodedata.category(character) not in _ESCAPED_CATEGORIES or character in _VISIBLE_FORMATS
+        return "z" if character == _ZWJ else "j"
+    if character in _INVISIBLE:
+        return "i" if category[0] == "M" else "e"
+    if category[0] == "M":
+        return "s" if "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef" else "m"
+    if category in _ESCAPED_CATEGORIES:
+        return "n" if character == "\n" else "v" if character in _VISIBLE_FORMATS else "e"
+    return "f" if character == _BLACK_FLAG else "p" if category == "So" and not character.isascii() else "v"
 
 
+def _is_safe(text: str, kinds: str, at: int, before: str) -> bool:
+    """Return True if a character whose neighbors matter is safe; *before* is the last character that is shown."""
+    match kinds[at]:
+        case "z" | "j":
+            return _joins(text[at], before, text[at + 1 : at + 2])
+        case "s":
+            return _styles(text[at], before)
+        case "m":
+            start = max(0, at - _MARKS_ON_ONE_LETTER)
+            base = kinds[start:at].rstrip("msi")[-1:]  # "" if there are more marks, or no letter
+            return base not in ("", "n")
+        case kind:
+            return kind in "vf"
+
+
+@lru_cache(maxsize=4096)
 def _joins(joiner: str, before: str, after: str) -> bool:
     """Return True if a script or an emoji needs *joiner* here."""
     if joiner == _ZWJ:
@@ -176,6 +228,7 @@ def _joins(joiner: str, before: str, after: str) -> bool:
     return _script(before) in _JOINING_SCRIPTS and _script(after) in _JOINING_SCRIPTS
 
 
+@lru_cache(maxsize=4096)
 def _styles(selector: str, before: str) -> bool:
     """Return True if *selector* chooses the style of an emoji or digit, and hides no data."""
     if selector not in (_EMOJI_STYLE, _TEXT_STYLE) or not before:
