@@ -1,9 +1,11 @@
-"""Servers that call themselves like somebody else."""
+"""`flag_impersonation`: warnings about servers that claim the name of another one."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.url.domains import LOOKALIKES
@@ -13,11 +15,30 @@ from mcp_elicit_client.typing import Answer, Policy, Request
 NAME = "impersonation"
 
 RESERVED = (
-    *("system", "operating system", "administrator", "admin", "root", "security", "support", "helpdesk"),
-    *("claude", "anthropic", "chatgpt", "openai", "copilot", "gemini", "cursor", "codex", "assistant"),
-    *("windows", "macos", "apple", "google", "microsoft", "github", "linux", "ubuntu", "terminal", "browser"),
+    *("operating system", "administrator", "sysadmin", "helpdesk"),
+    *("claude", "anthropic", "chatgpt", "openai", "github copilot", "microsoft copilot"),
+    *("macos", "google", "microsoft", "github", "ubuntu"),
 )
-"""Names that no server should claim: of systems, of the applications that host servers, of roles."""
+"""Names that no server should use, not even with other words: of companies, applications and roles."""
+
+RESERVED_ALONE = (
+    *("system", "admin", "root", "security", "support", "terminal", "browser", "assistant", "operator"),
+    *("windows", "linux", "apple", "cursor", "codex", "copilot", "gemini", "host", "client"),
+)
+"""Names that are ordinary words beside others: ``System`` and ``Apple Support``, but not ``system metrics``."""
+
+_DECORATION = frozenset(
+    """official verified trusted secure secured safe real genuine original authentic certified the a an by of for from
+    your my our at and with in on to tm r c inc llc ltd gmbh corp corporation company team staff group foundation com
+    org net io ai dev app apps application desktop mobile web website site server servers service services mcp api sdk
+    bot agent agents cli ide editor code login signin log sign account accounts auth authentication help center centre
+    desk online cloud connector connect integration plugin extension tool tools pro plus premium enterprise beta alpha
+    new latest version v x os message messages notice notification notifications alert alerts update updates""".split()
+)
+"""Words that do not make a name another one."""
+
+_MAX_CLAIM = 200
+_MAX_WORDS = 4
 
 _LEET = str.maketrans(
     {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "|": "l", "!": "i", "$": "s"}
@@ -26,11 +47,11 @@ _LEET = str.maketrans(
 
 def skeleton(name: str) -> str:
     """
-    Reduce *name* to what the eye keeps of it.
+    Reduce *name* to what users distinguish.
 
-    Two names with the same skeleton are taken for each other: letters of
-    other alphabets, digits that stand for letters, case, spaces, accents and
-    invisible characters make no difference.
+    Two names with the same skeleton look alike: letters of other alphabets,
+    digits that stand for letters, case, spaces, accents and invisible
+    characters make no difference.
 
     Examples:
         >>> skeleton("C 1AUDE") == skeleton("claude")
@@ -42,22 +63,35 @@ def skeleton(name: str) -> str:
     return text.replace("rn", "m").replace("vv", "w").replace("l", "i").replace("j", "i")
 
 
-def flag_impersonation(*, known_names: Collection[str] = (), reserved: Iterable[str] = RESERVED) -> Policy:
+def flag_impersonation(
+    *,
+    known_names: Collection[str] = (),
+    reserved: Iterable[str] = RESERVED,
+    reserved_alone: Iterable[str] = RESERVED_ALONE,
+) -> Policy:
     """
-    Note on the request that the server calls itself like somebody else.
+    Add a diagnostic if the name that a server claims imitates another one.
 
-    The user is asked all the same, under the name that the host gives the
-    server, and told (`Problem` with the code ``impersonation``).
+    The user is asked all the same, under the name that the host application
+    gives the server, with a warning (`Diagnostic` with the code
+    ``impersonation``).  A name is no imitation if the host application's name
+    for the server contains it, too.
 
     Args:
-        known_names: What the host application calls its servers, and itself.
-        reserved: Names that no server should claim.
+        known_names: The host application's names for its servers and itself.
+            A name of several words is found anywhere in a claimed name, a
+            single word beside words such as *official* only.
+        reserved: Names that are found anywhere in a claimed name.
+        reserved_alone: Names that are found beside words such as *official*
+            only.
     """
-    others = {skeleton(name): name for name in known_names}
-    taken = {skeleton(name) for name in reserved}
+    names = [_Imitated(skeleton(name), name, is_anywhere=len(_words(name)) > 1) for name in known_names]
+    names += [_Imitated(skeleton(name), None, is_anywhere=True) for name in reserved]
+    names += [_Imitated(skeleton(name), None, is_anywhere=False) for name in reserved_alone]
+    by_skeleton = {each.skeleton: each for each in reversed(names)}
 
     async def flag(request: Request, ask: NormalizedHandler) -> Answer:
-        message = _imitation(request, others, taken)
+        message = _warning(request, by_skeleton)
         if message is None:
             return await ask(request)
         found = Diagnostic(code="impersonation", message=message)
@@ -67,19 +101,83 @@ def flag_impersonation(*, known_names: Collection[str] = (), reserved: Iterable[
     return lambda handler: apply_policy(handler, flag)
 
 
-def _imitation(request: Request, others: dict[str, str], taken: set[str]) -> str | None:
+class _Imitated(NamedTuple):
+    """
+    A name that other servers must not claim.
+
+    Attributes:
+        skeleton: Its skeleton.
+        known_as: The name, if it is one of the host application's.
+        is_anywhere: True to find it beside any other words.
+    """
+
+    skeleton: str
+    known_as: str | None
+    is_anywhere: bool
+
+
+def _warning(request: Request, names: Mapping[str, _Imitated]) -> str | None:
     claimed = request.server.claimed_name
     if not claimed:
         return None
-    claim, own = skeleton(claimed), skeleton(request.server.name)
-    if claim == own:
-        return None if claimed.casefold() == request.server.name.casefold() or claimed.isascii() else _LOOKS_LIKE_OWN
-    if claim in others:
-        return f"The server calls itself like another one of yours, {others[claim]}."
-    words = {skeleton(word) for word in claimed.replace("_", " ").replace("-", " ").replace("(", " ").split()}
-    if claim in taken or words & taken:
-        return "The server calls itself like something that it is not."
+    own = request.server.name
+    if skeleton(claimed) == skeleton(own):
+        looks_same = claimed.casefold() == own.casefold() or claimed.isascii()
+        return None if looks_same else "The server's name contains letters that look like others."
+    found = _imitated(claimed[:_MAX_CLAIM], names)
+    if found is None or found.skeleton in _parts(own[:_MAX_CLAIM]):
+        return None
+    if found.known_as is not None:
+        return f"The server uses the name of another of your servers, {found.known_as}."
+    return "The server uses the name of a well-known company, application or role."
+
+
+def _imitated(claimed: str, names: Mapping[str, _Imitated]) -> _Imitated | None:
+    """Return the first name that *claimed* imitates."""
+    for words in _readings(claimed):
+        decorated = all(_is_decoration(word) or skeleton(word) in names for word in words)
+        for part, rest in _parts_and_rest(words):
+            name = names.get(part)
+            if name and (name.is_anywhere or decorated or all(map(_is_decoration, rest))):
+                return name
     return None
 
 
-_LOOKS_LIKE_OWN = "The server spells its name with letters that only look alike."
+def _readings(name: str) -> Iterator[list[str]]:
+    """Yield the words of *name*: cut at punctuation only, and also at capital letters, digits and known endings."""
+    plain = _SYMBOLS.sub(" ", name)
+    yield _words(plain)
+    yield [part for word in _words(plain) for part in _HUMP.findall(word)]
+    yield [part for word in _words(plain) for part in _without_decoration(word)]
+
+
+def _words(name: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKC", name))
+
+
+def _without_decoration(word: str) -> tuple[str, ...]:
+    """Split a decoration off the end of *word*: ``githublogin``, ``bank2``."""
+    bare = word.casefold().rstrip("0123456789")
+    ends = (end for end in _DECORATION if len(end) > 1 and len(bare) > len(end) + 2 and bare.endswith(end))
+    end = max(ends, key=len, default="")
+    return (bare.removesuffix(end), end) if end else (bare,)
+
+
+def _parts_and_rest(words: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the skeletons of up to four neighboring words, and the other words."""
+    for start in range(len(words)):
+        for end in range(start + 1, min(len(words), start + _MAX_WORDS) + 1):
+            yield skeleton("".join(words[start:end])), [*words[:start], *words[end:]]
+
+
+def _parts(name: str) -> set[str]:
+    return {part for words in _readings(name) for part, _ in _parts_and_rest(words)}
+
+
+def _is_decoration(word: str) -> bool:
+    return word.casefold() in _DECORATION or word.strip("vV.").isdigit()
+
+
+_SYMBOLS = re.compile("[\u00a9\u00ae\u2120\u2122]")
+_WORD = re.compile(r"[^\W_]+")
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z]+|\d+|[A-Z]")
