@@ -139,7 +139,7 @@ def restrict_request(request: Request, limits: Limits, url_rules: UrlRules) -> R
         return request
     changed: dict[str, Any] = {"message": sanitize_and_cut(request.message, limits.max_message, multiline=True)}
     if isinstance(request, UrlRequest):
-        changed["target"] = inspect_url(request.target.url, url_rules)
+        changed["target"] = inspect_url(request.target.as_sent, url_rules)
     else:
         changed |= _restrict_form(request, limits)
     restricted = request.model_copy(update=changed)

@@ -162,13 +162,14 @@ def test_what_does_not_fit_is_cut_from_the_left_and_the_domain_never(url: str, w
         ("https://EXAMPLE.com", ("https://", "example.com", "")),
         ("https://user.github.io/", ("https://", "user.github.io", "/")),
         ("https://[2606:4700::1111]/", ("https://", "[2606:4700::1111]", "/")),
+        ("https://www.example.com.:8443/<a>", ("https://www.", "example.com", ".:8443/<a>")),
     ],
 )
 def test_the_domain_can_be_set_apart_in_the_whole_url(url: str, marked: tuple[str, str, str]) -> None:
     target = inspect_url(url)
 
     assert target.split_at_domain == marked
-    assert "".join(target.split_at_domain) == target.url
+    assert "".join(target.split_at_domain) == target.as_sent
 
 
 def urls_made_of_pieces(seed: int, count: int) -> Iterator[str]:
@@ -248,5 +249,6 @@ def test_of_a_hundred_thousand_urls_none_shows_another_host_than_a_browser_conta
         assert browser.protocol == f"{target.scheme}:", url
         assert int(browser.port or 0) == (target.port or 0), url
         # What is opened leads there too, and is the same page.
-        assert can_ada.parse(target.url).href == browser.href, url
+        # The library leaves ``^`` in paths as it is; newer browsers encode it.
+        assert can_ada.parse(target.url).href.replace("%5E", "^") == browser.href.replace("%5E", "^"), url
     assert let_through > 20_000

@@ -95,7 +95,7 @@ def to_params(request: Request, *, protocol_version: ProtocolVersion = NEWEST) -
         return {**mode, "message": request.message, "requestedSchema": schema}
     if protocol_version == _OLDEST:
         raise SchemaNotExpressibleError(("url",), protocol_version)
-    params = {"mode": "url", "message": request.message, "url": request.target.url}
+    params = {"mode": "url", "message": request.message, "url": request.target.as_sent}
     if protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
         if request.elicitation_id is None:
             raise SchemaNotExpressibleError(("elicitationId",), protocol_version)

@@ -25,19 +25,27 @@ _MAX_NAME = 253
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_RAW = r"[A-Za-z0-9._~:/\[\]@!$&'()*+,;=%|<>^`-]"
 _PLAIN_URL = re.compile(
     rf"""
     (?P<scheme> https? ) ://
     (?P<host>
-        (?: {_LABEL} \. )* (?=[a-z]) {_LABEL}
+        (?: {_LABEL} \. )* (?=[a-z]) {_LABEL} \.?
       | (?P<v4> [0-9.]+ )
       | \[ (?P<v6> [0-9a-f:]+ ) \]
     )
     (?: : (?P<port> [0-9]{{0,5}} ) )?
-    (?P<rest> (?: [/?#] [A-Za-z0-9._~:/?\#\[\]@!$&'()*+,;=%|-]* )? )
+    (?P<path> (?: / {_RAW}* )? )
+    (?P<query> (?: \? (?: {_RAW} | \? )* )? )
+    (?P<fragment> (?: \# (?: {_RAW} | [?#] )* )? )
     """,
     re.ASCII | re.IGNORECASE | re.VERBOSE,
 )
+# What browsers encode in each part, of the characters that are allowed here.
+_ENCODED = {
+    part: str.maketrans({character: f"%{ord(character):X}" for character in characters})
+    for part, characters in (("path", "<>^`"), ("query", "<>"), ("fragment", "<>`"))
+}
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.ASCII | re.IGNORECASE)
 
 # Names that are never public (RFC 6761, RFC 6762, RFC 8375, .internal of ICANN).
@@ -68,13 +76,16 @@ DEFAULT_URL_RULES = UrlRules()
 
 class TargetUrl(BaseModel):
     """
-    An inspected URL.  The URL that is shown is the URL that is opened.
+    An inspected URL.
 
     Attributes:
-        url: The URL to open: scheme and host in lower case, the rest as sent.
-            ASCII without spaces, quotes or backslashes.
+        url: The URL to open: scheme and host in lower case, ``<``, ``>``,
+            ``^`` and backticks encoded as browsers encode them, the rest as
+            sent.  ASCII without spaces, quotes or backslashes.
+        as_sent: The same URL without this encoding, to show.
         scheme: ``https``, or ``http`` if the host application allows it.
-        host: The host that a browser contacts, in ASCII; IPv6 in brackets.
+        host: The host that a browser contacts, in ASCII; IPv6 in brackets.  It
+            ends with a dot if it was sent with one.
         port: The port, if it is not the default of the scheme.
         warnings: Warnings for the user.
     """
@@ -82,6 +93,7 @@ class TargetUrl(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     url: str
+    as_sent: str
     scheme: str
     host: str
     port: int | None = None
@@ -95,18 +107,18 @@ class TargetUrl(BaseModel):
 
         The whole host if it is an IP address or has no registrable domain.
         """
-        return registrable_domain(self.host)
+        return registrable_domain(self.host.removesuffix("."))
 
     @property
     def split_at_domain(self) -> tuple[str, str, str]:
         """
-        The URL in three parts: before the registrable domain, the domain, after it.
+        The URL as sent, in three parts: before the registrable domain, the domain, after it.
 
         For user interfaces that can mark the domain.
         """
-        end = len(self.scheme) + len("://") + len(self.host)
+        end = len(self.scheme) + len("://") + len(self.host.removesuffix("."))
         start = end - len(self.registrable_domain)
-        return self.url[:start], self.url[start:end], self.url[end:]
+        return self.as_sent[:start], self.as_sent[start:end], self.as_sent[end:]
 
     def shorten(self, width: int) -> str:
         """
@@ -123,7 +135,7 @@ class TargetUrl(BaseModel):
             return host
         port = host[len(self.host) :]
         room = max(width - len(self.registrable_domain) - len(port) - 1, 0)
-        before = self.host[: len(self.host) - len(self.registrable_domain)]
+        before = self.host.removesuffix(".").removesuffix(self.registrable_domain)
         return f"…{before[len(before) - room :]}{self.registrable_domain}{port}" if before else host
 
 
@@ -152,15 +164,17 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
         network = _network_of_address(url, address)
         warnings.append(UrlWarning(code="ip_address"))
     else:
-        network = _network_of_name(host)
-        warnings += _name_warnings(url, host)
+        name = host.removesuffix(".")
+        network = _network_of_name(name)
+        warnings += _name_warnings(url, name)
     warnings += _network_warnings(url, scheme, network, rules)
     if port is not None:
         warnings.append(UrlWarning(code="port", detail=str(port)))
 
-    location = host if port is None else f"{host}:{port}"
+    origin = f"{scheme}://{host}" if port is None else f"{scheme}://{host}:{port}"
     return TargetUrl(
-        url=f"{scheme}://{location}{plain['rest']}",
+        url=origin + "".join(plain[part].translate(encoded) for part, encoded in _ENCODED.items()),
+        as_sent=origin + "".join(plain[part] for part in _ENCODED),
         scheme=scheme,
         host=host,
         port=port,
