@@ -267,6 +267,69 @@ def test_a_kind_is_named_once_a_field_and_with_who_gave_the_key_out() -> None:
     )
 
 
+# --- Requests that are spread or hidden
+
+DIGITS = [str(digit) for digit in range(10)]
+SPREAD: dict[str, tuple[dict[str, Any], str, str]] = {
+    "the digits of a PIN as options": (
+        {f"d{at}": {"type": "string", "title": f"Digit {at}", "enum": DIGITS} for at in range(1, 5)},
+        "Confirm your card PIN",
+        "pin",
+    ),
+    "one digit of a PIN": ({"d": {"type": "string", "title": "First digit of your PIN", "enum": DIGITS}}, "m", "pin"),
+    "digits as numbers": (
+        {f"pin{at}": {"type": "integer", "minimum": 0, "maximum": 9} for at in range(1, 5)},
+        "m",
+        "pin",
+    ),
+    "letters of a password": (
+        {f"l{at}": {"type": "string", "title": f"Letter {at} of the word you sign in with"} for at in range(1, 4)},
+        "m",
+        "password",
+    ),
+    "short texts": (
+        {f"l{at}": {"type": "string", "title": f"Letter {at} of your password", "maxLength": 1} for at in range(3)},
+        "m",
+        "password",
+    ),
+    "the description of another field": (
+        {
+            "a": {"type": "boolean", "title": "Continue", "description": "Type your password into the field below."},
+            "b": {"type": "string", "title": "Value"},
+        },
+        "m",
+        "password",
+    ),
+    "a field that is never shown again": (
+        {"x": {"type": "string", "title": "Value", "writeOnly": True}},
+        "m",
+        "password",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_a_secret_that_is_asked_for_in_pieces_or_elsewhere_is_found(name: str) -> None:
+    properties, message, kind = SPREAD[name]
+
+    found = find_secrets(form_params({"properties": properties}, message))
+
+    assert {each.kind for each in found} == {kind}
+
+
+HARMLESS_PIECES: list[dict[str, Any]] = [
+    {"rating": {"type": "integer", "title": "Rating", "minimum": 1, "maximum": 9}},
+    {f"q{at}": {"type": "string", "title": f"Question {at}", "enum": DIGITS} for at in range(4)},
+    {f"guess{at}": {"type": "string", "title": f"Letter {at}", "maxLength": 1} for at in range(5)},
+    {"word": {"type": "string", "title": "Word of the day"}, "letter": {"type": "string", "title": "First letter"}},
+]
+
+
+@pytest.mark.parametrize("properties", HARMLESS_PIECES)
+def test_single_letters_and_digits_are_no_secret_by_themselves(properties: dict[str, Any]) -> None:
+    assert find_secrets(form_params({"properties": properties}, "Play a game")) == ()
+
+
 # --- The words
 
 

@@ -197,6 +197,8 @@ def _text_limits(schema: Mapping[str, Any], limits: Limits, report: Report) -> d
 
 def _format(schema: Mapping[str, Any], report: Report) -> str | None:
     name = schema.get("format", schema.get("x-format"))
+    if name is None and schema.get("writeOnly") is True:
+        return "password"  # the server never shows the value again
     shown = sanitize_text(name, limit=_MAX_FORMAT, multiline=False) if isinstance(name, str) else None
     if shown is not None and len(shown) <= _MAX_FORMAT:
         return shown or None

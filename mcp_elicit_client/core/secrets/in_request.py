@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from mcp_elicit_client.core.form import Field, Form, NumberField, TextField, text_constraints
+from mcp_elicit_client.core.form import (
+    ChoiceField,
+    Field,
+    Form,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    text_constraints,
+)
 from mcp_elicit_client.core.secrets.patterns import pattern
 from mcp_elicit_client.core.secrets.rules import Rule, load_rules
 from mcp_elicit_client.core.secrets.tables import KIND_NAMES, NUMERIC_KINDS, SecretFinding, SecretKind, Where
@@ -13,6 +21,8 @@ from mcp_elicit_client.core.secrets.tokens import signs_of
 _SIGHT = 24
 _LEAST_CODE = 999
 _SHORTEST_CODE = 3
+_LEAST_PIECES = 3
+_LEAST_CHOICES = 8
 _FORMATS_WITHOUT_SECRETS = frozenset({"email", "date", "date-time", "time", "duration", "ipv4", "ipv6", "hostname"})
 
 
@@ -25,13 +35,19 @@ def secret_fields(form: Form, message: str) -> tuple[SecretFinding, ...]:
         message: The request's message.
     """
     fields = [field for field in form.fields if _can_hold(field)]
-    if not fields:
-        return ()
+    pieces = [field for field in form.fields if _holds_piece(field)]
     message_signs = signs_of(message)
-    found = [finding for field in fields if (finding := _asked_by(field, message_signs))]
-    if not found and (kind := _asked_in(message, message_signs)):
-        found.append(_asking(_field_named_in_message(fields), kind, "message"))
-    return tuple(found)
+    if len(pieces) < _LEAST_PIECES:
+        pieces = [field for field in pieces if load_rules().pieces.search(signs_of(field.title))]
+    found = [finding for field in (*fields, *pieces) if (finding := _asked_by(field, message_signs))]
+    if found or not (fields or pieces):
+        return tuple(found)
+    if kind := _asked_in(message, message_signs):
+        return (_asking(_field_named_in_message(fields), kind, "message"),)
+    others = [field for field in form.fields if not _can_hold(field)]
+    if fields and (kind := next(filter(None, map(_asked_in_texts, others)), None)):
+        return (_asking(_field_named_in_message(fields), kind, "description"),)
+    return ()
 
 
 def _can_hold(field: Field) -> bool:
@@ -42,6 +58,24 @@ def _can_hold(field: Field) -> bool:
     if text is None or text.format in _FORMATS_WITHOUT_SECRETS:
         return False
     return text.max_length is None or text.max_length >= _SHORTEST_CODE
+
+
+def _holds_piece(field: Field) -> bool:
+    """Return True if one digit or letter of a secret fits into *field*, and no whole secret."""
+    match field:
+        case ChoiceField() | MultiChoiceField():
+            return len(field.choices) >= _LEAST_CHOICES and all(len(each.title) == 1 for each in field.choices)
+        case NumberField():
+            return field.maximum is not None and field.maximum <= 9 and (field.minimum or 0) >= 0
+        case TextField():
+            return field.max_length is not None and field.max_length < _SHORTEST_CODE
+        case _:
+            return False
+
+
+def _asked_in_texts(field: Field) -> SecretKind | None:
+    """Return what the title and description of a field ask for that cannot hold it: the answer belongs elsewhere."""
+    return next((kind for text in (field.description, field.title) if (kind := _asked_in(text, signs_of(text)))), None)
 
 
 def _asked_by(field: Field, message_signs: str) -> SecretFinding | None:

@@ -40,6 +40,7 @@ class Rules(NamedTuple):
     contexts: Mapping[str, re.Pattern[str]]
     examples: re.Pattern[str]
     example_kinds: tuple[tuple[SecretKind, re.Pattern[str] | None], ...]
+    pieces: re.Pattern[str]
     breaks: str
     a_break: re.Pattern[str]
     line: str
@@ -66,6 +67,7 @@ def load_rules() -> Rules:
         contexts={name: _pattern(signs) for name, signs in table.contexts.items()},
         examples=re.compile(examples),
         example_kinds=tuple((row.kind, _any_sign(row.unless)) for row in table.examples),
+        pieces=_pattern("[piece digits]"),
         breaks=_signs_named("break"),
         a_break=_pattern("[break]"),
         line=by_name["line"],
