@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_elicit_client.core.validation import pattern_pool
-from mcp_elicit_client.core.validation.pattern_pool import Budgets, PatternJob, PatternPool, UserAndServer
+from mcp_elicit_client.core.budgets import Budgets, UserAndServer
+from mcp_elicit_client.core.validation.pattern_pool import PatternJob, PatternPool
 from mcp_elicit_client.core.validation.pattern_process import PatternResult
 
 ENDLESS = ("^(a+)+$", "a" * 40 + "!")
@@ -131,7 +132,7 @@ def test_a_job_that_nobody_waits_for_is_dropped(pool: PatternPool) -> None:
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 10), st.floats(0, 100))))
 def test_a_budget_is_refilled_evenly_and_then_forgotten(spent: list[tuple[str, float, float]]) -> None:
     now = 0.0
-    budgets = Budgets()
+    budgets = Budgets(per_user=2.0, per_server=8.0, refill_time=60.0)
     for user, seconds, pause in spent:
         before = budgets.used((user, "server"), now)
         budgets.spend((user, "server"), seconds, now)

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import assert_never
 
+from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import (
     BooleanField,
@@ -35,7 +36,6 @@ from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.text import is_unicode, sanitize_text
 from mcp_elicit_client.core.validation.field_errors import FieldError, error_for_keyword, field_error
 from mcp_elicit_client.core.validation.formats import FORMATS
-from mcp_elicit_client.core.validation.pattern_pool import UserAndServer
 from mcp_elicit_client.core.validation.patterns import NO_USER, PatternSteps, match_patterns, run_steps
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from mcp_elicit_client.core.budgets import Budgets, UserAndServer
 from mcp_elicit_client.core.validation.pattern_process import PatternProcess, PatternResult
 
 MAX_PROCESSES = 4
@@ -33,9 +34,6 @@ SERVER_BUDGET = 8.0
 
 REFILL_TIME = 60.0
 """The time in which an empty budget is refilled, in seconds."""
-
-UserAndServer: TypeAlias = tuple[str | None, str]
-"""The user, if known, and the name of the server."""
 
 PatternCheck: TypeAlias = tuple[str, str]
 """An ECMAScript pattern, and the text in which a match is searched."""
@@ -70,29 +68,6 @@ class PatternJob:
     def give_up(self, reason: PatternResult) -> None:
         """Set *reason* as the result of the remaining checks."""
         self.results += [reason] * (len(self.checks) - len(self.results))
-
-
-class Budgets:
-    """The time that patterns took, for each user and server, and for each server."""
-
-    def __init__(self) -> None:
-        self._used: dict[UserAndServer | str, tuple[float, float]] = {}
-
-    def used(self, user_and_server: UserAndServer, now: float) -> tuple[float, float]:
-        """Return the used part of the budgets at *now*: of the server, and of the user."""
-        return self._used_part(user_and_server[1], now), self._used_part(user_and_server, now)
-
-    def spend(self, user_and_server: UserAndServer, seconds: float, now: float) -> None:
-        """Take *seconds* of processor time from both budgets."""
-        for key, budget in ((user_and_server[1], SERVER_BUDGET), (user_and_server, USER_BUDGET)):
-            self._used[key] = (self._used_part(key, now) + seconds / budget, now)
-
-    def _used_part(self, key: UserAndServer | str, now: float) -> float:
-        part, at = self._used.get(key, (0.0, now))
-        left = part - (now - at) / REFILL_TIME
-        if left <= 0:
-            self._used.pop(key, None)  # a full budget needs no entry
-        return max(left, 0.0)
 
 
 class PatternPool:
@@ -133,7 +108,7 @@ class PatternPool:
         self._waiting: list[PatternJob] = []
         self._served: set[str] = set()
         self._idle = 0
-        self.budgets = Budgets()
+        self.budgets = Budgets(per_user=USER_BUDGET, per_server=SERVER_BUDGET, refill_time=REFILL_TIME)
         self.processes: list[PatternProcess] = []
 
     def _work(self, process: PatternProcess) -> None:
@@ -160,7 +135,7 @@ class PatternPool:
             now = time.monotonic()
             job = min(ready, key=lambda each: self.budgets.used(each.user_and_server, now))
             self._waiting.remove(job)
-            if max(self.budgets.used(job.user_and_server, now)) >= 1:
+            if self.budgets.is_used_up(job.user_and_server, now):
                 job.give_up(PatternResult.OVER_BUDGET)
             else:
                 self._served.add(job.user_and_server[1])

@@ -14,11 +14,12 @@ import threading
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
+from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field, Form, text_constraints, texts_of
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.validation.field_errors import FieldError, field_error
-from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternCheck, PatternJob, UserAndServer
+from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternCheck, PatternJob
 from mcp_elicit_client.core.validation.pattern_process import START_TIMEOUT, PatternResult
 
 T = TypeVar("T")

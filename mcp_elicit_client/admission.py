@@ -1,0 +1,83 @@
+"""`Admission`: limits on the requests of a server that apply before they are read."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mcp_elicit_client.core.budgets import Budgets, UserAndServer
+
+MAX_OPEN = 50
+"""The maximum number of open requests of one server for one user."""
+
+MAX_OPEN_OF_SERVER = 1_000
+"""The maximum number of open requests of one server for all users."""
+
+MAX_REQUESTS = 5_000
+"""The maximum number of requests of one server for one user within `REFILL_TIME`."""
+
+MAX_READING_TIME = 1.0
+"""The processor time for reading the requests of one server for one user within `REFILL_TIME`, in seconds."""
+
+REFILL_TIME = 5.0
+"""The time in which these budgets are refilled, in seconds."""
+
+_USERS_OF_SERVER = 20
+"""The budgets of a server for all users are larger by this factor."""
+
+
+class Admission:
+    """The open requests of each user and server, and what reading them has cost."""
+
+    def __init__(self) -> None:
+        self._open: Counter[UserAndServer | str] = Counter()
+        self._requests = _budgets(MAX_REQUESTS)
+        self._reading = _budgets(MAX_READING_TIME)
+
+    @contextmanager
+    def admit(self, user_and_server: UserAndServer) -> Iterator[str]:
+        """
+        Count a request as open.
+
+        Yields:
+            Why the request is refused, or ``""``.
+        """
+        now = time.monotonic()
+        reason = self._refusal(user_and_server, now)
+        if reason:
+            yield reason
+            return
+        self._requests.spend(user_and_server, 1, now)
+        keys = (user_and_server, user_and_server[1])
+        self._open.update(keys)
+        try:
+            yield ""
+        finally:
+            for key in keys:
+                self._open[key] -= 1
+                if not self._open[key]:
+                    del self._open[key]
+
+    @contextmanager
+    def measure_reading(self, user_and_server: UserAndServer) -> Iterator[None]:
+        """Count the processor time of the body as reading."""
+        begin = time.thread_time()
+        try:
+            yield
+        finally:
+            self._reading.spend(user_and_server, time.thread_time() - begin, time.monotonic())
+
+    def _refusal(self, user_and_server: UserAndServer, now: float) -> str:
+        if self._open[user_and_server] >= MAX_OPEN or self._open[user_and_server[1]] >= MAX_OPEN_OF_SERVER:
+            return "the server has too many open requests"
+        if self._requests.is_used_up(user_and_server, now):
+            return "the server sends requests too fast"
+        if self._reading.is_used_up(user_and_server, now):
+            return "the requests of this server take too much time to read"
+        return ""
+
+
+def _budgets(per_user: float) -> Budgets:
+    return Budgets(per_user=per_user, per_server=per_user * _USERS_OF_SERVER, refill_time=REFILL_TIME)

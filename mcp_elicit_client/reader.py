@@ -1,0 +1,126 @@
+"""`read_in_thread`: large requests are read in a thread, one at a time and fairly."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from mcp_elicit_client._concurrency import Waker
+from mcp_elicit_client.core.budgets import Budgets, UserAndServer
+
+T = TypeVar("T")
+
+MAX_SMALL = 4_000
+"""A request with at most so many characters and values is read in the event loop, in about 2 ms."""
+
+_BUDGET = 1.0
+_REFILL_TIME = 10.0
+
+
+def is_small(params: object) -> bool:
+    """Return True if *params* are read so fast that a thread is not worth it.  Looks at a small part of them."""
+    left = MAX_SMALL
+    waiting: list[object] = [params]
+    while waiting and left >= 0:
+        value = waiting.pop()
+        left -= len(value) if isinstance(value, str) else 1
+        if isinstance(value, Mapping):
+            left -= 2 * len(value)
+            waiting += () if left < 0 else (*value, *value.values())
+        elif isinstance(value, (list, tuple)):
+            left -= len(value)
+            waiting += () if left < 0 else value
+        else:
+            waiting += getattr(value, "__dict__", {}).values()
+    return left >= 0
+
+
+@dataclass(eq=False)
+class _Job:
+    user_and_server: UserAndServer
+    work: Callable[[], object]
+    when_done: Callable[[], object]
+    result: Any = None
+    error: BaseException | None = None
+
+
+class _Reader:
+    """The thread.  The next request is one of the server, and of its user, that used the least time."""
+
+    def __init__(self) -> None:
+        self._thread: threading.Thread | None = None
+        self._reset()
+
+    def submit(self, job: _Job) -> None:
+        """Run *job* in the thread."""
+        with self._changed:
+            self._waiting.append(job)
+            self._changed.notify()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, daemon=True, name="mcp-elicit-reader")
+                self._thread.start()
+
+    def remove(self, job: _Job) -> None:
+        """Forget *job* if it did not begin."""
+        with self._changed, contextlib.suppress(ValueError):
+            self._waiting.remove(job)
+
+    def after_fork(self) -> None:
+        """Forget the thread, in the child of a fork: it belongs to the parent."""
+        self._reset()
+
+    def _reset(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: list[_Job] = []
+        self._thread = None
+        self._budgets = Budgets(per_user=_BUDGET, per_server=_BUDGET, refill_time=_REFILL_TIME)
+
+    def _work(self) -> None:
+        while True:
+            job = self._take()
+            begin = time.thread_time()
+            try:
+                job.result = job.work()
+            except BaseException as error:  # noqa: BLE001 -- raised again in the task that waits
+                job.error = error
+            self._budgets.spend(job.user_and_server, time.thread_time() - begin, time.monotonic())
+            with contextlib.suppress(RuntimeError):  # the event loop that waited is closed
+                job.when_done()
+
+    def _take(self) -> _Job:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting)
+            now = time.monotonic()
+            job = min(self._waiting, key=lambda each: self._budgets.used(each.user_and_server, now))
+            self._waiting.remove(job)
+            return job
+
+
+_READER = _Reader()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_READER.after_fork)
+
+
+async def read_in_thread(work: Callable[[], T], user_and_server: UserAndServer) -> T:
+    """
+    Return the result of *work*, which runs in the thread.  The event loop is not blocked.
+
+    Raises:
+        Exception: The exception of *work*.
+    """
+    waker = Waker()
+    job = _Job(user_and_server, work, waker.wake)
+    _READER.submit(job)
+    try:
+        await waker.wait()
+    finally:
+        _READER.remove(job)
+    if job.error is not None:
+        raise job.error
+    result: T = job.result
+    return result

@@ -1,0 +1,163 @@
+"""Limits that apply before a request is read, and the thread that reads large requests."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import anyio
+import pytest
+from mcp.types import ElicitRequestFormParams
+
+from mcp_elicit_client import admission
+from mcp_elicit_client.admission import Admission
+from mcp_elicit_client.reader import is_small, read_in_thread
+from tests.support import form_params
+
+pytestmark = pytest.mark.anyio
+
+ANN, BOB = ("ann", "server"), ("bob", "server")
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [0.0]
+    monkeypatch.setattr(admission.time, "monotonic", lambda: now[0])
+    return now
+
+
+def refusal(limits: Admission, key: tuple[str | None, str]) -> str:
+    with limits.admit(key) as reason:
+        return reason
+
+
+def test_a_server_has_a_maximum_of_open_requests_for_each_user() -> None:
+    limits = Admission()
+    entered = [limits.admit(ANN) for _ in range(admission.MAX_OPEN)]
+    assert not any(each.__enter__() for each in entered)
+
+    assert "too many open requests" in refusal(limits, ANN)
+    assert refusal(limits, BOB) == ""
+
+    entered[0].__exit__(None, None, None)
+    assert refusal(limits, ANN) == ""
+
+
+def test_requests_per_time_are_limited_and_allowed_again_later(now: list[float]) -> None:
+    limits = Admission()
+    for _ in range(admission.MAX_REQUESTS):
+        assert refusal(limits, ANN) == ""
+
+    assert "too fast" in refusal(limits, ANN)
+    assert refusal(limits, BOB) == ""
+
+    now[0] += admission.REFILL_TIME / 2
+    assert refusal(limits, ANN) == ""
+
+
+def test_the_time_for_reading_is_limited(now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = Admission()
+    times = iter([0.0, admission.MAX_READING_TIME])
+    monkeypatch.setattr(admission.time, "thread_time", lambda: next(times))
+    with limits.measure_reading(ANN):
+        pass
+
+    assert "too much time" in refusal(limits, ANN)
+    assert refusal(limits, BOB) == ""
+
+
+def test_nothing_is_kept_of_requests_that_are_over(now: list[float]) -> None:
+    limits = Admission()
+    for number in range(100):
+        assert refusal(limits, (str(number), "server")) == ""
+    now[0] += 2 * admission.REFILL_TIME
+    for number in range(100):
+        assert limits._requests.used((str(number), "server"), now[0]) == (0, 0)
+
+    assert not limits._open
+    assert not limits._requests._used
+
+
+SMALL: list[object] = [
+    form_params({"properties": {"a": {"type": "string"}}}),
+    ElicitRequestFormParams.model_validate(form_params({"type": "object", "properties": {}})),
+    None,
+    17,
+]
+NESTED: dict[str, Any] = {}
+NESTED["again"] = NESTED
+LARGE: list[object] = [
+    form_params({"properties": {"a": {"type": "string", "description": "é" * 5_000}}}),
+    form_params({"properties": {"a": {"enum": [str(number) for number in range(10_000)]}}}),
+    form_params({"properties": {f"field{number}" * 10: {} for number in range(500)}}),
+    ElicitRequestFormParams.model_validate(form_params({"type": "object", "properties": {}}, "m" * 5_000)),
+    NESTED,
+]
+
+
+def test_an_ordinary_request_is_small() -> None:
+    assert all(map(is_small, SMALL))
+
+
+@pytest.mark.parametrize("at", range(len(LARGE)))
+def test_a_request_with_many_characters_or_values_is_large(at: int) -> None:
+    assert not is_small(LARGE[at])
+
+
+async def test_a_large_request_is_read_in_one_thread_beside_the_event_loop() -> None:
+    threads = [await read_in_thread(threading.get_ident, ANN) for _ in range(3)]
+
+    assert len(set(threads)) == 1
+    assert threads[0] != threading.get_ident()
+
+
+async def test_an_error_while_reading_is_raised_in_the_task() -> None:
+    with pytest.raises(ZeroDivisionError):
+        await read_in_thread(lambda: 1 // 0, ANN)
+
+
+async def test_a_server_that_used_the_thread_waits_for_others() -> None:
+    order: list[str] = []
+    begun, go_on = threading.Event(), threading.Event()
+
+    def first() -> None:
+        begun.set()
+        go_on.wait(30)
+        begin = time.thread_time()
+        while time.thread_time() < begin + 0.01:
+            pass
+
+    async def read(name: str, key: tuple[str | None, str]) -> None:
+        await read_in_thread(lambda: order.append(name), key)
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(read_in_thread, first, (None, "greedy"))
+            await anyio.to_thread.run_sync(begun.wait)
+            group.start_soon(read, "greedy", (None, "greedy"))
+            await anyio.wait_all_tasks_blocked()
+            group.start_soon(read, "honest", (None, "honest"))
+            await anyio.wait_all_tasks_blocked()
+            go_on.set()
+
+    assert order == ["honest", "greedy"]
+
+
+async def test_a_request_that_is_cancelled_before_its_turn_is_not_read() -> None:
+    read: list[str] = []
+    begun, go_on = threading.Event(), threading.Event()
+
+    def first() -> None:
+        begun.set()
+        go_on.wait(30)
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(read_in_thread, first, ANN)
+            await anyio.to_thread.run_sync(begun.wait)
+            with anyio.move_on_after(0.01):
+                await read_in_thread(lambda: read.append("second"), ANN)
+            go_on.set()
+
+    assert read == []
