@@ -23,7 +23,7 @@ ANN, BOB = ("ann", "server"), ("bob", "server")
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [0.0]
-    monkeypatch.setattr(admission.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     return now
 
 
@@ -59,7 +59,7 @@ def test_requests_per_time_are_limited_and_allowed_again_later(now: list[float])
 def test_the_time_for_reading_is_limited(now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     limits = Admission()
     times = iter([0.0, admission.MAX_READING_TIME])
-    monkeypatch.setattr(admission.time, "thread_time", lambda: next(times))
+    monkeypatch.setattr(time, "thread_time", lambda: next(times))
     with limits.measure_reading(ANN):
         pass
 
