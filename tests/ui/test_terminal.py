@@ -54,9 +54,9 @@ async def test_the_servers_words_are_behind_a_gutter_and_the_hosts_come_last() -
     _, console = await ask({"properties": {"name": {**NAME, "description": "As in\nyour passport"}}})
 
     assert console.shown == (
-        "\n  | Hello\n\nLines that begin with | are the server's words.\nmail asks you for one answer.\n"
-        "Type /help for what you can do, /decline or /cancel to leave.\n"
-        "\n  | Your name\n  | As in\n  | your passport\nField 1 of 1: text; optional; Enter leaves it out.\n> "
+        "\n  | Hello\n\nText after | comes from the server.\nmail asks for 1 answer\n"
+        "Type /help for commands, or /decline or /cancel to stop.\n"
+        "\n  | Your name\n  | As in\n  | your passport\nField 1 of 1: text; optional; Enter: do not provide\n> "
     )
 
 
@@ -114,30 +114,30 @@ async def test_what_is_typed_becomes_the_value(field: dict[str, Any], typed: str
 @pytest.mark.parametrize(
     ("field", "typed", "message"),
     [
-        ({"type": "integer"}, "12abc", "Must be a whole number."),
-        ({"type": "integer"}, "1.5", "Must be a whole number."),
-        ({"type": "integer"}, "9" * 400, "Must be a whole number."),
-        ({"type": "integer"}, "9" * 20, "Must be smaller"),
-        ({"type": "number"}, "nan", "Must be a number."),
-        ({"type": "number"}, "inf", "Must be a number."),
-        ({"type": "number"}, "1e999", "Must be a finite number."),
-        ({"type": "number", "maximum": 5}, "6", "Must be 5 or less."),
-        ({"type": "boolean"}, "yikes", "Must be yes or no."),
-        ({"type": "string", "minLength": 3}, "ab", "Must have at least 3 characters."),
-        ({"type": "string", "minLength": 3, "format": "email"}, "a", "Must have at least 3 characters."),
-        ({"type": "string", "format": "email"}, "a", "Must be an e-mail address"),
-        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30", "Must be a date and time with its zone"),
-        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 Nowhere/Else", "Must be a date and time"),
-        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 ../etc/passwd", "Must be a date and time"),
-        ({"type": "string", "format": "date-time"}, "2026-02-30 14:30 UTC", "Must be a date and time"),
-        ({"type": "string", "format": "date-time"}, "tomorrow", "Must be a date and time"),
-        ({"type": "string", "format": "date"}, "20.11.2026", "Must be a date such as"),
-        ({"type": "string", "format": "time"}, "9:05 Europe/Berlin", "Must be a time with its zone"),
-        ({"type": "string", "pattern": "^[A-Z]{2}$"}, "abc", "Must match the pattern ^[A-Z]{2}$"),
-        ({"enum": ["s", "m"]}, "3", "Must be one of the options."),
-        ({"enum": ["s", "S"]}, "x", "Must be one of the options."),
-        ({"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 1}, "1,2", "Must have at most 1 values."),
-        ({"type": "array", "items": {"type": "string", "format": "uri"}}, "x", "Must be an address"),
+        ({"type": "integer"}, "12abc", "Enter a whole number."),
+        ({"type": "integer"}, "1.5", "Enter a whole number."),
+        ({"type": "integer"}, "9" * 400, "Enter a whole number."),
+        ({"type": "integer"}, "9" * 20, "Enter a whole number between"),
+        ({"type": "number"}, "nan", "Enter a number, such as 7.5."),
+        ({"type": "number"}, "inf", "Enter a number, such as 7.5."),
+        ({"type": "number"}, "1e999", "Enter a finite number."),
+        ({"type": "number", "maximum": 5}, "6", "Enter 5 or less."),
+        ({"type": "boolean"}, "yikes", "Select yes or no."),
+        ({"type": "string", "minLength": 3}, "ab", "Enter at least 3 characters."),
+        ({"type": "string", "minLength": 3, "format": "email"}, "a", "Enter at least 3 characters."),
+        ({"type": "string", "format": "email"}, "a", "Enter an email address"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30", "Enter a date and time with its time zone"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 Nowhere/Else", "Enter a date and time"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 ../etc/passwd", "Enter a date and time"),
+        ({"type": "string", "format": "date-time"}, "2026-02-30 14:30 UTC", "Enter a date and time"),
+        ({"type": "string", "format": "date-time"}, "tomorrow", "Enter a date and time"),
+        ({"type": "string", "format": "date"}, "20.11.2026", "Enter a date as"),
+        ({"type": "string", "format": "time"}, "9:05 Europe/Berlin", "Enter a time with its time zone"),
+        ({"type": "string", "pattern": "^[A-Z]{2}$"}, "abc", "This does not have the required format."),
+        ({"enum": ["s", "m"]}, "3", "Select one of the options."),
+        ({"enum": ["s", "S"]}, "x", "Select one of the options."),
+        ({"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 1}, "1,2", "Select at most 1 option."),
+        ({"type": "array", "items": {"type": "string", "format": "uri"}}, "x", "Enter a URL"),
     ],
 )
 async def test_what_does_not_fit_is_asked_for_again_with_the_reason(
@@ -165,7 +165,7 @@ async def test_an_untouched_optional_field_is_left_out(field: dict[str, Any]) ->
     answer, console = await ask({"properties": {"f": field}}, "", "send")
 
     assert answer.content == {}
-    assert "1) f: (left out)" in console.shown
+    assert "1) f: (not provided)" in console.shown
 
 
 @pytest.mark.parametrize("default", ["", "x"])
@@ -174,7 +174,7 @@ async def test_enter_takes_the_suggestion_and_it_is_told_from_what_was_typed(def
 
     assert answer.content == {"f": default}
     assert answer.sources == {"f": "default"}
-    assert f"1) f: {default or '(empty text)'}  (suggested by the server)" in console.shown
+    assert f"1) f: {default or '(empty)'}  (suggested)" in console.shown
 
 
 async def test_skip_leaves_a_suggestion_out() -> None:
@@ -189,8 +189,8 @@ async def test_a_required_field_cannot_be_skipped_or_left_empty() -> None:
 
     assert answer.content == {"f": 5, "t": ""}
     assert "This field is required" in console.shown
-    assert "> \nAn answer is required.\n> 5" in console.shown
-    assert "To send an empty text, type /empty." in console.shown
+    assert "> \n  This field is required.\n> 5" in console.shown
+    assert "Type /empty to send empty text." in console.shown
 
 
 async def test_back_returns_to_the_field_before_and_keeps_what_was_typed_unless_it_is_typed_again() -> None:
@@ -237,8 +237,8 @@ async def test_a_bare_confirmation_is_a_question_of_its_own() -> None:
     answer, console = await ask({"properties": {}}, "send")
 
     assert answer.to_wire() == {"action": "accept", "content": {}}
-    assert "mail asks you to confirm this." in console.shown
-    assert "To send means to confirm." in console.shown
+    assert "mail asks you to confirm" in console.shown
+    assert "Select Send to confirm." in console.shown
 
 
 async def test_a_password_is_neither_echoed_nor_shown() -> None:
@@ -246,7 +246,7 @@ async def test_a_password_is_neither_echoed_nor_shown() -> None:
 
     assert answer.content == {"p": "hunter2"}
     assert console.hidden[0]
-    assert "1) p: (not shown)" in console.shown
+    assert "1) p: (hidden)" in console.shown
 
 
 async def test_many_options_are_listed_on_request() -> None:
@@ -254,15 +254,15 @@ async def test_many_options_are_listed_on_request() -> None:
 
     _, console = await ask({"properties": {"f": field}}, "/options", "/help", "30", "send")
 
-    assert "... and 10 more; /options lists all." in console.shown
+    assert "10 more. Type /options to list all." in console.shown
     assert "| 30) o29" in console.shown
-    assert "/decline  say no to the server" in console.shown
+    assert "/decline  decline the request" in console.shown
 
 
 async def test_a_field_that_is_left_out_is_told() -> None:
     _, console = await ask({"properties": {"f": {"type": "object"}}})
 
-    assert "Not asked here, since nobody could answer: 1 optional field(s)." in console.shown
+    assert "1 unsupported optional field was skipped." in console.shown
 
 
 async def test_nothing_of_the_server_reaches_the_console_raw() -> None:
@@ -355,8 +355,8 @@ async def test_a_url_is_shown_whole_with_its_domain_next_to_the_cursor() -> None
     _, opened, shown = await visit()
 
     assert shown == (
-        "\n  | Please sign in\n\nThe whole address:\n\nhttps://login.example.com/a?b=c\n\n"
-        "Lines that begin with | are the server's words.\nmail asks you to open a page at example.com.\n"
+        "\n  | Please sign in\n\nFull URL:\n\nhttps://login.example.com/a?b=c\n\n"
+        "Text after | comes from the server.\nmail asks you to open example.com\n"
         "open / show / decline / cancel: "
     )
     assert opened == []
@@ -367,7 +367,7 @@ async def test_a_url_is_opened_after_consent_and_accepted_at_once() -> None:
 
     assert (answer.action, answer.by, opened) == ("accept", "user", [URL["url"]])
     assert answer.to_wire() == {"action": "accept"}
-    assert shown.endswith("If no page opens, visit the address above yourself.\n")
+    assert shown.endswith("If no page opens, open the URL yourself.\n")
 
 
 async def test_a_server_that_asks_again_gets_its_answer_when_the_user_is_done() -> None:
@@ -380,7 +380,7 @@ async def test_what_the_server_asks_again_is_not_finished_yet_and_needs_no_new_c
     answer, opened, shown = await visit("reopen", "done", protocol_version="2026-07-28", visits=1)
 
     assert (answer.action, opened) == ("accept", [URL["url"]])
-    assert "mail says that you are not finished yet at example.com.\n" in shown
+    assert "mail reports that you have not finished at example.com\n" in shown
     assert "done / reopen / decline / cancel: " in shown
 
 
@@ -392,7 +392,7 @@ async def test_the_wait_ends_by_itself_when_the_server_says_that_it_is_finished(
     )
 
     assert (answer.action, answer.by) == ("accept", "user")
-    assert shown.endswith("The server says that you are done.\n")
+    assert shown.endswith("mail reports that you have finished.\n")
 
 
 async def test_the_user_need_not_wait_for_a_server_that_never_says_so() -> None:
@@ -415,7 +415,7 @@ async def test_where_nothing_opens_the_user_goes_there_and_says_so(lines: list[s
     answer, _, shown = await visit(*lines, opens=False)
 
     assert answer.action == "accept"
-    assert "Open this address yourself" in shown
+    assert "Open this URL on this or another device" in shown
 
 
 async def test_the_address_is_drawn_for_a_camera_where_it_fits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -428,7 +428,7 @@ async def test_the_address_is_drawn_for_a_camera_where_it_fits(monkeypatch: pyte
     assert "\u2584" not in shown
 
 
-@pytest.mark.parametrize(("copies", "said"), [(True, "was copied."), (False, "could not be copied.")])
+@pytest.mark.parametrize(("copies", "said"), [(True, "Link copied."), (False, "Could not copy the link.")])
 async def test_a_host_with_a_clipboard_offers_to_copy(copies: bool, said: str) -> None:
     answer, opened, shown = await visit("copy", "done", copies=copies)
 
@@ -463,7 +463,7 @@ async def test_anything_but_open_opens_nothing(lines: list[str], action: str) ->
 async def test_warnings_are_told_before_the_choice_and_make_no_the_default() -> None:
     answer, _, shown = await visit("", url="http://localhost:8080/", protocol_version=None)
 
-    assert "Careful: It leads to a program on this computer.\nCareful: It uses the unusual port 8080.\n" in shown
+    assert "Warning: The URL opens a program on this computer.\nWarning: The URL uses an unusual port: 8080.\n" in shown
     assert "open / show / decline / cancel [decline]: " in shown
     assert answer.action == "decline"
 
@@ -474,7 +474,7 @@ async def test_one_of_several_questions_says_which_it_is() -> None:
 
     await TerminalHandler(console=console)(request)
 
-    assert "mail asks you to open a page at example.com (1 of 2).\n" in console.shown
+    assert "mail asks you to open example.com (1 of 2)\n" in console.shown
 
 
 async def test_who_the_server_claims_to_be_comes_second_and_in_quotes() -> None:
@@ -485,8 +485,8 @@ async def test_who_the_server_claims_to_be_comes_second_and_in_quotes() -> None:
 
     await TerminalHandler(console=console)(request)
 
-    assert '  | The server calls itself "Your Bank".\n' in console.shown
-    assert "mail (tool send) asks you to confirm this.\n" in console.shown
+    assert "Tool:\n  | send\nName reported by the server:\n  | Your Bank\n" in console.shown
+    assert "mail asks you to confirm\n" in console.shown
 
 
 async def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -589,7 +589,7 @@ class TestOnARealTerminal:
                 await self._until(master, "\n> ")
                 group.cancel_scope.cancel()
 
-            assert "(The question was withdrawn.)" in await self._until(master, "withdrawn.)")
+            assert "The request from mail was withdrawn." in await self._until(master, "withdrawn.")
             assert termios.tcgetattr(slave) == before
 
     async def test_two_questions_take_turns(self) -> None:
@@ -628,9 +628,9 @@ async def test_a_form_that_is_marked_warns_and_hides_what_is_typed() -> None:
 
     assert answer.content == {"pw": "hunter2"}
     assert console.hidden == [True, False]
-    assert "Careful: " in console.shown.split("mail asks you")[0]
-    assert "Careful: do not type a password" in console.shown
-    assert "1) Password: (not shown)" in console.shown
+    assert "Warning: " in console.shown.split("mail asks you")[0]
+    assert "Warning: Do not enter passwords" in console.shown
+    assert "1) Password: (hidden)" in console.shown
 
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
@@ -638,13 +638,13 @@ KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
 async def test_a_typed_key_is_sent_only_after_a_second_yes() -> None:
     schema = {"properties": {"a": {"type": "string", "title": "Note"}}}
-    sent, sent_console = await ask(schema, KEY, "send", "yes")
+    sent, sent_console = await ask(schema, KEY, "send", "y")
     kept, kept_console = await ask(schema, KEY, "send", "", "send", "no", "decline")
 
     assert (sent.action, sent.confirmed) == ("accept", True)
     assert kept.action == "decline"
-    assert "Send it anyway? yes / no [no]: " in sent_console.shown
-    assert kept_console.shown.count("Send it anyway?") == 2
+    assert "Send anyway? [y/N] " in sent_console.shown
+    assert kept_console.shown.count("Send anyway?") == 2
 
 
 @pytest.mark.parametrize(("lines", "params"), [(["/block"], None), (["x", "block"], None), (["block"], URL)])
@@ -669,7 +669,7 @@ async def test_when_a_question_closes_is_said_beforehand() -> None:
     await TerminalHandler(console=console)(closing)
 
     local = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc).astimezone()
-    assert f"The question closes at {local:%H:%M:%S}.\n" in console.shown
+    assert f"Expires at {local:%H:%M:%S}\n" in console.shown
 
 
 async def test_what_was_typed_when_a_question_was_withdrawn_is_there_when_it_is_asked_again() -> None:
@@ -684,14 +684,14 @@ async def test_what_was_typed_when_a_question_was_withdrawn_is_there_when_it_is_
         while console.shown.count("> ") < 3:  # the third field is asked
             await anyio.lowlevel.checkpoint()
         group.cancel_scope.cancel()
-    assert console.shown.endswith("(The question was withdrawn.)\n")
+    assert console.shown.endswith("The request from mail was withdrawn.\n")
 
     console.shown, console.lines = "", ["", "", "", "send"]
     answer = await handler(request)
 
-    assert "You had typed: typed" in console.shown
+    assert "Restored draft:\n  | typed" in console.shown
     assert "hunter2" not in console.shown
     assert (answer.content, answer.sources) == ({"a": "typed"}, {"a": "user"})
     console.shown, console.lines = "", ["", "", "", "send"]
     await handler(request)
-    assert "You had typed" not in console.shown
+    assert "Restored draft" not in console.shown
