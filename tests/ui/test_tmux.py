@@ -51,7 +51,7 @@ def matches(name: str, shown: str) -> None:
         kept.write_text(f"{shown}\n", encoding="utf-8")
     picture = kept.read_text(encoding="utf-8")
     if not supports_multi_round_trip():  # mcp 1.x does not keep what a server calls itself
-        picture = picture.replace("The server gives itself another name:\n  | mcp-servers/everything\n", "")
+        picture = picture.replace("Name reported by the server:\n  | mcp-servers/everything\n", "")
     assert f"{shown}\n" == picture
 
 
@@ -286,10 +286,10 @@ def test_a_narrow_window_and_one_that_changes() -> None:
         assert echoed(pane)["content"]["name"] == "Ada"
 
 
-@pytest.mark.parametrize("wish", ["line", "form"])
-def test_the_environment_chooses(wish: str) -> None:
-    with everything(FORM, MCP_ELICIT_UI=wish) as pane:
-        pane.sees("Field 1 of 13" if wish == "line" else "[Ctrl+S Review]")
+@pytest.mark.parametrize("choice", ["line", "interactive"])
+def test_the_environment_chooses(choice: str) -> None:
+    with everything(FORM, MCP_ELICIT_UI=choice) as pane:
+        pane.sees("Field 1 of 13" if choice == "line" else "[Ctrl+S Review]")
         pane.keys("C-c")
         assert echoed(pane) == {"action": "cancel"}
 
@@ -302,9 +302,9 @@ def test_a_url_is_opened_after_consent(tmp_path: Path) -> None:
     url = "https://login.xn--pple-43d.com/authorize?state=abc&scope=a+b"
     arguments = json.dumps({"url": url, "message": "Please sign in"})
     with everything("trigger-url-elicitation", "--args", arguments, BROWSER=str(browser)) as pane:
-        matches("consent", asked(pane.sees("Careful:", ">[Ctrl+D Decline]", "[open]")))
+        matches("consent", asked(pane.sees("Warning: ", ">[Ctrl+D Decline]", "[Open xn--pple-43d.com]")))
         pane.keys("Tab", "Tab")
-        pane.sees(">[open]")
+        pane.sees(">[Open xn--pple-43d.com]")
         assert not opened.exists()
         pane.keys("Enter")
         pane.sees("If no page opens, open the URL yourself.", "exit status 0")
