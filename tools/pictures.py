@@ -89,6 +89,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 _SCREEN = re.compile(r"(<!-- screen: (\w+) -->\n```text\n).*?(```\n)", re.DOTALL)
 _MAX_BYTES = 80_000
+_BUTTONS = {"review": "[Ctrl+S Send]", "consent": "[Show link]", "german": "[Ctrl+S Prüfen]"}
 
 Take: TypeAlias = Callable[[str], Awaitable[None]]
 
@@ -127,7 +128,8 @@ def _prompt(request: str, language: str = "en") -> Any:
 
 
 def _screen(pane: Pane, name: str, expected: str) -> tuple[str, str, str]:
-    return name, pane.sees(expected, "Ctrl+C"), pane.coloured
+    button = _BUTTONS.get(name, "[Ctrl+S Review]")  # until it can be pressed, it says Wait
+    return name, pane.sees(expected, button), pane.coloured
 
 
 def _leave(pane: Pane) -> None:
