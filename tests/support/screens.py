@@ -44,7 +44,7 @@ PATIENCE = 5
 
 
 class Screen(DummyOutput):
-    """A terminal that only has a size, and notes what is written to stay."""
+    """A terminal with a size that records the text that remains on the screen."""
 
     def __init__(self, columns: int = 80, rows: int = 40) -> None:
         self.columns = columns
@@ -59,7 +59,7 @@ class Screen(DummyOutput):
 
 
 class Person:
-    """Somebody who answers one question."""
+    """A user who answers one request."""
 
     def __init__(self, app: TerminalApp, keyboard: PipeInput, screen: Screen) -> None:
         self.app = app
@@ -69,7 +69,7 @@ class Person:
 
     @property
     def lines(self) -> list[str]:
-        """What is on the screen, line by line."""
+        """The lines on the screen."""
         application = self.app.application
         drawn = application.renderer.last_rendered_screen if application is not None else None
         if drawn is None:
@@ -79,7 +79,7 @@ class Person:
 
     @property
     def shown(self) -> str:
-        """What is on the screen."""
+        """The text on the screen."""
         return "\n".join(self.lines).rstrip()
 
     async def sees(self, *texts: str) -> None:
@@ -91,7 +91,7 @@ class Person:
         raise AssertionError(f"{texts} not in:\n{self.shown}")
 
     async def types(self, *keys: str) -> None:
-        """Type *keys*, and wait until all of them were obeyed."""
+        """Type *keys* and wait until all of them were handled."""
         for key in [part for each in keys for part in ((SEND, SEND) if each == SENT else (each,))]:
             if self.answer is not None:
                 return
@@ -135,7 +135,7 @@ async def asking(
     opened: list[str] | None = None,
     **options: Any,
 ) -> AsyncIterator[Person]:
-    """Ask *request* while the body is the person who answers."""
+    """Show *request* while the body of the context answers it."""
     seen = [] if opened is None else opened
 
     async def open_url(target: TargetUrl) -> bool:
@@ -178,7 +178,7 @@ async def asking(
 
 
 async def fill(schema: object, *keys: str, message: str = "Hello", **options: Any) -> Answer:
-    """Answer a form with *keys*; what is left open is cancelled."""
+    """Answer a form with *keys*, and cancel it if it is still open."""
     request = parse_request(form_params(schema, message), server="mail")
     async with asking(request, **options) as person:
         await person.types(*keys)

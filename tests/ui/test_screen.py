@@ -1,4 +1,4 @@
-"""The form, key by key."""
+"""The interactive form, key by key."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ async def test_fields_are_filled_in_reviewed_and_sent() -> None:
         ({"type": "array", "items": {"type": "string"}}, ["x, y", NEWLINE, "z"], ["x, y", "z"]),
     ],
 )
-async def test_what_is_typed_or_chosen_becomes_the_value(field: dict[str, Any], keys: list[str], value: Any) -> None:
+async def test_typed_and_selected_input_becomes_the_value(field: dict[str, Any], keys: list[str], value: Any) -> None:
     sent = await content(field, *keys)
 
     assert sent == {"f": value}
@@ -155,7 +155,7 @@ async def test_what_is_typed_or_chosen_becomes_the_value(field: dict[str, Any], 
         ({"type": "array", "items": {"type": "string", "format": "uri"}}, "x", "Enter a URL"),
     ],
 )
-async def test_what_does_not_fit_is_said_while_it_is_typed_and_cannot_be_sent(
+async def test_invalid_input_is_reported_while_typing_and_cannot_be_sent(
     field: dict[str, Any], typed: str, message: str
 ) -> None:
     async with asking(form({"f": field})) as person:
@@ -167,7 +167,7 @@ async def test_what_does_not_fit_is_said_while_it_is_typed_and_cannot_be_sent(
         assert (await person.done()).action == "cancel"
 
 
-async def test_every_error_is_shown_at_once_and_the_first_has_the_keys() -> None:
+async def test_all_errors_are_shown_and_the_first_one_has_the_focus() -> None:
     asked = {"a": NAME, "b": {"type": "integer"}, "c": OPTIONS}
     async with asking(form(asked, "a", "b", "c")) as person:
         await person.types(TAB, TAB, SEND)
@@ -177,7 +177,7 @@ async def test_every_error_is_shown_at_once_and_the_first_has_the_keys() -> None
         assert person.shown.count("! This field is required.") == 2
 
 
-async def test_no_more_than_allowed_can_be_chosen() -> None:
+async def test_no_more_options_than_allowed_can_be_selected() -> None:
     field = {**SEVERAL, "minItems": 2, "maxItems": 2}
     async with asking(form({"f": field})) as person:
         await person.types(" ")
@@ -200,13 +200,13 @@ async def test_no_more_than_allowed_can_be_chosen() -> None:
         (["x", CANCEL], "cancel", "user"),
     ],
 )
-async def test_there_is_a_way_out_at_every_step(keys: list[str], action: str, by: str) -> None:
+async def test_every_step_can_be_declined_or_cancelled(keys: list[str], action: str, by: str) -> None:
     answer = await fill({"properties": {"f": {"type": "string"}}}, *keys)
 
     assert (answer.action, answer.by, answer.content) == (action, by, None)
 
 
-async def test_the_end_of_input_is_a_cancel_by_nobody() -> None:
+async def test_the_end_of_input_is_an_unattended_cancel() -> None:
     async with asking(form({"f": NAME})) as person:
         await person.types("x", SEND)
         person.keyboard.close()
@@ -216,20 +216,20 @@ async def test_the_end_of_input_is_a_cancel_by_nobody() -> None:
 
 
 @pytest.mark.parametrize("keys", ["", ENTER * 5, "yes" + ENTER * 3, " " * 9, "send" + ENTER])
-async def test_nothing_but_send_sends(keys: str) -> None:
+async def test_only_send_sends(keys: str) -> None:
     answer = await fill({"properties": {}}, keys)
 
     assert answer.action == "cancel"
 
 
-async def test_a_bare_confirmation_is_a_question_of_its_own() -> None:
+async def test_a_form_without_fields_asks_for_confirmation() -> None:
     async with asking(form({})) as person:
         await person.sees("mail asks you to confirm", "Select Send to confirm.")
         await person.types(SEND)
         assert (await person.done()).to_wire() == {"action": "accept", "content": {}}
 
 
-async def test_escape_leaves_at_once_where_nothing_was_typed() -> None:
+async def test_escape_cancels_an_untouched_form_at_once() -> None:
     async with asking(form({"f": NAME})) as person:
         await person.types(ESCAPE)
         answer = await person.done()
@@ -238,7 +238,7 @@ async def test_escape_leaves_at_once_where_nothing_was_typed() -> None:
 
 
 @pytest.mark.parametrize(("then", "action"), [(ESCAPE, "cancel"), ("y", "cancel"), ("n", None), (ENTER, None)])
-async def test_escape_asks_first_where_something_was_typed(then: str, action: str | None) -> None:
+async def test_escape_asks_for_confirmation_after_input(then: str, action: str | None) -> None:
     async with asking(form({"f": NAME})) as person:
         await person.types("x", ESCAPE)
         await person.sees("Cancel this request? Your draft is kept. [y/N]")
@@ -250,7 +250,7 @@ async def test_escape_asks_first_where_something_was_typed(then: str, action: st
             assert (await person.done()).action == action
 
 
-async def test_the_send_key_does_nothing_at_first() -> None:
+async def test_the_send_key_is_inert_at_first() -> None:
     async with asking(form({}), inert=0.2) as person:
         await person.sees("[Ctrl+S Wait…]")
         await person.types(SEND)
@@ -260,14 +260,14 @@ async def test_the_send_key_does_nothing_at_first() -> None:
         assert (await person.done()).action == "accept"
 
 
-async def test_the_review_goes_back_to_the_field_that_is_pointed_at() -> None:
+async def test_the_review_returns_to_the_selected_field() -> None:
     asked = {"a": {"type": "string"}, "b": {"type": "string"}}
     async with asking(form(asked)) as person:
         await person.types("1", TAB, "2", SEND, DOWN, DOWN, ENTER, BACKSPACE, "3", SENT)
         assert (await person.done()).content == {"a": "1", "b": "3"}
 
 
-async def test_a_suggestion_is_told_from_what_was_typed() -> None:
+async def test_suggested_and_typed_values_have_different_sources() -> None:
     asked = {"a": {"type": "string", "default": ""}, "b": {"type": "integer", "default": 0}, "c": OPTIONS}
     async with asking(form({**asked, "d": {"type": "boolean", "default": False}})) as person:
         await person.sees("suggested")
@@ -288,11 +288,11 @@ async def test_a_suggestion_is_told_from_what_was_typed() -> None:
         ({**SEVERAL, "default": ["a"]}, [" "]),
     ],
 )
-async def test_a_suggestion_can_be_left_out(field: dict[str, Any], keys: list[str]) -> None:
+async def test_a_suggested_value_can_be_omitted(field: dict[str, Any], keys: list[str]) -> None:
     assert await content(field, *keys) == {}
 
 
-async def test_a_password_is_neither_shown_nor_kept() -> None:
+async def test_a_password_is_neither_shown_nor_kept_as_a_draft() -> None:
     drafts = Drafts()
     request = form({"p": {"type": "string", "format": "password"}})
     async with asking(request, drafts=drafts) as person:
@@ -305,7 +305,7 @@ async def test_a_password_is_neither_shown_nor_kept() -> None:
 
 
 @pytest.mark.parametrize(("then", "accepted"), [("y", True), (ENTER, False), ("n", False), (SEND, False)])
-async def test_what_looks_like_a_secret_is_sent_only_if_it_is_meant(then: str, accepted: bool) -> None:
+async def test_sensitive_data_is_sent_only_after_confirmation(then: str, accepted: bool) -> None:
     async with asking(form({"f": NAME})) as person:
         await person.types(KEY, SENT)
         await person.sees("Warning: This answer seems to contain", "Send anyway? [y/N]")
@@ -316,7 +316,7 @@ async def test_what_looks_like_a_secret_is_sent_only_if_it_is_meant(then: str, a
 
 
 @pytest.mark.parametrize("silence", [True, False])
-async def test_never_is_offered_where_the_host_keeps_permissions(silence: bool) -> None:
+async def test_blocking_is_offered_if_the_host_keeps_permissions(silence: bool) -> None:
     request = form({"f": NAME}).model_copy(update={"can_block": silence})
     async with asking(request) as person:
         assert ("[F4 Decline and block mail]" in person.shown) == silence
@@ -327,7 +327,7 @@ async def test_never_is_offered_where_the_host_keeps_permissions(silence: bool) 
         assert (person.answer is not None) == silence
 
 
-async def test_what_was_typed_is_there_again_when_the_question_was_withdrawn() -> None:
+async def test_a_draft_is_restored_after_the_request_was_withdrawn() -> None:
     drafts = Drafts()
     asked = {"a": NAME, "b": {"type": "string", "format": "email"}, "c": OPTIONS, "d": {"type": "string"}}
     async with asking(form(asked), drafts=drafts) as person:
@@ -343,7 +343,7 @@ async def test_what_was_typed_is_there_again_when_the_question_was_withdrawn() -
     assert answer.sources == dict.fromkeys("abc", "user")
 
 
-async def test_who_asks_for_what_is_the_hosts_line() -> None:
+async def test_the_title_is_the_first_line() -> None:
     request = form({"f": NAME}, tool="book").model_copy(update={"batch_position": BatchPosition(number=1, total=3)})
     async with asking(request) as person:
         assert person.lines[0] == "mail asks for 1 answer (1 of 3)"
@@ -360,7 +360,7 @@ async def test_the_last_minute_is_counted_down() -> None:
         await person.sees(f"Expires at {later.astimezone():%H:%M:%S}")
 
 
-async def test_more_about_a_field_is_a_key_away() -> None:
+async def test_f1_shows_the_details_of_a_field() -> None:
     field = {"type": "string", "title": "Code", "pattern": "^[A-Z]+$"}
     async with asking(form({"the_code": field})) as person:
         assert "the_code" not in person.shown
@@ -368,7 +368,7 @@ async def test_more_about_a_field_is_a_key_away() -> None:
         await person.sees("Field name:\n  | the_code", "Pattern:\n  | ^[A-Z]+$")
 
 
-async def test_a_filter_shows_what_fits_and_says_when_nothing_does() -> None:
+async def test_a_filter_shows_matching_options() -> None:
     async with asking(form({"f": MANY})) as person:
         await person.sees("40 of 40 options", "... 32 more")
         await person.types("3")
@@ -407,7 +407,7 @@ WIDE = {
 
 @pytest.mark.parametrize("columns", [8, 20, 50, 80])
 @pytest.mark.parametrize("text", WIDE.values(), ids=WIDE)
-async def test_nothing_that_a_server_writes_breaks_out_or_crashes(text: str, columns: int) -> None:
+async def test_server_text_never_leaves_its_gutter(text: str, columns: int) -> None:
     text = text[:200]
     schema: dict[str, Any] = {
         f"{text}{at}": {"type": "string", "title": text, "description": text, "default": text} for at in range(3)
@@ -431,7 +431,7 @@ async def test_nothing_that_a_server_writes_breaks_out_or_crashes(text: str, col
     assert not [line for line in shown.split("\n") if line.startswith("mail asks you for nothing")]
 
 
-async def test_it_follows_the_window_when_it_changes_its_size() -> None:
+async def test_the_form_follows_the_size_of_the_window() -> None:
     async with asking(form({"f": NAME, "g": OPTIONS})) as person:
         for columns, rows in [(20, 10), (200, 50), (5, 3), (80, 24)]:
             person.screen.columns, person.screen.rows = columns, rows
@@ -477,7 +477,7 @@ async def press(person: Person, label: str) -> None:
     raise AssertionError(f"{label} not in:\n{person.shown}")
 
 
-async def test_a_url_is_shown_whole_with_its_domain() -> None:
+async def test_the_full_url_is_shown_with_its_domain() -> None:
     opened: list[str] = []
     async with asking(visit(), opened=opened) as person:
         assert person.lines[0] == "mail asks you to open example.com"
@@ -497,7 +497,7 @@ async def test_a_url_is_opened_after_consent() -> None:
     assert "If no page opens" in person.screen.told
 
 
-async def test_where_there_are_warnings_no_is_what_enter_means() -> None:
+async def test_with_warnings_enter_declines() -> None:
     opened: list[str] = []
     async with asking(visit(url="https://xn--pple-43d.com/x"), opened=opened) as person:
         await person.sees("Warning: ", ">[Ctrl+D Decline]")
@@ -506,14 +506,14 @@ async def test_where_there_are_warnings_no_is_what_enter_means() -> None:
 
 
 @pytest.mark.parametrize(("key", "action"), [(DECLINE, "decline"), (CANCEL, "cancel"), (ESCAPE, "cancel")])
-async def test_a_url_can_be_left_before_and_after(key: str, action: str) -> None:
+async def test_a_url_request_can_be_declined_or_cancelled_at_each_step(key: str, action: str) -> None:
     for request in (visit(), visit(protocol_version="2026-07-28", visits=1)):
         async with asking(request) as person:
             await person.types(key)
             assert (await person.done()).action == action
 
 
-async def test_never_is_offered_for_a_url_too() -> None:
+async def test_blocking_is_offered_for_urls() -> None:
     request = visit().model_copy(update={"can_block": True})
     async with asking(request) as person:
         await person.types(F4)
@@ -521,7 +521,7 @@ async def test_never_is_offered_for_a_url_too() -> None:
     assert (answer.action, answer.block_server) == ("decline", True)
 
 
-async def test_the_wait_goes_on_until_the_user_is_done() -> None:
+async def test_the_request_waits_until_the_user_has_finished() -> None:
     opened: list[str] = []
     async with asking(visit(protocol_version="2026-07-28"), opened=opened) as person:
         await press(person, "Open example.com")
@@ -533,7 +533,7 @@ async def test_the_wait_goes_on_until_the_user_is_done() -> None:
     assert opened == [URL["url"]] * 2
 
 
-async def test_the_wait_ends_by_itself_when_the_server_says_so() -> None:
+async def test_a_reported_completion_ends_the_wait() -> None:
     completion = Finished(finished=False)
     async with asking(visit(completion, visits=1, protocol_version="2026-07-28")) as person:
         await person.sees("mail reports that you have not finished at example.com")
@@ -544,13 +544,13 @@ async def test_the_wait_ends_by_itself_when_the_server_says_so() -> None:
     assert person.screen.told.endswith("mail reports that you have finished.\n")
 
 
-async def test_a_finished_visit_is_no_consent() -> None:
+async def test_a_reported_completion_is_not_consent() -> None:
     async with asking(visit(Finished(finished=True))) as person:
         await person.types(DECLINE)
         assert (await person.done()).action == "decline"
 
 
-async def test_the_address_is_copied_only_where_the_host_allows_it() -> None:
+async def test_the_url_is_copied_only_if_the_host_allows_it() -> None:
     opened: list[str] = []
     async with asking(visit()) as person:
         assert "Copy" not in person.shown
@@ -560,7 +560,7 @@ async def test_the_address_is_copied_only_where_the_host_allows_it() -> None:
     assert opened == [f"copied {URL['url']}"]
 
 
-async def test_where_nothing_opens_the_address_is_shown_and_drawn_for_a_camera() -> None:
+async def test_without_a_browser_the_url_is_shown_with_a_qr_code() -> None:
     async with asking(visit(), opens=False, rows=60) as person:
         await press(person, "Open example.com")
         await person.sees("Could not open a browser", "▄")
@@ -599,11 +599,11 @@ async def test_a_host_replaces_texts() -> None:
         ({"COLORFGBG": "15;0"}, DARK),
     ],
 )
-def test_the_environment_chooses_the_colours(environment: dict[str, str], theme: Theme) -> None:
+def test_the_environment_selects_the_theme(environment: dict[str, str], theme: Theme) -> None:
     assert theme_of(environment) is theme
 
 
-async def test_colours_are_of_the_theme_and_of_none_where_none_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_color_disables_colors(monkeypatch: pytest.MonkeyPatch) -> None:
     for wanted in ("", "1"):
         monkeypatch.setenv("NO_COLOR", wanted)
         written = io.StringIO()
@@ -615,8 +615,8 @@ async def test_colours_are_of_the_theme_and_of_none_where_none_are_wanted(monkey
                 await anyio.sleep(0.001)
             task.cancel()
             await asyncio.wait([task])
-        coloured = re.findall(r"\x1b\[[0-9;]*?;(?:3|9)[0-7](?:;[0-9;]*)?m", written.getvalue())
-        assert bool(coloured) == (not wanted)
+        colored = re.findall(r"\x1b\[[0-9;]*?;(?:3|9)[0-7](?:;[0-9;]*)?m", written.getvalue())
+        assert bool(colored) == (not wanted)
         assert "38;2" not in written.getvalue()
 
 
@@ -625,7 +625,7 @@ class Broken(FormView):
         raise RuntimeError("broken")
 
 
-async def test_what_fails_in_the_form_ends_it_and_is_no_accept() -> None:
+async def test_an_exception_in_the_form_is_raised() -> None:
     request = form({"f": {"type": "boolean"}})
     with create_pipe_input() as keyboard:
         app = TerminalApp(input=keyboard, output=Screen())
@@ -649,7 +649,7 @@ async def test_what_fails_in_the_form_ends_it_and_is_no_accept() -> None:
         ({"TERM": "xterm", "MCP_ELICIT_UI": "whatever"}, 80, True),
     ],
 )
-async def test_the_form_is_chosen_where_it_can_be(
+async def test_the_interactive_form_is_used_if_the_terminal_supports_it(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], width: int, wanted: bool
 ) -> None:
     for name in ("TERM", "MCP_ELICIT_UI"):
@@ -660,7 +660,7 @@ async def test_the_form_is_chosen_where_it_can_be(
     assert _is_interactive(width) == wanted
 
 
-async def test_to_insist_on_the_form_takes_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_forcing_the_interactive_form_requires_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     monkeypatch.setenv("TERM", "xterm")
     assert not _is_interactive(80)
@@ -670,7 +670,7 @@ async def test_to_insist_on_the_form_takes_the_extra(monkeypatch: pytest.MonkeyP
     assert caught.value.extra == "terminal"
 
 
-def test_another_event_loop_gets_the_line_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trio_uses_line_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
 
     async def ask() -> bool:
@@ -680,13 +680,13 @@ def test_another_event_loop_gets_the_line_mode(monkeypatch: pytest.MonkeyPatch) 
     assert anyio.run(ask, backend="asyncio")
 
 
-def test_nothing_is_imported_for_a_form_that_is_not_shown() -> None:
+def test_importing_the_themes_does_not_import_prompt_toolkit() -> None:
     code = "import sys; import mcp_elicit_client.handlers.terminal.interactive; print('prompt_toolkit' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
 
 
-async def test_what_is_printed_goes_above_the_form_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_output_of_the_host_appears_above_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -717,7 +717,7 @@ async def test_what_is_printed_goes_above_the_form_whole(monkeypatch: pytest.Mon
     assert handler.stream is terminal
 
 
-async def test_copying_through_the_terminal_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_copying_through_the_terminal_requires_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -735,7 +735,7 @@ KEYS = [TAB, BACK_TAB, UP, DOWN, LEFT, RIGHT, BACKSPACE, NEWLINE, F1, F2, PAGE_U
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_whatever_else_is_pressed_accepts_nothing_and_breaks_nothing(seed: int) -> None:
+async def test_random_keys_neither_accept_nor_crash(seed: int) -> None:
     chance = random.Random(seed)
     asked = {
         **{f"text{at}": {"type": "string"} for at in range(50)},
@@ -755,7 +755,19 @@ async def test_whatever_else_is_pressed_accepts_nothing_and_breaks_nothing(seed:
         assert (await person.done()).action == "cancel"
 
 
-async def test_what_was_typed_before_is_checked_again() -> None:
+async def test_a_draft_is_restored_after_the_user_cancelled() -> None:
+    drafts = Drafts()
+    async with asking(form({"a": NAME}), drafts=drafts) as person:
+        await person.types("Ann", ESCAPE, "y")
+        assert (await person.done()).action == "cancel"
+    async with asking(form({"a": NAME}), drafts=drafts) as person:
+        await person.sees(": Ann", "restored draft")
+        await person.types(DECLINE)
+        assert (await person.done()).action == "decline"
+    assert drafts.take(form({"a": NAME})) == {}
+
+
+async def test_a_restored_draft_is_checked_again() -> None:
     drafts = Drafts()
     asked = {"f": {"type": "string", "pattern": "^b"}}
     async with asking(form(asked), drafts=drafts) as person:
@@ -765,7 +777,7 @@ async def test_what_was_typed_before_is_checked_again() -> None:
         await person.sees(": abc", "! This does not have the required format.")
 
 
-async def test_a_long_message_is_read_from_its_beginning() -> None:
+async def test_a_long_message_is_shown_from_its_beginning() -> None:
     message = "\n".join(f"line {at}" for at in range(60))
     async with asking(form({"f": NAME}, message=message), rows=20) as person:
         await person.sees("  | line 0\n")
@@ -777,7 +789,7 @@ async def test_a_long_message_is_read_from_its_beginning() -> None:
         assert (await person.done()).content == {"f": "Ann"}
 
 
-async def test_choices_are_there_again_too() -> None:
+async def test_selections_are_restored() -> None:
     drafts = Drafts()
     asked = {"b": {"type": "boolean"}, "m": SEVERAL, "c": OPTIONS}
     async with asking(form(asked), drafts=drafts) as person:

@@ -19,6 +19,7 @@ from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.policies import protect_secrets
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.quoting import columns, quote
 from tests.support import form_params
 from tests.support.console import CTRL_C, ScriptedConsole
@@ -50,7 +51,7 @@ async def test_fields_are_asked_reviewed_and_sent() -> None:
     assert "1) Your name: Ann" in console.shown
 
 
-async def test_the_servers_words_are_behind_a_gutter_and_the_hosts_come_last() -> None:
+async def test_server_text_has_a_gutter_and_host_text_comes_last() -> None:
     _, console = await ask({"properties": {"name": {**NAME, "description": "As in\nyour passport"}}})
 
     assert console.shown == (
@@ -104,7 +105,7 @@ async def test_the_servers_words_are_behind_a_gutter_and_the_hosts_come_last() -
         ({"type": "array", "items": {"type": "string"}}, "x, y z", ["x", "y z"]),
     ],
 )
-async def test_what_is_typed_becomes_the_value(field: dict[str, Any], typed: str, value: Any) -> None:
+async def test_typed_text_becomes_the_value(field: dict[str, Any], typed: str, value: Any) -> None:
     sent = await content({"f": field}, typed, "send")
 
     assert sent == {"f": value}
@@ -140,7 +141,7 @@ async def test_what_is_typed_becomes_the_value(field: dict[str, Any], typed: str
         ({"type": "array", "items": {"type": "string", "format": "uri"}}, "x", "Enter a URL"),
     ],
 )
-async def test_what_does_not_fit_is_asked_for_again_with_the_reason(
+async def test_invalid_input_is_requested_again_with_the_reason(
     field: dict[str, Any], typed: str, message: str
 ) -> None:
     answer, console = await ask({"properties": {"f": field}}, typed, "/cancel")
@@ -161,7 +162,7 @@ async def test_what_does_not_fit_is_asked_for_again_with_the_reason(
         {"type": "array"},
     ],
 )
-async def test_an_untouched_optional_field_is_left_out(field: dict[str, Any]) -> None:
+async def test_an_untouched_optional_field_is_omitted(field: dict[str, Any]) -> None:
     answer, console = await ask({"properties": {"f": field}}, "", "send")
 
     assert answer.content == {}
@@ -169,7 +170,7 @@ async def test_an_untouched_optional_field_is_left_out(field: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("default", ["", "x"])
-async def test_enter_takes_the_suggestion_and_it_is_told_from_what_was_typed(default: str) -> None:
+async def test_enter_uses_the_suggested_value(default: str) -> None:
     answer, console = await ask({"properties": {"f": {"type": "string", "default": default}}}, "", "send")
 
     assert answer.content == {"f": default}
@@ -177,11 +178,11 @@ async def test_enter_takes_the_suggestion_and_it_is_told_from_what_was_typed(def
     assert f"1) f: {default or '(empty)'}  (suggested)" in console.shown
 
 
-async def test_skip_leaves_a_suggestion_out() -> None:
+async def test_skip_omits_a_suggested_value() -> None:
     assert await content({"f": {"type": "boolean", "default": False}}, "/skip", "send") == {}
 
 
-async def test_a_required_field_cannot_be_skipped_or_left_empty() -> None:
+async def test_a_required_field_cannot_be_skipped() -> None:
     answer, console = await ask(
         {"properties": {"f": {"type": "integer"}, "t": {"type": "string"}}, "required": ["f", "t"]},
         *["/skip", "", "5", "", "/empty", "send"],
@@ -193,7 +194,7 @@ async def test_a_required_field_cannot_be_skipped_or_left_empty() -> None:
     assert "Type /empty to send empty text." in console.shown
 
 
-async def test_back_returns_to_the_field_before_and_keeps_what_was_typed_unless_it_is_typed_again() -> None:
+async def test_back_returns_to_the_previous_field() -> None:
     fields = {"a": {"type": "string"}, "b": {"type": "string"}}
 
     assert await content(fields, "1", "/back", "2", "3", "send") == {"a": "2", "b": "3"}
@@ -220,20 +221,20 @@ async def test_the_review_edits_one_field() -> None:
         (["x", "edit 1", "/decline"], "decline", "user"),
     ],
 )
-async def test_there_is_a_way_out_at_every_prompt(lines: list[str], action: str, by: str) -> None:
+async def test_every_prompt_can_be_declined_or_cancelled(lines: list[str], action: str, by: str) -> None:
     answer, _ = await ask({"properties": {"f": {"type": "string"}}}, *lines)
 
     assert (answer.action, answer.by, answer.content) == (action, by, None)
 
 
 @pytest.mark.parametrize("typed", ["", "y", "yes", "s", "ok", "send it", "sendx"])
-async def test_nothing_but_send_sends(typed: str) -> None:
+async def test_only_send_sends(typed: str) -> None:
     answer, _ = await ask({"properties": {}}, typed)
 
     assert answer.action == ("accept" if typed.split()[:1] == ["send"] and typed == "send" else "cancel")
 
 
-async def test_a_bare_confirmation_is_a_question_of_its_own() -> None:
+async def test_a_form_without_fields_asks_for_confirmation() -> None:
     answer, console = await ask({"properties": {}}, "send")
 
     assert answer.to_wire() == {"action": "accept", "content": {}}
@@ -241,7 +242,7 @@ async def test_a_bare_confirmation_is_a_question_of_its_own() -> None:
     assert "Select Send to confirm." in console.shown
 
 
-async def test_a_password_is_neither_echoed_nor_shown() -> None:
+async def test_a_password_is_neither_echoed_nor_reviewed() -> None:
     answer, console = await ask({"properties": {"p": {"type": "string", "format": "password"}}}, "hunter2", "send")
 
     assert answer.content == {"p": "hunter2"}
@@ -259,13 +260,13 @@ async def test_many_options_are_listed_on_request() -> None:
     assert "/decline  decline the request" in console.shown
 
 
-async def test_a_field_that_is_left_out_is_told() -> None:
+async def test_unsupported_optional_fields_are_counted() -> None:
     _, console = await ask({"properties": {"f": {"type": "object"}}})
 
     assert "1 unsupported optional field was skipped." in console.shown
 
 
-async def test_nothing_of_the_server_reaches_the_console_raw() -> None:
+async def test_server_text_is_sanitized_on_the_console() -> None:
     evil = "\x1b[2J\u202e\nmail asks you for nothing.\r"
     schema = {
         "properties": {
@@ -287,7 +288,7 @@ async def test_nothing_of_the_server_reaches_the_console_raw() -> None:
 
 @pytest.mark.parametrize("width", [1, 12, 20, 40, 80])
 @pytest.mark.parametrize("text", ["word " * 40, "x" * 300, "日本語" * 50, "", "a\n\nb", "e\u0301" * 90, "👍" * 60])
-def test_no_quoted_line_is_wider_than_the_terminal_or_without_gutter(width: int, text: str) -> None:
+def test_quoted_lines_fit_the_terminal_and_have_a_gutter(width: int, text: str) -> None:
     lines = quote(text, width).split("\n")
 
     assert all(line.startswith("  |") for line in lines)
@@ -351,7 +352,7 @@ async def visit(
     return answer, opened, console.shown
 
 
-async def test_a_url_is_shown_whole_with_its_domain_next_to_the_cursor() -> None:
+async def test_the_full_url_is_shown_with_its_domain_next_to_the_cursor() -> None:
     _, opened, shown = await visit()
 
     assert shown == (
@@ -370,13 +371,13 @@ async def test_a_url_is_opened_after_consent_and_accepted_at_once() -> None:
     assert shown.endswith("If no page opens, open the URL yourself.\n")
 
 
-async def test_a_server_that_asks_again_gets_its_answer_when_the_user_is_done() -> None:
+async def test_a_multi_round_trip_request_is_answered_after_completion() -> None:
     answer, opened, _ = await visit("open", "reopen", "done", protocol_version="2026-07-28")
 
     assert (answer.action, opened) == ("accept", [URL["url"]] * 2)
 
 
-async def test_what_the_server_asks_again_is_not_finished_yet_and_needs_no_new_consent() -> None:
+async def test_a_repeated_request_needs_no_second_consent() -> None:
     answer, opened, shown = await visit("reopen", "done", protocol_version="2026-07-28", visits=1)
 
     assert (answer.action, opened) == ("accept", [URL["url"]])
@@ -385,7 +386,7 @@ async def test_what_the_server_asks_again_is_not_finished_yet_and_needs_no_new_c
 
 
 @pytest.mark.parametrize("visits", [0, 1])
-async def test_the_wait_ends_by_itself_when_the_server_says_that_it_is_finished(visits: int) -> None:
+async def test_a_reported_completion_ends_the_wait(visits: int) -> None:
     lines = [] if visits else ["open"]
     answer, _, shown = await visit(
         *lines, protocol_version="2026-07-28", completion=Finished(finished=True), visits=visits
@@ -395,7 +396,7 @@ async def test_the_wait_ends_by_itself_when_the_server_says_that_it_is_finished(
     assert shown.endswith("mail reports that you have finished.\n")
 
 
-async def test_the_user_need_not_wait_for_a_server_that_never_says_so() -> None:
+async def test_the_user_can_continue_without_a_reported_completion() -> None:
     completion = Finished(finished=False)
 
     answer, _, _ = await visit("open", "done", protocol_version="2026-07-28", completion=completion)
@@ -404,21 +405,21 @@ async def test_the_user_need_not_wait_for_a_server_that_never_says_so() -> None:
     assert (answer.action, left.action) == ("accept", "cancel")
 
 
-async def test_a_finished_visit_is_no_consent() -> None:
+async def test_a_reported_completion_is_not_consent() -> None:
     answer, opened, _ = await visit("decline", protocol_version="2026-07-28", completion=Finished(finished=True))
 
     assert (answer.action, opened) == ("decline", [])
 
 
 @pytest.mark.parametrize("lines", [["show", "done"], ["open", "done"]])
-async def test_where_nothing_opens_the_user_goes_there_and_says_so(lines: list[str]) -> None:
+async def test_without_a_browser_the_user_opens_the_url(lines: list[str]) -> None:
     answer, _, shown = await visit(*lines, opens=False)
 
     assert answer.action == "accept"
     assert "Open this URL on this or another device" in shown
 
 
-async def test_the_address_is_drawn_for_a_camera_where_it_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_qr_code_is_shown_if_it_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     _, _, shown = await visit("show", "cancel")
     assert "\u2584" in shown
 
@@ -429,7 +430,7 @@ async def test_the_address_is_drawn_for_a_camera_where_it_fits(monkeypatch: pyte
 
 
 @pytest.mark.parametrize(("copies", "said"), [(True, "Link copied."), (False, "Could not copy the link.")])
-async def test_a_host_with_a_clipboard_offers_to_copy(copies: bool, said: str) -> None:
+async def test_copying_is_offered_if_the_host_has_a_clipboard(copies: bool, said: str) -> None:
     answer, opened, shown = await visit("copy", "done", copies=copies)
 
     assert (answer.action, opened) == ("accept", [f"copied {URL['url']}"])
@@ -453,14 +454,14 @@ async def test_a_host_with_a_clipboard_offers_to_copy(copies: bool, said: str) -
         (["show"], "cancel"),
     ],
 )
-async def test_anything_but_open_opens_nothing(lines: list[str], action: str) -> None:
+async def test_only_open_opens_the_url(lines: list[str], action: str) -> None:
     answer, opened, _ = await visit(*lines)
 
     assert answer.action == action
     assert opened == []
 
 
-async def test_warnings_are_told_before_the_choice_and_make_no_the_default() -> None:
+async def test_warnings_are_shown_first_and_make_decline_the_default() -> None:
     answer, _, shown = await visit("", url="http://localhost:8080/", protocol_version=None)
 
     assert "Warning: The URL opens a program on this computer.\nWarning: The URL uses an unusual port: 8080.\n" in shown
@@ -468,7 +469,7 @@ async def test_warnings_are_told_before_the_choice_and_make_no_the_default() -> 
     assert answer.action == "decline"
 
 
-async def test_one_of_several_questions_says_which_it_is() -> None:
+async def test_the_title_contains_the_position_in_a_batch() -> None:
     console = ScriptedConsole([])
     request = parse_request({**URL}, server="mail", batch_position=BatchPosition(number=1, total=2))
 
@@ -477,7 +478,7 @@ async def test_one_of_several_questions_says_which_it_is() -> None:
     assert "mail asks you to open example.com (1 of 2)\n" in console.shown
 
 
-async def test_who_the_server_claims_to_be_comes_second_and_in_quotes() -> None:
+async def test_the_tool_and_the_claimed_name_are_quoted() -> None:
     from mcp_elicit_client import Server
 
     console = ScriptedConsole([])
@@ -489,7 +490,7 @@ async def test_who_the_server_claims_to_be_comes_second_and_in_quotes() -> None:
     assert "mail asks you to confirm\n" in console.shown
 
 
-async def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_terminal_the_answer_is_an_unattended_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
     with open(os.devnull) as nothing:
         monkeypatch.setattr(sys, "stdin", nothing)
         request = parse_request(form_params({"properties": {"f": {"type": "string", "default": "x"}}}))
@@ -536,7 +537,7 @@ class TestOnARealTerminal:
         assert isinstance(request, FormRequest)
         into.append(await TerminalHandler()(request))
 
-    async def test_lines_are_read_and_the_terminal_is_left_as_it_was(self) -> None:
+    async def test_the_mode_of_the_terminal_is_restored(self) -> None:
         with real_terminal() as (master, slave):
             before = termios.tcgetattr(slave)
             answers: list[Answer] = []
@@ -550,7 +551,7 @@ class TestOnARealTerminal:
             assert answers[0].content == {"f": "Grüße"}
             assert termios.tcgetattr(slave) == before
 
-    async def test_ctrl_c_cancels_the_question_and_nothing_else(self) -> None:
+    async def test_ctrl_c_cancels_only_the_request(self) -> None:
         with real_terminal() as (master, slave):
             answers: list[Answer] = []
             async with anyio.create_task_group() as group:
@@ -570,7 +571,7 @@ class TestOnARealTerminal:
 
             assert (answers[0].action, answers[0].by) == ("cancel", "unattended")
 
-    async def test_what_was_typed_before_the_question_decides_nothing(self) -> None:
+    async def test_input_from_before_the_prompt_is_discarded(self) -> None:
         with real_terminal() as (master, slave):
             os.write(master, b"send\nsend\n")
             answers: list[Answer] = []
@@ -581,7 +582,7 @@ class TestOnARealTerminal:
 
             assert answers[0].action == "decline"
 
-    async def test_a_cancelled_question_disappears_and_the_loop_was_never_blocked(self) -> None:
+    async def test_a_request_can_be_cancelled_while_it_waits_for_input(self) -> None:
         with real_terminal() as (master, slave):
             before = termios.tcgetattr(slave)
             async with anyio.create_task_group() as group:
@@ -592,7 +593,7 @@ class TestOnARealTerminal:
             assert "The request from mail was withdrawn." in await self._until(master, "withdrawn.")
             assert termios.tcgetattr(slave) == before
 
-    async def test_two_questions_take_turns(self) -> None:
+    async def test_two_requests_take_turns(self) -> None:
         with real_terminal() as (master, slave):
             answers: list[Answer] = []
             async with anyio.create_task_group() as group:
@@ -613,7 +614,7 @@ class TestOnARealTerminal:
 PASSWORD = {"properties": {"pw": {"type": "string", "title": "Password"}}, "required": ["pw"]}
 
 
-async def test_a_form_that_is_marked_warns_and_hides_what_is_typed() -> None:
+async def test_a_sensitive_field_has_a_warning_and_hidden_input() -> None:
     request = parse_request(form_params(PASSWORD), server="mail")
     assert isinstance(request, FormRequest)
     marked: list[FormRequest] = []
@@ -636,7 +637,7 @@ async def test_a_form_that_is_marked_warns_and_hides_what_is_typed() -> None:
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
 
-async def test_a_typed_key_is_sent_only_after_a_second_yes() -> None:
+async def test_a_typed_key_is_sent_only_after_confirmation() -> None:
     schema = {"properties": {"a": {"type": "string", "title": "Note"}}}
     sent, sent_console = await ask(schema, KEY, "send", "y")
     kept, kept_console = await ask(schema, KEY, "send", "", "send", "no", "decline")
@@ -648,7 +649,7 @@ async def test_a_typed_key_is_sent_only_after_a_second_yes() -> None:
 
 
 @pytest.mark.parametrize(("lines", "params"), [(["/block"], None), (["x", "block"], None), (["block"], URL)])
-async def test_never_again_is_offered_where_somebody_remembers_it(lines: list[str], params: Any) -> None:
+async def test_blocking_is_accepted_only_if_it_is_offered(lines: list[str], params: Any) -> None:
     request = parse_request(params or form_params({"properties": {"a": {"type": "string"}}}), server="mail")
     offered = request.model_copy(update={"can_block": True})
 
@@ -661,7 +662,7 @@ async def test_never_again_is_offered_where_somebody_remembers_it(lines: list[st
     assert "/ never /" not in console.shown
 
 
-async def test_when_a_question_closes_is_said_beforehand() -> None:
+async def test_the_deadline_is_shown() -> None:
     request = parse_request(form_params({}), server="mail")
     closing = request.model_copy(update={"deadline": datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)})
     console = ScriptedConsole([])
@@ -672,7 +673,7 @@ async def test_when_a_question_closes_is_said_beforehand() -> None:
     assert f"Expires at {local:%H:%M:%S}\n" in console.shown
 
 
-async def test_what_was_typed_when_a_question_was_withdrawn_is_there_when_it_is_asked_again() -> None:
+async def test_a_draft_is_restored_after_the_request_was_withdrawn() -> None:
     schema = {
         "properties": {"a": {"type": "string"}, "pw": {"type": "string", "format": "password"}, "b": {"type": "string"}}
     }
@@ -695,3 +696,29 @@ async def test_what_was_typed_when_a_question_was_withdrawn_is_there_when_it_is_
     console.shown, console.lines = "", ["", "", "", "send"]
     await handler(request)
     assert "Restored draft" not in console.shown
+
+
+@pytest.mark.parametrize("lines", [["typed", "/cancel"], ["typed", CTRL_C], ["typed", "", "cancel"], ["typed"]])
+async def test_a_draft_is_restored_after_a_cancel(lines: list[str]) -> None:
+    request = parse_request(form_params({"properties": {"a": {"type": "string"}, "b": {"type": "string"}}}))
+    console = ScriptedConsole(lines)
+    handler = TerminalHandler(console=console)
+    assert (await handler(request)).action == "cancel"
+
+    console.lines = ["", "", "send"]
+
+    assert (await handler(request)).content == {"a": "typed"}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("babel") is None, reason="the extra languages is not installed")
+async def test_line_mode_is_translated() -> None:
+    request = parse_request(form_params({"properties": {"f": {"type": "boolean"}, "n": {"type": "integer"}}}))
+    console = ScriptedConsole(["vielleicht", "ja", "x", "7", "send"])
+
+    answer = await TerminalHandler(console=console, messages=MessageCatalog.for_language("de"))(request)
+
+    assert answer.content == {"f": True, "n": 7}
+    assert "Feld 1 von 2: ja oder nein; optional; Enter: nicht angeben" in console.shown
+    assert "Wählen Sie ja oder nein." in console.shown
+    assert "Geben Sie eine ganze Zahl ein." in console.shown
+    assert "Prüfen Sie Ihre Antworten" in console.shown

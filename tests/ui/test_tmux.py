@@ -1,4 +1,4 @@
-"""The form in a real terminal, with a real server of others."""
+"""The interactive form in a real terminal, with an independent server."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_all_thirteen_fields_of_a_real_server_are_filled_in() -> None:
     assert result["content"] == FILLED_IN
 
 
-def test_what_is_not_touched_is_what_the_server_suggests_or_left_out() -> None:
+def test_untouched_fields_have_their_default_or_are_omitted() -> None:
     with everything(FORM) as pane:
         pane.sees("[Ctrl+S Review]")
         pane.keys("C-s")
@@ -129,9 +129,7 @@ def test_what_is_not_touched_is_what_the_server_suggests_or_left_out() -> None:
         (["x", "Escape", "y"], "cancel"),
     ],
 )
-def test_no_and_neither_reach_the_server_as_they_are_and_nothing_is_left_on_the_screen(
-    keys: list[str], action: str
-) -> None:
+def test_decline_and_cancel_reach_the_server_and_clear_the_screen(keys: list[str], action: str) -> None:
     with everything(FORM) as pane:
         pane.sees("[Ctrl+S Review]")
         for at, key in enumerate(keys):
@@ -144,7 +142,7 @@ def test_no_and_neither_reach_the_server_as_they_are_and_nothing_is_left_on_the_
         assert "Ctrl+S" not in pane.shown
 
 
-def test_what_was_typed_before_the_form_was_there_counts_for_nothing() -> None:
+def test_keys_from_before_the_form_are_discarded() -> None:
     with everything(FORM, rows=50) as pane:
         pane.keys("y", "C-s", "C-s", "Enter", "C-d")
         shown = pane.sees("[Ctrl+S Review]")
@@ -190,7 +188,7 @@ TYPED = [
 ]
 
 
-def test_every_error_is_said_while_it_is_typed_and_every_key_does_what_the_form_says(tmp_path: Path) -> None:
+def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None:
     file = tmp_path / "request.json"
     file.write_text(json.dumps({"message": "Everything", "requestedSchema": EVERY_ERROR}))
     show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(file), "--name", "mail"]
@@ -257,7 +255,7 @@ def test_every_error_is_said_while_it_is_typed_and_every_key_does_what_the_form_
 
 
 @pytest.mark.parametrize("keys", [["Escape"], ["x", "Escape", "y"], ["C-c"], ["x", "C-c"]])
-def test_every_way_to_leave_is_a_cancel(keys: list[str], tmp_path: Path) -> None:
+def test_escape_and_ctrl_c_cancel(keys: list[str], tmp_path: Path) -> None:
     file = tmp_path / "request.json"
     file.write_text(json.dumps({"message": "m", "requestedSchema": {"properties": {"a": {"type": "string"}}}}))
     show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(file)]
@@ -272,7 +270,7 @@ def test_every_way_to_leave_is_a_cancel(keys: list[str], tmp_path: Path) -> None
         assert '{"action": "cancel"}' in pane.sees("exit status 0")
 
 
-def test_a_narrow_window_and_one_that_changes() -> None:
+def test_the_form_works_in_narrow_and_resized_windows() -> None:
     with everything(FORM, columns=24, rows=20) as pane:
         pane.sees("[Ctrl+S Review]")
         pane.resize(20, 12)
@@ -287,7 +285,7 @@ def test_a_narrow_window_and_one_that_changes() -> None:
 
 
 @pytest.mark.parametrize("choice", ["line", "interactive"])
-def test_the_environment_chooses(choice: str) -> None:
+def test_the_environment_selects_the_user_interface(choice: str) -> None:
     with everything(FORM, MCP_ELICIT_UI=choice) as pane:
         pane.sees("Field 1 of 13" if choice == "line" else "[Ctrl+S Review]")
         pane.keys("C-c")
@@ -338,7 +336,7 @@ def host(body: str, **more: Any) -> Any:
     return window([sys.executable, "-c", code], environment(), cwd=ROOT, **more)
 
 
-def test_a_thousand_lines_of_the_host_go_above_the_form_and_none_is_lost(tmp_path: Path) -> None:
+def test_a_thousand_lines_of_output_appear_above_the_form(tmp_path: Path) -> None:
     body = f"""
     import pathlib
     while not pathlib.Path({str(tmp_path / "now")!r}).exists():
@@ -363,7 +361,7 @@ def test_a_thousand_lines_of_the_host_go_above_the_form_and_none_is_lost(tmp_pat
     assert sorted(lines) == [f"{at:04}" for at in range(1000)]
 
 
-def test_a_question_that_ends_elsewhere_says_so_and_gives_the_terminal_back(tmp_path: Path) -> None:
+def test_a_withdrawn_request_releases_the_terminal(tmp_path: Path) -> None:
     body = f"""
     import pathlib
     while not pathlib.Path({str(tmp_path / "now")!r}).exists():
@@ -384,7 +382,7 @@ def test_a_question_that_ends_elsewhere_says_so_and_gives_the_terminal_back(tmp_
     assert "Ctrl+S" not in shown
 
 
-def test_a_terminal_that_vanishes_is_no_accept(tmp_path: Path) -> None:
+def test_a_closed_terminal_cancels(tmp_path: Path) -> None:
     result = tmp_path / "result"
     body = f"""
     import pathlib, signal
@@ -435,7 +433,7 @@ asyncio.run(main())
     ],
     ids=["same-loop", "another-thread"],
 )
-def test_a_prompt_of_the_host_steps_aside_and_comes_back(start: str) -> None:
+def test_a_prompt_of_the_host_is_suspended_and_resumed(start: str) -> None:
     code = INSIDE.replace("START", start)
     with window([sys.executable, "-c", code], environment(), cwd=ROOT) as pane:
         pane.sees("host>")
@@ -453,7 +451,7 @@ def test_a_prompt_of_the_host_steps_aside_and_comes_back(start: str) -> None:
     assert "Ctrl+S" not in shown
 
 
-def test_questions_of_several_threads_are_asked_one_after_the_other() -> None:
+def test_requests_of_several_threads_are_shown_one_at_a_time() -> None:
     body = """
     other = []
     thread = threading.Thread(target=lambda: other.append(asyncio.run(TerminalHandler()(REQUEST))))
@@ -475,7 +473,7 @@ def test_questions_of_several_threads_are_asked_one_after_the_other() -> None:
     assert "Bob" in shown
 
 
-def test_a_question_of_another_thread_that_is_withdrawn_gives_the_prompt_back() -> None:
+def test_a_withdrawn_request_of_another_thread_resumes_the_prompt() -> None:
     start = """
     async def brief():
         try:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 
 import anyio
 
 from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
 from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
-from mcp_elicit_client.handlers.terminal.interactive.url_view import ScreenUrls
+from mcp_elicit_client.handlers.terminal.interactive.url_view import UrlView
 from mcp_elicit_client.handlers.terminal.line_mode import EndOfInputError, InterruptedByUserError
-from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl, UrlConsentFlow
+from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenedUrl, OpenUrl, UrlConsentFlow
 from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.drafts import Drafts
+from mcp_elicit_client.presentation.qr import qr_code
+from mcp_elicit_client.presentation.url_prompts import UrlPrompt
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 
@@ -44,3 +48,31 @@ async def _ask_form(app: TerminalApp, request: FormRequest, drafts: Drafts) -> A
         drafts.keep(request, form.draft())
         raise
     return answer
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenUrls:
+    """URL requests on the screen."""
+
+    app: TerminalApp
+
+    @property
+    def catalog(self) -> MessageCatalog:
+        """The texts."""
+        return self.app.catalog
+
+    async def choose(self, prompt: UrlPrompt, last: OpenedUrl | None) -> str:
+        """Show *prompt* and what happened since the last question; return the user's choice."""
+        notes: tuple[str, ...] = last.notes if last is not None else ()
+        code: str | None = None
+        if last is not None and not last.opened:
+            text, url = self.catalog.text(messages.OPEN_YOURSELF), prompt.request.target.url
+            # The complete URL without a gutter, above the question, can be selected or clicked.
+            await self.say(f"{text}\n\n{url}\n")
+            notes, code = (*notes, text), qr_code(url, self.app.width)
+        choice: str = await self.app.show(UrlView(self.app, prompt, notes, code))
+        return choice
+
+    async def say(self, text: str) -> None:
+        """Show *text* above the question."""
+        await self.app.say(text)

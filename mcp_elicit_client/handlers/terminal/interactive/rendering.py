@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import TypeAlias
@@ -145,6 +145,24 @@ def _visible(character: str, marks: int) -> str:
 @lru_cache(maxsize=4_096)
 def _printable(text: str) -> str:
     return sanitize_text(text, multiline=False)
+
+
+def flow(pieces: Sequence[Line], width: int) -> list[Line]:
+    """Return lines with as many *pieces* as fit beside each other."""
+    lines: list[Line] = []
+    used = 0
+    for piece in pieces:
+        wide = sum(columns(text) for _, text in piece)
+        if lines and used + 2 + wide < width:
+            lines[-1] = [*lines[-1], ("", "  "), *piece]
+            used += 2 + wide
+        elif wide <= width:
+            lines.append(list(piece))
+            used = wide
+        else:
+            lines += [*host_text("".join(text for _, text in piece), width, piece[-1][0])]
+            used = width
+    return lines
 
 
 # --- Themes

@@ -1,17 +1,12 @@
-"""`UrlView`: the questions about a URL, and URL requests on the screen."""
+"""`UrlView`: the questions about a URL."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, host_text
 from mcp_elicit_client.handlers.terminal.interactive.view import App, Button, View
-from mcp_elicit_client.handlers.terminal.url import OpenedUrl
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.qr import qr_code
 from mcp_elicit_client.presentation.quoting import GUTTER
 from mcp_elicit_client.presentation.url_prompts import UrlPrompt
 from mcp_elicit_client.typing import UrlRequest
@@ -91,31 +86,3 @@ def url_lines(parts: tuple[str, str, str], width: int) -> list[Line]:
                 line.append((style, character))
         lines.append(line)
     return lines
-
-
-@dataclass(frozen=True, slots=True)
-class ScreenUrls:
-    """URL requests on the screen."""
-
-    app: TerminalApp
-
-    @property
-    def catalog(self) -> MessageCatalog:
-        """The texts."""
-        return self.app.catalog
-
-    async def choose(self, prompt: UrlPrompt, last: OpenedUrl | None) -> str:
-        """Show *prompt* and what happened since the last question; return the user's choice."""
-        notes: tuple[str, ...] = last.notes if last is not None else ()
-        code: str | None = None
-        if last is not None and not last.opened:
-            text, url = self.catalog.text(messages.OPEN_YOURSELF), prompt.request.target.url
-            # The complete URL without a gutter, above the question, can be selected or clicked.
-            await self.say(f"{text}\n\n{url}\n")
-            notes, code = (*notes, text), qr_code(url, self.app.width)
-        choice: str = await self.app.show(UrlView(self.app, prompt, notes, code))
-        return choice
-
-    async def say(self, text: str) -> None:
-        """Show *text* above the question."""
-        await self.app.say(text)

@@ -12,12 +12,11 @@ from typing import Any, Protocol
 from prompt_toolkit.buffer import Buffer
 
 from mcp_elicit_client.core.messages import Message
-from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, host_text, server_text
+from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, flow, host_text, server_text
 from mcp_elicit_client.handlers.terminal.url import refusal
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import request_details, request_warnings, server_name, title_line
-from mcp_elicit_client.presentation.quoting import columns
 from mcp_elicit_client.typing import Request, UrlRequest
 
 _COUNTDOWN = 60
@@ -302,21 +301,3 @@ class View(ABC):
     def _seconds_left(self) -> float | None:
         deadline = self.request.deadline
         return None if deadline is None else (deadline - datetime.now(timezone.utc)).total_seconds()
-
-
-def flow(pieces: Sequence[Line], width: int) -> list[Line]:
-    """Return lines with as many *pieces* as fit beside each other."""
-    lines: list[Line] = []
-    used = 0
-    for piece in pieces:
-        wide = sum(columns(text) for _, text in piece)
-        if lines and used + 2 + wide < width:
-            lines[-1] = [*lines[-1], ("", "  "), *piece]
-            used += 2 + wide
-        elif wide <= width:
-            lines.append(list(piece))
-            used = wide
-        else:
-            lines += [*host_text("".join(text for _, text in piece), width, piece[-1][0])]
-            used = width
-    return lines
