@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, TextField
 from mcp_elicit_client.handlers.terminal.line_mode import Console, decide, introduce, say, say_with_quote
 from mcp_elicit_client.handlers.terminal.url import refusal
 from mcp_elicit_client.presentation import messages
@@ -140,7 +140,7 @@ class _LineForm:
         state = await anyio.to_thread.run_sync(read_field, field, given, abandon_on_cancel=True)
         if state.errors:
             self._show_errors(state)
-            if state.errors[0].code == "required" and accepts_empty(field):
+            if state.errors[0].code == "required" and isinstance(field, TextField) and accepts_empty(field):
                 self._say(self.catalog.text(messages.TYPE_EMPTY))
             return None
         self.draft.set(field, given, state)
