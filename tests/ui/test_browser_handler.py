@@ -121,7 +121,7 @@ async def test_the_answered_page_has_its_style_and_its_question_is_gone_from_mem
             assert "closed" in (await client.get(path)).text
     await serving_has_ended()
     assert serving is not None
-    assert not serving.store._records
+    assert not serving.store._requests
 
 
 async def test_being_cancelled_withdraws_the_question_and_removes_the_file() -> None:
