@@ -18,10 +18,13 @@ import httpx
 import pytest
 
 from mcp_elicit_client import parse_request
+from mcp_elicit_client.core.messages import FIELD_ERRORS
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox import EntryPage, Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.inbox.web.pages import environment
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from tests.support import form_params
 from tests.support.chromium import browser, until_it_takes_a_yes, violations
 
@@ -328,7 +331,7 @@ async def test_a_form_is_filled_in_reviewed_and_sent(web: Web) -> None:
         filled = {**GOOD, "f1": "ann@example.com", "f3": "3", "f4": "2.5", "f5": "-", "f7": "1", "f10": "a\r\nb"}
         review = await web.fill(question, "review", **filled)
         assert review.buttons == ["accept", "change", "decline", "cancel"]
-        assert "left out" in review.text
+        assert "(not provided)" in review.text
         assert "x, z" in review.text
         sent: dict[str, list[str]] = {}
         for field in review.all("input", type="hidden"):
@@ -337,7 +340,7 @@ async def test_a_form_is_filled_in_reviewed_and_sent(web: Web) -> None:
         changed = await web.fill(question, "change", **sent)
         assert changed.all("input", id="f0")[0]["value"] == "Ann"
         done = await web.fill(question, "accept", **sent)
-        assert "You said yes" in done.text
+        assert "You accepted." in done.text
         answer = await question.over()
 
     assert answer.content == {
@@ -351,7 +354,7 @@ async def test_a_form_is_filled_in_reviewed_and_sent(web: Web) -> None:
         "notes": "a\nb",
     }
     history = await web.get("/history")
-    assert "answered" in history.text
+    assert "accepted" in history.text
     assert "ann@example.com" not in history.html
     assert "closed" in (await web.get(f"/{question.id}")).text
 
@@ -373,7 +376,8 @@ async def test_errors_are_shown_beside_the_fields_and_in_a_summary_with_links(we
         for step in ("review", "accept"):
             page = await web.fill(question, step, f0="A", f2="soon", f3="12", f4="much", f8="99", f9=["7"])
             assert page.status == 422
-            assert page.text.startswith("\n\n\nError") or "Error: A question" in page.text
+            assert "Error: mail asks for 11 answers" in page.text
+            assert "7 fields need attention" in page.text
             links = [link["href"] for link in page.all("a") if link["href"].startswith("#")]
             assert links == ["#f0", "#f2", "#f3", "#f4", "#f6-0", "#f8", "#f9-0"]
             ids = {attrs["id"] for _, attrs in page.tags if "id" in attrs}
@@ -385,7 +389,7 @@ async def test_errors_are_shown_beside_the_fields_and_in_a_summary_with_links(we
         checked = await web.client.post(
             f"/{question.id}", data={"action": "check", "f0": "A"}, headers={**OWN, "accept": "application/json"}
         )
-        assert checked.json()["f0"] == ["Must have at least 2 characters."]
+        assert checked.json()["f0"] == ["Enter at least 2 characters."]
         assert checked.json()["f1"] == []
         assert (await web.inbox.get("ann", question.id)).state == "pending"
 
@@ -446,7 +450,7 @@ async def test_a_visit_that_the_server_does_not_find_finished_is_asked_for_again
         request = parse_request(URL, server="mail").model_copy(update={"previous_visits": visits})
         async with web.asked(request) as question:
             page = await web.get(f"/{question.id}")
-            assert ("you are not done there" in page.text) == bool(visits)
+            assert ("reports that you have not finished" in page.text) == bool(visits)
             await web.fill(question, "decline")
 
 
@@ -457,7 +461,7 @@ async def test_a_stale_page_and_a_second_click_are_told_so(web: Web) -> None:
         await question.over()
 
     assert [page.status for page in pages] == [409] * 3
-    assert all("It has been answered" in page.text for page in pages)
+    assert all("This request was already answered." in page.text for page in pages)
 
 
 @pytest.mark.parametrize(
@@ -555,7 +559,7 @@ MOMENTS = form_params(
             {"updated_at": "2026-12-24T19:30:00Z", "at": "08:15:00-09:30", "odd": "2026-01-01T00:00:00Z"},
         ),
         ({"f0": "2026-12-24T19:30", "f0-zone": ""}, None),
-        ({"f0": "2026-12-24T19:30", "f0-zone": "Zulu"}, None),
+        ({"f0": "2026-12-24T19:30", "f0-zone": "Nowhere"}, None),
         ({"f0": "2026-12-24T29:30", "f0-zone": "Z"}, None),
     ],
 )
@@ -597,13 +601,13 @@ async def test_hints_tell_every_limit_and_what_the_server_suggests(web: Web) -> 
     }
     hints = re.findall(r'class="hint" id="f\d-hint"><bdi>(.*?)</bdi>', page.html)
     assert hints == [
-        "From 0.5 to 9.5. A multiple of 2. Suggested by the server.",
-        "More than 1. Less than 2.",
-        "Choose from 1 to 2.",
-        "One on each line. At most 3 values.",
-        "At most 5 characters. Suggested by the server.",
+        "Whole number, from 0.5 to 9.5, multiple of 2 · suggested",
+        "Number, more than 1, less than 2",
+        "Select 1 to 2",
+        "List, separated by commas or line breaks, at most 3 values",
+        "Text, at most 5 characters · suggested",
     ]
-    assert "What is optional and left empty is left out." in page.text
+    assert "Optional fields can stay empty." in page.text
 
 
 async def test_up_to_seven_options_are_radio_buttons_and_leaving_out_is_always_in_sight(web: Web) -> None:
@@ -621,8 +625,8 @@ async def test_an_answer_that_looks_like_a_secret_is_confirmed_in_the_review(web
         clean = await web.fill(question, "review", **GOOD)
         assert not clean.all("input", name="confirmed")
         review = await web.fill(question, "review", **{**GOOD, "f0": "ghp_16C7e42F292c6912E7710c838347Ae178B4a"})
-        assert "Careful" in review.text
-        assert "it all the same" in review.text
+        assert "Warning: This answer seems to contain" in review.text
+        assert "Send anyway" in review.text
         sent: dict[str, list[str]] = {}
         for field in review.all("input", type="hidden"):
             sent.setdefault(field["name"], []).append(field["value"])
@@ -647,12 +651,39 @@ async def test_a_page_by_itself_leads_to_no_list() -> None:
         async with web.asked() as question:
             page = await web.get(f"/{question.id}")
             assert "data-alone" in page.html
-            assert "Press Cancel to give no answer" in page.html
+            assert "Select Cancel if you do not want to answer." in page.html
             done = await web.fill(question, "decline")
             again = await web.get(f"/{question.id}")
     for end in (done, again):
         assert end.all("a") == []
         assert "You can close this page." in end.text
+
+
+async def test_the_host_can_replace_the_texts_of_the_pages() -> None:
+    inbox = Inbox(MemoryStore())
+    catalog = MessageCatalog(overrides={messages.REVIEW: "Weiter", FIELD_ERRORS["required"]: "Fehlt."})
+    app = inbox_app(inbox, lambda _: "ann", messages=catalog)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HOST) as client:
+        web = Web(client, inbox, app)
+        async with web.asked() as question:
+            assert "Weiter" in (await web.get(f"/{question.id}")).text
+            assert "Fehlt." in (await web.fill(question, "review")).text
+
+
+async def test_typed_text_means_the_same_as_in_other_user_interfaces(web: Web) -> None:
+    properties = {
+        "tags": {"type": "array", "items": {"type": "string"}, "default": ["a,b"]},
+        "day": {"type": "string", "format": "date"},
+        "note": {"type": "string"},
+        "count": {"type": "number"},
+    }
+    async with web.asked(form_params({"properties": properties})) as question:
+        page = await web.get(f"/{question.id}")
+        assert "a,b\n</textarea>" in page.html
+        wrong = await web.fill(question, "review", f3="1_000")
+        assert "Enter a number" in wrong.text
+        await web.fill(question, "accept", f0="x, y", f1="2026-1-5", f2="  ", f3=" 2.50 ")
+        assert (await question.over()).content == {"tags": ["x", "y"], "day": "2026-01-05", "count": 2.5}
 
 
 # --- events
@@ -727,7 +758,7 @@ async def test_a_form_is_filled_in_by_keyboard_alone(web: Web, has_script: bool)
         for key in ("Tab", "A", "Tab", "ArrowDown", "Enter"):
             await page.keyboard.press(key)
         await page.wait_for_selector(".summary")
-        assert "at least 2 characters" in await page.inner_text(".summary")
+        assert "Enter at least 2 characters" in await page.inner_text(".summary")
         # The summary is read first: its link leads to the field.
         for key in ("Tab", "Enter"):
             await page.keyboard.press(key)
@@ -737,7 +768,7 @@ async def test_a_form_is_filled_in_by_keyboard_alone(web: Web, has_script: bool)
         await until_it_takes_a_yes(page, has_script=has_script)
         for key in ("Tab", "Enter"):
             await page.keyboard.press(key)
-        await page.wait_for_selector("h1:has-text('Sent')")
+        await page.wait_for_selector("h1:has-text('Answer sent')")
         answer = await question.over()
 
     assert answer.content == {"name": "Ann", "sure": False}
@@ -751,7 +782,7 @@ async def test_errors_are_shown_early_and_a_page_notices_an_answer_from_elsewher
         await page.press("#f0", "Tab")
         await page.wait_for_selector("#f0-errors p:has-text('at least 2')")
         assert await page.get_attribute("#f0", "aria-invalid") == "true"
-        await page.wait_for_selector("[data-countdown]:has-text('from now')")
+        await page.wait_for_selector("[data-countdown]:has-text('Expires in 3:')")
         await web.inbox.answer("ann", question.id, "decline")
         await page.wait_for_selector("h1:has-text('closed')")
 
@@ -793,7 +824,7 @@ async def test_what_a_control_cannot_read_is_told_and_does_not_pass_for_left_out
         await page.focus("#f2")
         await page.keyboard.type("1224")  # a day without its year
         await page.click("text=Review")
-        await page.wait_for_selector("#f2-errors p:has-text('cannot be read')")
+        await page.wait_for_selector("#f2-errors p:has-text('Complete this value.')")
         assert await page.evaluate("document.activeElement.id") == "f2"
         await page.keyboard.press("Tab")
         await page.fill("#f2", "2026-12-24")
@@ -819,15 +850,15 @@ async def test_the_zone_of_the_computer_is_suggested_for_that_day_until_another_
 async def test_a_long_list_is_filtered_by_typing_and_a_group_counts(web: Web) -> None:
     async with web.asked() as question, browsing(web) as page:
         await page.goto(f"/{question.id}")
-        filtering = page.get_by_label("Filter the options of country")
+        filtering = page.get_by_label("Filter options: country")
         await filtering.fill("C1")
         await filtering.press("Enter")
         shown = await page.evaluate("[...document.querySelectorAll('#f8 option')].filter((o) => !o.hidden).length")
         assert shown == 4  # C1, C10, C11 and what is chosen: to leave it out
-        assert await page.locator("p[role=status]:has-text('4 of 13')").count() == 1
+        assert await page.locator("p[role=status]:has-text('4 of 13 options')").count() == 1
         await page.check("#f9-0")
         await page.check("#f9-2")
-        assert await page.locator("p[role=status]:has-text('2 chosen')").count() == 1
+        assert await page.locator("p[role=status]:has-text('2 selected')").count() == 1
 
 
 @IN_A_BROWSER
@@ -879,7 +910,7 @@ async def test_templates_are_compiled_once_where_python_may_keep_what_it_compile
     def write() -> str:
         environment.cache_clear()
         return (
-            environment(single_request=False)
+            environment(ENGLISH, single_request=False)
             .get_template("history.html")
             .render(page=EntryPage(entries=()), requests=[])
         )
