@@ -20,8 +20,8 @@ from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.core.validation.content import ValidationResult
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
-from mcp_elicit_client.inbox.entries import Entry, EntryPage
 from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.records import Entry, EntryPage
 from mcp_elicit_client.inbox.web.controls import FormData, read_form_data
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.inbox.web.sse import EventStream

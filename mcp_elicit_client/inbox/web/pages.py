@@ -18,7 +18,7 @@ from jinja2.bccache import Bucket
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from mcp_elicit_client.core.validation.field_errors import FieldError
-from mcp_elicit_client.inbox.entries import Entry, EntryPage
+from mcp_elicit_client.inbox.records import Entry, EntryPage
 from mcp_elicit_client.inbox.web.controls import FormData, make_controls, read_form_data
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
