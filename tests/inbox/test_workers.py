@@ -113,7 +113,7 @@ async def test_the_pages_of_a_killed_worker_say_that_it_is_over(redis: RedisServ
             page = await client.get(f"/{entry['id']}", headers={"accept": "text/html"})
             late = await client.post(f"/{entry['id']}", json={"action": "decline"})
 
-    assert (page.status_code, "The program that asked is gone." in page.text) == (200, True)
+    assert (page.status_code, "The program that sent this request has stopped." in page.text) == (200, True)
     assert (late.status_code, late.json()["state"]) == (409, "orphaned")
 
 

@@ -212,7 +212,7 @@ async def test_all_thirteen_fields_of_a_real_server_are_filled_in_corrected_revi
         await fill(page)
         await page.wait_for_selector("#summary:focus")
         assert await page.inner_text(".summary li") == (
-            "String with email format: Must be an e-mail address, such as name@example.com."
+            "String with email format: Enter an email address, such as name@example.com."
         )
         assert await page.get_attribute("#f3", "aria-invalid") == "true"
         await correct(page)
@@ -220,7 +220,7 @@ async def test_all_thirteen_fields_of_a_real_server_are_filled_in_corrected_revi
         assert "Guitar, Bass" in await page.inner_text("dl")
         await until_it_takes_a_yes(page, has_script=has_script)
         await send(page)
-        await page.wait_for_selector("h1:has-text('Sent')")
+        await page.wait_for_selector("h1:has-text('Answer sent')")
         result = await call.result()
 
     assert result == {"action": "accept", "content": FILLED_IN}
@@ -232,14 +232,14 @@ async def test_a_real_server_hears_a_no(action: str, has_script: bool) -> None:
     async with calling(has_script=has_script) as call:
         page = await call.desk.page()
         await page.click(f"button[value={action}]")
-        await page.wait_for_selector("h1:has-text('Sent')")
+        await page.wait_for_selector("h1:has-text('Answer sent')")
         assert await call.result() == {"action": action}
 
 
 async def test_closing_the_page_is_a_cancel() -> None:
     async with calling() as call:
         page = await call.desk.page()
-        await page.wait_for_selector("[data-countdown]:not([hidden])")
+        await page.wait_for_selector("[data-countdown]:has-text('Expires in')")
         await page.close()
         assert await call.result() == {"action": "cancel"}
 
@@ -263,7 +263,7 @@ async def test_a_page_that_is_loaded_again_changed_or_left_for_a_step_is_not_clo
             await page.wait_for_selector("dl")
             # Longer than a closed page is waited for.
             await page.wait_for_timeout(3_400)
-            await page.click("text=Change")
+            await page.click("text=Back")
             await page.wait_for_selector("#f0")
         await page.click("text=Decline")
         assert (await question.over()).action == "decline"
@@ -277,8 +277,8 @@ async def test_a_url_is_shown_agreed_to_and_only_then_linked(has_script: bool) -
         assert await page.inner_text(".url strong") == "example.com"
         assert await page.locator("a").count() == 0
         await until_it_takes_a_yes(page, has_script=has_script)
-        await page.click("text=Agree")
-        await page.wait_for_selector("h1:has-text('Sent')")
+        await page.click("button[value=accept]")
+        await page.wait_for_selector("h1:has-text('Answer sent')")
         assert await page.get_attribute("a", "href") == URL
         assert await page.get_attribute("a", "rel") == "noopener noreferrer nofollow"
         assert await call.result() == {"action": "accept"}
@@ -294,10 +294,10 @@ async def test_a_url_is_refused(action: str) -> None:
 
 @HAS_SCRIPT
 async def test_a_page_whose_time_is_over_says_so(has_script: bool) -> None:
-    async with sitting(java_script_enabled=has_script) as desk, asking(desk, lifetime=2.0) as question:
+    async with sitting(java_script_enabled=has_script) as desk, asking(desk, answer_timeout=2.0) as question:
         page = await desk.page()
         await page.wait_for_selector("h1:has-text('closed')")
-        assert "Its time is over." in await page.inner_text("main")
+        assert "This request has expired." in await page.inner_text("main")
         assert "close this page" in await page.inner_text("main")
         answer = await question.over()
 
@@ -309,13 +309,13 @@ async def test_a_page_whose_question_is_no_longer_asked_says_so(has_script: bool
     async with sitting(java_script_enabled=has_script) as desk, asking(desk) as question:
         page = await desk.page()
         if has_script:
-            await page.wait_for_selector("[data-countdown]:not([hidden])")
+            await page.wait_for_selector("[data-countdown]:has-text('Expires in')")
         question.withdraw()
         if not has_script:  # it sees it at the next step
             await page.fill("#f0", "Ann")
             await page.click("text=Review")
         await page.wait_for_selector("h1:has-text('closed')")
-        assert "no longer wants an answer" in await page.inner_text("main")
+        assert "no longer needs an answer" in await page.inner_text("main")
 
 
 async def test_two_questions_at_once_have_a_page_each_and_one_server() -> None:
@@ -329,7 +329,7 @@ async def test_two_questions_at_once_have_a_page_each_and_one_server() -> None:
         for page in reversed(pages):
             await until_it_takes_a_yes(page)
             await page.click("text=Send")
-            await page.wait_for_selector("h1:has-text('Sent')")
+            await page.wait_for_selector("h1:has-text('Answer sent')")
         names = {(await question.over()).content["name"] for question in (first, second)}  # type: ignore[index]
 
     assert len(hosts) == 1
@@ -361,7 +361,7 @@ async def test_never_again_is_offered_where_it_may_be() -> None:
     request = parse_request(NAME, server="mail").model_copy(update={"can_block": True})
     async with sitting() as desk, asking(desk, request) as question:
         page = await desk.page()
-        await page.click("text=never ask")
+        await page.click("text=Decline and block")
         answer = await question.over()
 
     assert (answer.action, answer.block_server) == ("decline", True)
@@ -372,9 +372,9 @@ async def test_what_looks_like_a_secret_is_sent_only_after_a_warning() -> None:
         page = await desk.page()
         await page.fill("#f0", "ghp_16C7e42F292c6912E7710c838347Ae178B4a")
         await page.click("text=Review")
-        assert "Careful" in await page.inner_text(".warning")
+        assert "Warning" in await page.inner_text(".warning")
         await until_it_takes_a_yes(page)
-        await page.click("text=Send it all the same")
+        await page.click("text=Send anyway")
         answer = await question.over()
 
     assert (answer.action, answer.confirmed) == ("accept", True)
@@ -414,7 +414,7 @@ async def test_axe_finds_nothing_on_any_page_light_or_dark() -> None:
                 found += await violations(page)
                 await until_it_takes_a_yes(page)
                 await page.click("text=Send")
-                await page.wait_for_selector("h1:has-text('Sent')")
+                await page.wait_for_selector("h1:has-text('Answer sent')")
                 found += await violations(page)
                 assert (await question.over()).action == "accept"
             url = {"mode": "url", "message": "Pay", "url": "https://xn--pypal-4ve.example/", "elicitationId": "e"}
@@ -422,7 +422,7 @@ async def test_axe_finds_nothing_on_any_page_light_or_dark() -> None:
                 page = await desk.page()
                 found += await violations(page)
                 await until_it_takes_a_yes(page)
-                await page.click("text=Agree")
+                await page.click("button[value=accept]")
                 await page.wait_for_selector("text=I am done there")
                 found += await violations(page)
                 question.withdraw()

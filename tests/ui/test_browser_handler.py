@@ -26,11 +26,9 @@ import pytest
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.cli.main import main
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.browser import BrowserHandler, handler
-from mcp_elicit_client.handlers.browser import local_server as protocol
-from mcp_elicit_client.handlers.browser import tab as page
-from mcp_elicit_client.handlers.browser.fair_semaphore import FairSemaphore
-from mcp_elicit_client.handlers.browser.local_server import PROCESS
+from mcp_elicit_client.handlers import browser
+from mcp_elicit_client.handlers.browser import BrowserHandler, access_control, tab
+from mcp_elicit_client.handlers.browser.local_server import PROCESS, FairSemaphore
 from tests.support import ROOT, form_params
 
 pytestmark = pytest.mark.anyio
@@ -144,8 +142,8 @@ async def test_a_deadline_counts_and_its_page_says_so() -> None:
         async with visiting(await visitor.url()) as (client, path):
             while not answers:
                 await anyio.sleep(0.02)
-            assert "Its time is over." in (await client.get(path)).text
-            assert "Its time is over." in (await client.post(path, data={"action": "accept", "f0": "Ann"})).text
+            assert "This request has expired." in (await client.get(path)).text
+            assert "This request has expired." in (await client.post(path, data={"action": "accept", "f0": "Ann"})).text
     assert (answers[0].action, answers[0].by) == ("cancel", "timeout")
 
 
@@ -165,11 +163,11 @@ async def test_the_address_is_told_where_nothing_can_be_opened(capsys: pytest.Ca
 
 
 async def test_the_address_is_told_if_what_took_the_file_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handler, "START_TIMEOUT", 0.05)
+    monkeypatch.setattr(browser, "START_TIMEOUT", 0.05)
     told: list[str] = []
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
-        group.start_soon(lambda: ask(visitor, answers, tell=told.append))
+        group.start_soon(lambda: ask(visitor, answers, show_url=told.append))
         with anyio.fail_after(10):
             while not told:
                 await anyio.sleep(0.01)
@@ -203,7 +201,7 @@ async def test_a_server_that_fails_is_a_cancel_and_the_next_question_has_another
 
     await serving_has_ended()  # that of another question
     with monkeypatch.context() as patch:
-        patch.setattr(protocol, "server_of", fail)
+        patch.setattr(access_control, "make_server", fail)
         with anyio.fail_after(10):
             await ask(visitor, answers)
     await serving_has_ended()
@@ -226,7 +224,7 @@ async def test_the_file_is_put_where_the_host_says(tmp_path: Path) -> None:
 
 
 async def test_a_page_that_leaves_is_closed_and_one_that_comes_back_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "GRACE", 1.0)
+    monkeypatch.setattr(tab, "RELOAD_TIMEOUT", 1.0)
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
         group.start_soon(ask, visitor, answers)
@@ -277,19 +275,19 @@ async def test_the_page_of_one_question_shows_no_other() -> None:
 
 
 async def test_who_waits_in_line_is_let_in_in_turn_or_leaves_it() -> None:
-    line = FairSemaphore(1, 2)
+    semaphore = FairSemaphore(1, 2)
     came: list[int] = []
     leave = [anyio.Event() for _ in range(3)]
 
     async def come(number: int) -> None:
-        assert await line.acquire()
+        assert await semaphore.acquire()
         came.append(number)
         await leave[number].wait()
-        line.release()
+        semaphore.release()
 
     async def give_up() -> None:
         with anyio.move_on_after(0.05):
-            await line.acquire()
+            await semaphore.acquire()
 
     async with anyio.create_task_group() as group:
         group.start_soon(come, 0)
@@ -298,16 +296,16 @@ async def test_who_waits_in_line_is_let_in_in_turn_or_leaves_it() -> None:
         for number in (1, 2):
             group.start_soon(come, number)
             await anyio.wait_all_tasks_blocked()
-        assert not await line.acquire()
+        assert not await semaphore.acquire()
         for number in range(3):
             assert came == [*range(number + 1)]
             leave[number].set()
             await anyio.wait_all_tasks_blocked()
-    assert await line.acquire()
+    assert await semaphore.acquire()
 
 
 async def test_a_question_whose_turn_comes_too_late_is_a_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PROCESS, "line", FairSemaphore(0, 1))
+    monkeypatch.setattr(PROCESS, "semaphore", FairSemaphore(0, 1))
     visitor = Visitor()
     answers: list[Answer] = []
     async with anyio.create_task_group() as group:
@@ -335,7 +333,7 @@ def visit(path, action="accept"):
         place = origin + "/" + re.findall(r'url=([^"]+)"', client.get(url).text)[0]
         return client.post(place, data={"action": action}).text
 async def opened(path):
-    threading.Thread(target=lambda: print("Sent" in visit(path), flush=True)).start()
+    threading.Thread(target=lambda: print("Answer sent" in visit(path), flush=True)).start()
     return True
 """
 
