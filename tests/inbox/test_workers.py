@@ -67,7 +67,7 @@ async def entries(client: httpx.AsyncClient, path: str = "/") -> list[dict[str, 
     return found
 
 
-async def test_of_a_thousand_answered_over_http_none_is_lost_and_none_answered_twice(redis: RedisServer) -> None:
+async def test_of_a_thousand_requests_over_http_none_is_lost_and_none_answered_twice(redis: RedisServer) -> None:
     statuses: list[int] = []
 
     async def answer(client: httpx.AsyncClient, entry: dict[str, Any]) -> None:
@@ -91,7 +91,7 @@ async def test_of_a_thousand_answered_over_http_none_is_lost_and_none_answered_t
     assert sorted(statuses) == [200] * 1_000 + [409] * 1_000
 
 
-async def test_the_pages_of_a_killed_worker_say_that_it_is_over(redis: RedisServer) -> None:
+async def test_the_pages_of_a_killed_worker_say_that_it_has_stopped(redis: RedisServer) -> None:
     told: list[str] = []
 
     async def follow(client: httpx.AsyncClient) -> None:
@@ -121,7 +121,7 @@ async def _in(told: list[str], state: str) -> bool:
     return state in told
 
 
-async def test_what_waits_survives_a_redis_that_is_started_again(redis: RedisServer) -> None:
+async def test_pending_requests_survive_a_restart_of_redis(redis: RedisServer) -> None:
     async with front(redis) as client:
         with worker("ask", redis, 3) as asking:
             before = await until(lambda: _all(client, 3))

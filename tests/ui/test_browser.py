@@ -203,7 +203,7 @@ WAYS = {
 
 @HAS_SCRIPT
 @pytest.mark.parametrize("way", WAYS)
-async def test_all_thirteen_fields_of_a_real_server_are_filled_in_corrected_reviewed_and_sent(
+async def test_all_fields_of_a_real_server_are_filled_in_corrected_reviewed_and_sent(
     way: str, has_script: bool
 ) -> None:
     fill, correct, send = WAYS[way]
@@ -228,7 +228,7 @@ async def test_all_thirteen_fields_of_a_real_server_are_filled_in_corrected_revi
 
 @HAS_SCRIPT
 @pytest.mark.parametrize("action", ["decline", "cancel"])
-async def test_a_real_server_hears_a_no(action: str, has_script: bool) -> None:
+async def test_a_real_server_receives_decline_and_cancel(action: str, has_script: bool) -> None:
     async with calling(has_script=has_script) as call:
         page = await call.desk.page()
         await page.click(f"button[value={action}]")
@@ -236,7 +236,7 @@ async def test_a_real_server_hears_a_no(action: str, has_script: bool) -> None:
         assert await call.result() == {"action": action}
 
 
-async def test_closing_the_page_is_a_cancel() -> None:
+async def test_closing_the_page_cancels_the_request() -> None:
     async with calling() as call:
         page = await call.desk.page()
         await page.wait_for_selector("[data-countdown]:has-text('Expires in')")
@@ -244,7 +244,7 @@ async def test_closing_the_page_is_a_cancel() -> None:
         assert await call.result() == {"action": "cancel"}
 
 
-async def test_going_elsewhere_is_a_cancel_too() -> None:
+async def test_leaving_the_page_cancels_the_request() -> None:
     async with sitting() as desk, asking(desk) as question:
         page = await desk.page()
         await page.goto("about:blank")
@@ -253,7 +253,7 @@ async def test_going_elsewhere_is_a_cancel_too() -> None:
     assert (answer.action, answer.by, answer.reason) == ("cancel", "user", "the page was closed")
 
 
-async def test_a_page_that_is_loaded_again_changed_or_left_for_a_step_is_not_closed() -> None:
+async def test_reloading_the_page_or_taking_a_step_does_not_cancel_the_request() -> None:
     async with sitting() as desk, asking(desk) as question:
         page = await desk.page()
         for _ in range(2):
@@ -270,7 +270,7 @@ async def test_a_page_that_is_loaded_again_changed_or_left_for_a_step_is_not_clo
 
 
 @HAS_SCRIPT
-async def test_a_url_is_shown_agreed_to_and_only_then_linked(has_script: bool) -> None:
+async def test_a_url_of_a_real_server_is_linked_only_after_consent(has_script: bool) -> None:
     async with calling(URL_TOOL, has_script, message="Please sign in", url=URL) as call:
         page = await call.desk.page()
         assert await page.inner_text(".url") == URL
@@ -285,7 +285,7 @@ async def test_a_url_is_shown_agreed_to_and_only_then_linked(has_script: bool) -
 
 
 @pytest.mark.parametrize("action", ["decline", "cancel"])
-async def test_a_url_is_refused(action: str) -> None:
+async def test_a_url_is_declined_or_cancelled(action: str) -> None:
     async with calling(URL_TOOL, message="Please sign in", url=URL) as call:
         page = await call.desk.page()
         await page.click(f"button[value={action}]")
@@ -293,7 +293,7 @@ async def test_a_url_is_refused(action: str) -> None:
 
 
 @HAS_SCRIPT
-async def test_a_page_whose_time_is_over_says_so(has_script: bool) -> None:
+async def test_the_page_of_an_expired_request_says_so(has_script: bool) -> None:
     async with sitting(java_script_enabled=has_script) as desk, asking(desk, answer_timeout=2.0) as question:
         page = await desk.page()
         await page.wait_for_selector("h1:has-text('closed')")
@@ -305,7 +305,7 @@ async def test_a_page_whose_time_is_over_says_so(has_script: bool) -> None:
 
 
 @HAS_SCRIPT
-async def test_a_page_whose_question_is_no_longer_asked_says_so(has_script: bool) -> None:
+async def test_the_page_of_a_withdrawn_request_says_so(has_script: bool) -> None:
     async with sitting(java_script_enabled=has_script) as desk, asking(desk) as question:
         page = await desk.page()
         if has_script:
@@ -318,7 +318,7 @@ async def test_a_page_whose_question_is_no_longer_asked_says_so(has_script: bool
         assert "no longer needs an answer" in await page.inner_text("main")
 
 
-async def test_two_questions_at_once_have_a_page_each_and_one_server() -> None:
+async def test_two_requests_have_a_page_each_and_one_server() -> None:
     async with sitting() as desk, asking(desk) as first, asking(desk) as second:
         pages = [await desk.page(), await desk.page()]
         hosts = {page.url.split("/")[2] for page in pages}
@@ -336,7 +336,7 @@ async def test_two_questions_at_once_have_a_page_each_and_one_server() -> None:
     assert names == {"Ann", "Bob"}
 
 
-async def test_five_questions_at_once_have_four_pages_and_the_fifth_its_turn() -> None:
+async def test_of_five_requests_four_have_a_page_and_one_waits() -> None:
     async with sitting() as desk, anyio.create_task_group() as group:
         questions = [Question() for _ in range(5)]
         handler = BrowserHandler(open_file=desk.open_file)
@@ -357,7 +357,7 @@ async def test_five_questions_at_once_have_four_pages_and_the_fifth_its_turn() -
     assert sorted(answer.action for answer in answers) == ["cancel"] * 4 + ["decline"]
 
 
-async def test_never_again_is_offered_where_it_may_be() -> None:
+async def test_block_is_offered_only_if_the_request_allows_it() -> None:
     request = parse_request(NAME, server="mail").model_copy(update={"can_block": True})
     async with sitting() as desk, asking(desk, request) as question:
         page = await desk.page()
@@ -367,7 +367,7 @@ async def test_never_again_is_offered_where_it_may_be() -> None:
     assert (answer.action, answer.block_server) == ("decline", True)
 
 
-async def test_what_looks_like_a_secret_is_sent_only_after_a_warning() -> None:
+async def test_sensitive_data_is_sent_only_after_a_warning() -> None:
     async with sitting() as desk, asking(desk) as question:
         page = await desk.page()
         await page.fill("#f0", "ghp_16C7e42F292c6912E7710c838347Ae178B4a")
@@ -380,7 +380,7 @@ async def test_what_looks_like_a_secret_is_sent_only_after_a_warning() -> None:
     assert (answer.action, answer.confirmed) == ("accept", True)
 
 
-async def test_axe_finds_nothing_on_any_page_light_or_dark() -> None:
+async def test_axe_reports_no_violations_on_any_page_light_or_dark() -> None:
     found: list[Any] = []
     wrong = form_params(
         {
@@ -432,7 +432,7 @@ async def test_axe_finds_nothing_on_any_page_light_or_dark() -> None:
     assert found == []
 
 
-async def test_nothing_is_left_behind() -> None:
+async def test_no_file_thread_or_process_remains() -> None:
     async with sitting() as desk:
         async with asking(desk) as question:
             await (await desk.page()).click("text=Decline")

@@ -153,7 +153,7 @@ async def test_scripts_of_another_origin_read_and_send_nothing_even_if_they_know
         await still_waits_and_can_be_answered(page, question)
 
 
-async def test_a_name_that_is_bound_to_this_computer_finds_nothing() -> None:
+async def test_a_rebound_domain_name_finds_nothing() -> None:
     async with opened(MAPPED) as (context, page, question):
         other = await context.new_page()
         for name in ("evil.test", "localhost"):
@@ -182,7 +182,7 @@ async def test_the_page_is_not_framed(site: str, tag: str) -> None:
 
 
 @pytest.mark.parametrize("has_csp", [True, False])
-async def test_what_a_server_writes_runs_nowhere(has_csp: bool) -> None:
+async def test_server_text_is_never_executed(has_csp: bool) -> None:
     choices = [{"const": EVIL, "title": EVIL}, {"const": "b", "title": "b"}]
     properties = {
         "name": {"type": "string", "title": EVIL, "description": EVIL, "default": EVIL},
@@ -201,7 +201,7 @@ async def test_what_a_server_writes_runs_nowhere(has_csp: bool) -> None:
         assert (await question.over()).action == "decline"
 
 
-async def test_what_got_past_the_escaping_would_still_not_run() -> None:
+async def test_unescaped_server_text_would_not_be_executed() -> None:
     async with opened() as (_, page, question):
         await page.evaluate("(evil) => document.body.insertAdjacentHTML('beforeend', evil)", EVIL)
         await page.evaluate(
@@ -227,7 +227,7 @@ async def test_no_cookie_is_set_and_none_reaches_another_port() -> None:
     assert not [headers for headers in seen if "Cookie" in headers]
 
 
-async def test_no_other_site_hears_the_path() -> None:
+async def test_no_other_site_receives_the_path() -> None:
     with attacker("<title>e</title>") as (port, seen):
         url = {"mode": "url", "message": "Go", "url": f"http://127.0.0.1:{port}/x", "elicitationId": "e"}
         from mcp_elicit_client import UrlRules
@@ -412,7 +412,7 @@ POSTS: dict[str, list[tuple[str, str]]] = {
 
 
 @pytest.mark.parametrize("headers", POSTS.values(), ids=POSTS)
-async def test_what_is_not_sent_by_the_page_itself_is_refused(headers: Any) -> None:
+async def test_requests_that_the_page_itself_did_not_send_are_refused(headers: Any) -> None:
     async with waiting() as (page, path):
         host = urlsplit(page.origin).netloc
         named = [(name, value.format(host=host, port=host.partition(":")[2])) for name, value in headers]
@@ -455,7 +455,7 @@ async def test_the_token_opens_the_page_once_and_only_for_a_page() -> None:
         assert b" 404 " in await request(page, "GET", f"/{page.token}", [host])
 
 
-async def test_every_reply_forbids_frames_caches_and_foreign_scripts() -> None:
+async def test_every_response_forbids_frames_caches_and_foreign_scripts() -> None:
     async with waiting() as (page, path):
         connection = http.client.HTTPConnection(urlsplit(page.origin).netloc)
         for where in (path, "/nothing", f"/{page.key}/static/inbox.js", f"/{page.token}"):
@@ -472,7 +472,7 @@ async def test_every_reply_forbids_frames_caches_and_foreign_scripts() -> None:
         connection.close()
 
 
-async def test_it_listens_on_no_other_address() -> None:
+async def test_the_server_listens_on_no_other_address() -> None:
     async with waiting() as (page, _):
         port = urlsplit(page.origin).port
         table = Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()

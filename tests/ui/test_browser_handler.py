@@ -78,7 +78,7 @@ async def ask(visitor: Visitor, into: list[Answer], request: Any = REQUEST, **op
     into.append(await BrowserHandler(open_file=visitor.open_file, **options)(request))
 
 
-async def test_a_question_is_answered_and_nothing_is_left() -> None:
+async def test_a_request_is_answered_and_no_file_or_thread_remains() -> None:
     before = set(threading.enumerate())
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
@@ -107,7 +107,7 @@ async def test_a_question_is_answered_and_nothing_is_left() -> None:
     assert not [thread for thread in set(threading.enumerate()) - before if "mcp-elicit" in thread.name]
 
 
-async def test_the_answered_page_has_its_style_and_its_question_is_gone_from_memory() -> None:
+async def test_the_answered_page_has_its_style_and_its_request_is_deleted() -> None:
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
         group.start_soon(ask, visitor, answers)
@@ -122,7 +122,7 @@ async def test_the_answered_page_has_its_style_and_its_question_is_gone_from_mem
     assert not serving.store._requests
 
 
-async def test_being_cancelled_withdraws_the_question_and_removes_the_file() -> None:
+async def test_cancellation_withdraws_the_request_and_removes_the_file() -> None:
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
         group.start_soon(ask, visitor, answers)
@@ -134,7 +134,7 @@ async def test_being_cancelled_withdraws_the_question_and_removes_the_file() -> 
     assert answers == []
 
 
-async def test_a_deadline_counts_and_its_page_says_so() -> None:
+async def test_a_request_expires_at_its_deadline_and_the_page_says_so() -> None:
     visitor, answers = Visitor(), list[Answer]()
     request = REQUEST.model_copy(update={"deadline": datetime.now(timezone.utc) + timedelta(seconds=2)})
     async with anyio.create_task_group() as group:
@@ -147,7 +147,7 @@ async def test_a_deadline_counts_and_its_page_says_so() -> None:
     assert (answers[0].action, answers[0].by) == ("cancel", "timeout")
 
 
-async def test_the_address_is_told_where_nothing_can_be_opened(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_url_is_shown_if_no_browser_can_be_opened(capsys: pytest.CaptureFixture[str]) -> None:
     visitor, answers = Visitor(opens=False), list[Answer]()
     async with anyio.create_task_group() as group:
         group.start_soon(ask, visitor, answers)
@@ -162,7 +162,7 @@ async def test_the_address_is_told_where_nothing_can_be_opened(capsys: pytest.Ca
     assert answers[0].action == "cancel"
 
 
-async def test_the_address_is_told_if_what_took_the_file_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_url_is_shown_if_the_browser_does_not_open_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser, "START_TIMEOUT", 0.05)
     told: list[str] = []
     visitor, answers = Visitor(), list[Answer]()
@@ -176,7 +176,7 @@ async def test_the_address_is_told_if_what_took_the_file_opens_nothing(monkeypat
 
 
 @pytest.mark.parametrize("fails", [False, True])
-async def test_where_nothing_opens_it_and_nobody_is_told_it_is_a_cancel(fails: bool) -> None:
+async def test_a_request_that_cannot_be_shown_is_cancelled(fails: bool) -> None:
     async def open_file(_: Path) -> bool:
         if fails:
             raise RuntimeError("no desktop")
@@ -186,12 +186,12 @@ async def test_where_nothing_opens_it_and_nobody_is_told_it_is_a_cancel(fails: b
     assert (answer.action, answer.by) == ("cancel", "unattended")
 
 
-async def test_a_folder_that_is_not_there_is_a_cancel(tmp_path: Path) -> None:
+async def test_a_missing_directory_cancels_the_request(tmp_path: Path) -> None:
     answer = await BrowserHandler(open_file=Visitor().open_file, directory=tmp_path / "nothing")(REQUEST)
     assert (answer.action, answer.by) == ("cancel", "error")
 
 
-async def test_a_server_that_fails_is_a_cancel_and_the_next_question_has_another(
+async def test_a_failing_server_cancels_the_request_and_the_next_one_has_another_server(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     visitor, answers = Visitor(), list[Answer]()
@@ -216,14 +216,14 @@ async def test_a_server_that_fails_is_a_cancel_and_the_next_question_has_another
     assert answers[1].action == "decline"
 
 
-async def test_the_file_is_put_where_the_host_says(tmp_path: Path) -> None:
+async def test_the_file_is_written_to_the_directory_of_the_host(tmp_path: Path) -> None:
     visitor = Visitor(opens=False)
     await BrowserHandler(open_file=visitor.open_file, directory=tmp_path, show_url=None)(REQUEST)
     assert visitor.files[0].is_relative_to(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_page_that_leaves_is_closed_and_one_that_comes_back_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_page_that_is_left_is_closed_unless_it_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tab, "RELOAD_TIMEOUT", 1.0)
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
@@ -240,7 +240,7 @@ async def test_a_page_that_leaves_is_closed_and_one_that_comes_back_is_not(monke
     assert (answers[0].action, answers[0].by, answers[0].reason) == ("cancel", "user", "the page was closed")
 
 
-async def test_questions_of_several_threads_and_event_loops_share_a_server() -> None:
+async def test_requests_of_several_threads_and_event_loops_share_a_server() -> None:
     visitor, answers = Visitor(), list[Answer]()
     backend = ["asyncio", "trio", "asyncio"]
 
@@ -259,7 +259,7 @@ async def test_questions_of_several_threads_and_event_loops_share_a_server() -> 
     assert sorted(answer.content["name"] for answer in answers if answer.content) == sorted(urls)  # type: ignore[type-var]
 
 
-async def test_the_page_of_one_question_shows_no_other() -> None:
+async def test_the_page_of_one_request_shows_no_other() -> None:
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
         group.start_soon(ask, visitor, answers)
@@ -274,7 +274,7 @@ async def test_the_page_of_one_question_shows_no_other() -> None:
         group.cancel_scope.cancel()
 
 
-async def test_who_waits_in_line_is_let_in_in_turn_or_leaves_it() -> None:
+async def test_the_semaphore_admits_tasks_in_order_and_lets_them_leave() -> None:
     semaphore = FairSemaphore(1, 2)
     came: list[int] = []
     leave = [anyio.Event() for _ in range(3)]
@@ -304,7 +304,7 @@ async def test_who_waits_in_line_is_let_in_in_turn_or_leaves_it() -> None:
     assert await semaphore.acquire()
 
 
-async def test_a_question_whose_turn_comes_too_late_is_a_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_request_that_waits_too_long_for_a_page_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PROCESS, "semaphore", FairSemaphore(0, 1))
     visitor = Visitor()
     answers: list[Answer] = []
@@ -358,7 +358,7 @@ def test_a_process_that_ends_right_after_the_answer_still_shows_that_it_was_sent
     assert (sorted(ran.stdout.split()), ran.stderr, ran.returncode) == (["True", "accept"], "", 0)
 
 
-def test_a_process_that_ends_while_a_question_is_open_leaves_no_file() -> None:
+def test_a_process_that_ends_during_a_request_leaves_no_file() -> None:
     code = """
 async def never(path): return True
 async def main():
@@ -372,7 +372,7 @@ anyio.run(BrowserHandler(open_file=fails), request())
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_fork_has_a_server_of_its_own_and_leaves_the_parents_alone() -> None:
+def test_a_forked_process_starts_another_server() -> None:
     code = """
 import os
 async def main():
@@ -411,13 +411,13 @@ anyio.run(main)
 
 
 @pytest.mark.parametrize("module", ["jinja2", "uvicorn"])
-def test_what_is_not_installed_is_named_when_the_handler_is_made(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+def test_a_missing_package_is_named_when_the_handler_is_created(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[browser\]"):
         BrowserHandler()
 
 
-def test_nothing_is_said_in_the_logs_of_a_host_that_knows_uvicorn() -> None:
+def test_the_server_writes_nothing_to_the_logs_of_the_host() -> None:
     code = """
 import logging
 logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(name)s %(message)s")
@@ -443,7 +443,7 @@ visit(Path(unquote(sys.argv[1].removeprefix("file://"))))
 
 
 @pytest.mark.parametrize("wish", ["option", "environment"])
-def test_the_command_asks_in_the_browser(tmp_path: Path, wish: str) -> None:
+def test_the_command_shows_the_request_in_the_browser(tmp_path: Path, wish: str) -> None:
     program = tmp_path / "browser"
     program.write_text(_BROWSER.format(python=sys.executable, path=sys.path, code=_ASK))
     program.chmod(0o700)
@@ -464,7 +464,7 @@ def test_the_command_asks_in_the_browser(tmp_path: Path, wish: str) -> None:
     assert (ran.stdout, ran.returncode) == ('{"action": "accept", "content": {}}\n', 0), ran.stderr
 
 
-def test_the_command_names_what_is_not_installed(
+def test_the_command_names_the_missing_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)

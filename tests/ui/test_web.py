@@ -144,7 +144,7 @@ GOOD = {"f0": "Ann", "f6": "yes", "f9": ["0", "2"]}
 # --- JSON
 
 
-async def test_a_question_is_listed_shown_and_answered_as_json(web: Web) -> None:
+async def test_a_request_is_listed_shown_and_answered_as_json(web: Web) -> None:
     async with web.asked() as question:
         listed = (await web.client.get("/")).json()
         shown = (await web.client.get(f"/{question.id}")).json()
@@ -183,7 +183,7 @@ async def test_a_bad_body_changes_nothing(web: Web, body: bytes) -> None:
     assert (reply.status_code, state) == (400, "pending")
 
 
-async def test_the_description_names_every_endpoint(web: Web) -> None:
+async def test_the_openapi_description_contains_every_endpoint(web: Web) -> None:
     described = (await web.client.get("/openapi.json")).json()
 
     assert set(described["paths"]) == {"/", "/history", "/events", "/{id}"}
@@ -198,7 +198,7 @@ async def test_the_description_names_every_endpoint(web: Web) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/history", "/events", "/openapi.json", "/{id}"])
 @pytest.mark.parametrize("user", ["", None])
-async def test_nobody_who_is_not_signed_in_sees_anything(web: Web, path: str, user: str | None) -> None:
+async def test_without_a_signed_in_user_nothing_is_shown(web: Web, path: str, user: str | None) -> None:
     del web.client.headers["x-user"]
     async with web.asked() as question:
         headers = {} if user is None else {"x-user": user}
@@ -209,7 +209,7 @@ async def test_nobody_who_is_not_signed_in_sees_anything(web: Web, path: str, us
     assert "Where to?" not in as_json.text + as_page.html
 
 
-async def test_others_find_what_is_not_there(web: Web) -> None:
+async def test_a_request_of_another_user_looks_like_a_missing_one(web: Web) -> None:
     async with web.asked() as question:
         bob = {"x-user": "bob"}
         replies = [
@@ -266,7 +266,7 @@ async def test_forms_of_other_sites_are_refused(web: Web, headers: dict[str, str
     assert state == ("answered" if status == 200 else "pending")
 
 
-async def test_a_proxy_may_hide_the_host_if_the_application_says_so() -> None:
+async def test_forms_from_other_origins_of_the_host_are_accepted() -> None:
     app = inbox_app(Inbox(MemoryStore()), lambda _: "ann", origins=["https://front.example"])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://inner:8000") as client:
         statuses = [
@@ -277,7 +277,7 @@ async def test_a_proxy_may_hide_the_host_if_the_application_says_so() -> None:
     assert statuses == [404, 403]
 
 
-async def test_a_body_that_is_too_long_is_not_read(web: Web) -> None:
+async def test_a_body_above_the_limit_is_not_read(web: Web) -> None:
     async with web.asked() as question:
         named = await web.client.post(f"/{question.id}", content=b" " * 5_000_000, headers=OWN)
         headers = [(b"host", b"app.example"), (b"content-type", b"application/json"), (b"x-user", b"ann")]
@@ -298,7 +298,7 @@ async def test_a_body_that_is_too_long_is_not_read(web: Web) -> None:
     assert (named.status_code, statuses[0], read) == (413, 413, 5)
 
 
-async def test_every_reply_has_the_headers(web: Web) -> None:
+async def test_every_response_has_the_security_headers(web: Web) -> None:
     async with web.asked() as question:
         replies = [
             await web.client.get(path, headers=PAGE)
@@ -359,7 +359,7 @@ async def test_a_form_is_filled_in_reviewed_and_sent(web: Web) -> None:
     assert "closed" in (await web.get(f"/{question.id}")).text
 
 
-async def test_what_nobody_touched_is_left_out_and_a_yes_is_never_given_beforehand(web: Web) -> None:
+async def test_untouched_fields_are_omitted_and_yes_is_never_preselected(web: Web) -> None:
     async with web.asked() as question:
         page = await web.get(f"/{question.id}")
         chosen = {(box["name"], box["value"]) for box in page.all("input") if "checked" in box}
@@ -395,7 +395,7 @@ async def test_errors_are_shown_beside_the_fields_and_in_a_summary_with_links(we
 
 
 @pytest.mark.parametrize(("action", "said"), [("decline", "You declined"), ("cancel", "You cancelled")])
-async def test_a_no_needs_no_values(web: Web, action: str, said: str) -> None:
+async def test_decline_and_cancel_need_no_values(web: Web, action: str, said: str) -> None:
     async with web.asked() as question:
         page = await web.fill(question, action, f0="A")
         answer = await question.over()
@@ -404,7 +404,7 @@ async def test_a_no_needs_no_values(web: Web, action: str, said: str) -> None:
     assert (answer.action, answer.block_server) == (action, False)
 
 
-async def test_never_again_is_offered_where_it_may_be(web: Web) -> None:
+async def test_block_is_offered_only_if_the_request_allows_it(web: Web) -> None:
     request = parse_request(FORM, server="mail").model_copy(update={"can_block": True})
     async with web.asked() as question:
         assert "block" not in (await web.get(f"/{question.id}")).buttons
@@ -415,7 +415,7 @@ async def test_never_again_is_offered_where_it_may_be(web: Web) -> None:
         assert (answer.action, answer.block_server) == ("decline", True)
 
 
-async def test_a_url_is_shown_whole_with_its_domain_marked_and_linked_only_after_consent(web: Web) -> None:
+async def test_a_url_is_shown_in_full_and_linked_only_after_consent(web: Web) -> None:
     async with web.asked(URL) as question:
         page = await web.get(f"/{question.id}")
         assert page.buttons == ["accept", "decline", "cancel"]
@@ -427,14 +427,14 @@ async def test_a_url_is_shown_whole_with_its_domain_marked_and_linked_only_after
         assert (await question.over()).action == "accept"
 
 
-async def test_where_there_is_a_warning_the_way_out_comes_first(web: Web) -> None:
+async def test_decline_is_the_main_button_for_a_url_with_warnings(web: Web) -> None:
     async with web.asked({**URL, "url": "https://xn--pypal-4ve.example/"}) as question:
         page = await web.get(f"/{question.id}")
         assert page.buttons == ["decline", "cancel", "accept"]
         assert [each["value"] for each in page.all("button") if "main" in each.get("class", "")] == ["decline"]
 
 
-async def test_where_the_server_looks_at_once_the_answer_waits_until_the_visit_is_over(web: Web) -> None:
+async def test_an_answer_that_reports_completion_is_sent_after_the_visit(web: Web) -> None:
     async with web.asked(URL, protocol_version="2026-07-28") as question:
         assert (await web.get(f"/{question.id}")).buttons == ["open", "decline", "cancel"]
         visit = await web.fill(question, "open")
@@ -445,7 +445,7 @@ async def test_where_the_server_looks_at_once_the_answer_waits_until_the_visit_i
         assert (await question.over()).action == "accept"
 
 
-async def test_a_visit_that_the_server_does_not_find_finished_is_asked_for_again_and_told_so(web: Web) -> None:
+async def test_the_page_says_if_the_server_reports_an_unfinished_visit(web: Web) -> None:
     for visits in (0, 1):
         request = parse_request(URL, server="mail").model_copy(update={"previous_visits": visits})
         async with web.asked(request) as question:
@@ -454,7 +454,7 @@ async def test_a_visit_that_the_server_does_not_find_finished_is_asked_for_again
             await web.fill(question, "decline")
 
 
-async def test_a_stale_page_and_a_second_click_are_told_so(web: Web) -> None:
+async def test_a_late_answer_gets_the_page_of_the_closed_request(web: Web) -> None:
     async with web.asked() as question:
         await web.fill(question, "accept", **GOOD)
         pages = [await web.fill(question, step, **GOOD) for step in ("accept", "review", "decline")]
@@ -476,7 +476,7 @@ async def test_a_bad_form_changes_nothing(web: Web, body: bytes) -> None:
     assert (reply.status_code, state) == (400, "pending")
 
 
-async def test_what_a_server_writes_is_neither_markup_nor_link(web: Web) -> None:
+async def test_server_text_is_neither_markup_nor_link(web: Web) -> None:
     choices = {"type": "string", "oneOf": [{"const": EVIL, "title": EVIL}, {"const": "b", "title": "b"}]}
     properties = {
         EVIL: {"type": "string", "title": EVIL, "description": EVIL, "default": EVIL, "minLength": 500},
@@ -521,7 +521,7 @@ async def test_every_control_has_a_label_and_every_reference_its_target(web: Web
             assert "data-filter" in page.all("select", id="f8")[0]
 
 
-async def test_a_form_without_fields_is_a_question(web: Web) -> None:
+async def test_a_form_without_fields_is_sent_without_a_review(web: Web) -> None:
     async with web.asked({"message": "Go on?"}) as question:
         assert (await web.get(f"/{question.id}")).buttons == ["accept", "decline", "cancel"]
         await web.fill(question, "accept")
@@ -563,7 +563,7 @@ MOMENTS = form_params(
         ({"f0": "2026-12-24T29:30", "f0-zone": "Z"}, None),
     ],
 )
-async def test_a_time_has_the_browsers_own_control_and_its_zone_beside_it(
+async def test_a_time_has_the_control_of_the_browser_and_a_list_of_time_zones(
     web: Web, filled: dict[str, str], content: Any
 ) -> None:
     async with web.asked(MOMENTS) as question:
@@ -582,7 +582,7 @@ async def test_a_time_has_the_browsers_own_control_and_its_zone_beside_it(
             assert (await question.over()).content == content
 
 
-async def test_hints_tell_every_limit_and_what_the_server_suggests(web: Web) -> None:
+async def test_hints_contain_every_limit_and_mark_suggested_values(web: Web) -> None:
     properties = {
         "a": {"type": "integer", "minimum": 0.5, "maximum": 9.5, "multipleOf": 2, "default": 4},
         "b": {"type": "number", "exclusiveMinimum": 1, "exclusiveMaximum": 2},
@@ -610,7 +610,7 @@ async def test_hints_tell_every_limit_and_what_the_server_suggests(web: Web) -> 
     assert "Optional fields can stay empty." in page.text
 
 
-async def test_up_to_seven_options_are_radio_buttons_and_leaving_out_is_always_in_sight(web: Web) -> None:
+async def test_up_to_seven_options_are_radio_buttons_and_omitting_is_always_visible(web: Web) -> None:
     properties = {f"p{count}": {"type": "string", "enum": [str(at) for at in range(count)]} for count in (7, 8)}
     async with web.asked(form_params({"properties": properties})) as question:
         page = await web.get(f"/{question.id}")
@@ -620,7 +620,7 @@ async def test_up_to_seven_options_are_radio_buttons_and_leaving_out_is_always_i
     assert page.all("fieldset")[0]["role"] == "radiogroup"
 
 
-async def test_an_answer_that_looks_like_a_secret_is_confirmed_in_the_review(web: Web) -> None:
+async def test_sensitive_data_is_confirmed_in_the_review(web: Web) -> None:
     async with web.asked() as question:
         clean = await web.fill(question, "review", **GOOD)
         assert not clean.all("input", name="confirmed")
@@ -634,7 +634,7 @@ async def test_an_answer_that_looks_like_a_secret_is_confirmed_in_the_review(web
         assert (await question.over()).confirmed
 
 
-async def test_without_a_script_a_page_is_loaded_again_when_its_time_is_over(web: Web) -> None:
+async def test_without_javascript_a_page_is_reloaded_when_its_request_expires(web: Web) -> None:
     async with web.asked() as question:
         page = await web.get(f"/{question.id}")
         again = re.findall(r'<noscript><meta http-equiv="refresh" content="(\d+)"></noscript>', page.html)
@@ -643,7 +643,7 @@ async def test_without_a_script_a_page_is_loaded_again_when_its_time_is_over(web
         assert "refresh" not in (await web.get(f"/{question.id}")).html
 
 
-async def test_a_page_by_itself_leads_to_no_list() -> None:
+async def test_the_page_of_a_single_request_has_no_link_to_a_list() -> None:
     inbox = Inbox(MemoryStore())
     app = inbox_app(inbox, lambda _: "ann", single_request=True)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HOST) as client:
@@ -689,7 +689,7 @@ async def test_typed_text_means_the_same_as_in_other_user_interfaces(web: Web) -
 # --- events
 
 
-async def test_events_tell_what_waits_and_what_becomes_of_it_until_the_browser_leaves(web: Web) -> None:
+async def test_events_contain_pending_requests_and_changes_until_the_client_disconnects(web: Web) -> None:
     told: list[str] = []
     leaves = anyio.Event()
     scope = {
@@ -750,7 +750,7 @@ IN_A_BROWSER = pytest.mark.parametrize("anyio_backend", ["asyncio"])
 
 @IN_A_BROWSER
 @pytest.mark.parametrize("has_script", [True, False])
-async def test_a_form_is_filled_in_by_keyboard_alone(web: Web, has_script: bool) -> None:
+async def test_a_form_is_filled_in_with_the_keyboard_only(web: Web, has_script: bool) -> None:
     fields = {"name": {"type": "string", "title": "Name", "minLength": 2}, "sure": {"type": "boolean"}}
     params = form_params({"properties": fields, "required": ["name", "sure"]})
     async with web.asked(params) as question, browsing(web, java_script_enabled=has_script) as page:
@@ -775,7 +775,7 @@ async def test_a_form_is_filled_in_by_keyboard_alone(web: Web, has_script: bool)
 
 
 @IN_A_BROWSER
-async def test_errors_are_shown_early_and_a_page_notices_an_answer_from_elsewhere(web: Web) -> None:
+async def test_errors_are_shown_early_and_an_answer_from_elsewhere_updates_the_page(web: Web) -> None:
     async with web.asked() as question, browsing(web) as page:
         await page.goto(f"/{question.id}")
         await page.fill("#f0", "A")
@@ -815,7 +815,7 @@ async def test_every_page_fits_a_narrow_screen(web: Web) -> None:
 
 
 @IN_A_BROWSER
-async def test_what_a_control_cannot_read_is_told_and_does_not_pass_for_left_out(web: Web) -> None:
+async def test_an_incomplete_value_is_an_error_and_not_omitted(web: Web) -> None:
     async with web.asked() as question, browsing(web, locale="en-US") as page:
         await page.goto(f"/{question.id}")
         await page.fill("#f0", "Ann")
@@ -833,7 +833,7 @@ async def test_what_a_control_cannot_read_is_told_and_does_not_pass_for_left_out
 
 
 @IN_A_BROWSER
-async def test_the_zone_of_the_computer_is_suggested_for_that_day_until_another_is_chosen(web: Web) -> None:
+async def test_the_time_zone_of_the_computer_is_suggested_until_another_is_selected(web: Web) -> None:
     async with web.asked(MOMENTS) as question, browsing(web, timezone_id="Europe/Berlin") as page:
         await page.goto(f"/{question.id}")
         at = page.locator("#f1-zone")
@@ -847,7 +847,7 @@ async def test_the_zone_of_the_computer_is_suggested_for_that_day_until_another_
 
 
 @IN_A_BROWSER
-async def test_a_long_list_is_filtered_by_typing_and_a_group_counts(web: Web) -> None:
+async def test_a_long_list_is_filtered_by_typing_and_selected_options_are_counted(web: Web) -> None:
     async with web.asked() as question, browsing(web) as page:
         await page.goto(f"/{question.id}")
         filtering = page.get_by_label("Filter options: country")
@@ -877,7 +877,7 @@ async def test_nothing_is_sent_in_the_first_half_second(web: Web) -> None:
 
 
 @IN_A_BROWSER
-async def test_texts_that_run_from_right_to_left_stand_on_the_right(web: Web) -> None:
+async def test_right_to_left_text_is_aligned_to_the_right(web: Web) -> None:
     drinks = {"type": "string", "title": "المشروب", "enum": ["شاي", "قهوة"]}
     params = form_params({"properties": {"a": {"type": "string", "title": "الاسم"}, "b": drinks}}, "كم عدد الضيوف؟")
     async with web.asked(params) as question, browsing(web) as page:
@@ -889,7 +889,7 @@ async def test_texts_that_run_from_right_to_left_stand_on_the_right(web: Web) ->
 
 
 @IN_A_BROWSER
-async def test_axe_finds_nothing(web: Web) -> None:
+async def test_axe_reports_no_violations(web: Web) -> None:
     found: list[Any] = []
     for params in (FORM, URL):
         async with web.asked(params) as question, browsing(web) as page:
@@ -904,7 +904,7 @@ async def test_axe_finds_nothing(web: Web) -> None:
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_templates_are_compiled_once_where_python_may_keep_what_it_compiles(
+async def test_compiled_templates_are_kept_where_python_keeps_bytecode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def write() -> str:
@@ -937,7 +937,7 @@ async def test_templates_are_compiled_once_where_python_may_keep_what_it_compile
 
 
 @pytest.mark.parametrize("module", ["jinja2", "starlette.applications"])
-async def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+async def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[browser\]"):
         inbox_app(Inbox(MemoryStore()), lambda _: None)
