@@ -294,7 +294,7 @@ async def test_a_url_is_declined_or_cancelled(action: str) -> None:
 
 @HAS_SCRIPT
 async def test_the_page_of_an_expired_request_says_so(has_script: bool) -> None:
-    async with sitting(java_script_enabled=has_script) as desk, asking(desk, answer_timeout=2.0) as question:
+    async with sitting(java_script_enabled=has_script) as desk, asking(desk, answer_timeout=6.0) as question:
         page = await desk.page()
         await page.wait_for_selector("h1:has-text('closed')")
         assert "This request has expired." in await page.inner_text("main")
@@ -418,12 +418,12 @@ async def test_axe_reports_no_violations_on_any_page_light_or_dark() -> None:
                 found += await violations(page)
                 assert (await question.over()).action == "accept"
             url = {"mode": "url", "message": "Pay", "url": "https://xn--pypal-4ve.example/", "elicitationId": "e"}
-            async with asking(desk, url, {"protocol": "2026-07-28"}) as question:
+            async with asking(desk, url, {"protocol_version": "2026-07-28"}) as question:
                 page = await desk.page()
                 found += await violations(page)
                 await until_it_takes_a_yes(page)
-                await page.click("button[value=accept]")
-                await page.wait_for_selector("text=I am done there")
+                await page.click("button[value=open]")
+                await page.wait_for_selector("text=I have finished")
                 found += await violations(page)
                 question.withdraw()
                 await page.wait_for_selector("h1:has-text('closed')")

@@ -89,7 +89,7 @@ async def test_a_request_is_answered_and_no_file_or_thread_remains() -> None:
             assert "Who?" in (await client.get(path)).text
             assert (await client.post(path, data={"action": "accept"})).status_code == 422
             done = await client.post(path, data={"action": "accept", "f0": "Ann"})
-            assert "Sent" in done.text
+            assert "Answer sent" in done.text
             # The path is dead as soon as the page has its style.
             with anyio.fail_after(10), contextlib.suppress(httpx.TransportError):  # or the server is gone already
                 while (await client.get(path)).status_code == 200:
