@@ -1,4 +1,4 @@
-"""Asked in one process, answered over HTTP in another, with a real Redis between them."""
+"""Requests of one process that are answered over HTTP in another, with a real Redis between them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 
 @pytest.fixture
+def backend() -> tuple[str, str]:
+    return ("asyncio", "redis")
+
+
+@pytest.fixture
 def redis(tmp_path: Path) -> Iterator[RedisServer]:
     server = RedisServer(tmp_path)
     yield server
@@ -43,7 +48,7 @@ def worker(part: str, redis: RedisServer, *more: Any) -> Iterator[subprocess.Pop
 
 @asynccontextmanager
 async def front(redis: RedisServer) -> AsyncIterator[httpx.AsyncClient]:
-    """A front end, signed in, of the process that serves."""
+    """Provide a client of a worker that serves the app."""
     with worker("serve", redis) as serving:
         assert serving.stdout is not None
         port = await anyio.to_thread.run_sync(serving.stdout.readline)
@@ -71,7 +76,7 @@ async def test_of_a_thousand_requests_over_http_none_is_lost_and_none_answered_t
     statuses: list[int] = []
 
     async def answer(client: httpx.AsyncClient, entry: dict[str, Any]) -> None:
-        # Somebody clicks twice, or two people answer.
+        # Each request is answered twice, as by a double click.
         for who in ("first", "second"):
             said = {"action": "accept", "content": {"a": f"{who} {entry['request']['message']}"}}
             statuses.append((await client.post(f"/{entry['id']}", json=said)).status_code)

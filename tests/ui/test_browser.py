@@ -1,4 +1,4 @@
-"""The page in the user's own browser: a real server asks, a real Chromium answers."""
+"""`BrowserHandler` with real servers and a real Chromium."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HAS_SCRIPT = pytest.mark.parametrize("has_script", [True, False], ids=["script",
 
 
 class Desk:
-    """A desktop, which is asked to open files, and a browser that does so."""
+    """A desktop that opens files in a browser."""
 
     def __init__(self, context: Any) -> None:
         self.context = context
@@ -46,7 +46,7 @@ class Desk:
         self._files.close()
 
     async def page(self) -> Any:
-        """Open what is to be opened next."""
+        """Open the next file."""
         with anyio.fail_after(30):
             path = await self._files.receive()
         page = await self.context.new_page()
@@ -95,7 +95,7 @@ async def asking(desk: Desk, params: Any = NAME, more: Any = None, **options: An
 
 
 class Call:
-    """A call of a real server, which asks while it is under way."""
+    """A call of a tool that sends a request."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
@@ -108,7 +108,7 @@ class Call:
         self._is_over.set()
 
     async def result(self) -> Any:
-        """What the server says that it got."""
+        """Return the answer that the server received."""
         with anyio.fail_after(30):
             await self._is_over.wait()
         start = self._text.index("{")
@@ -146,7 +146,7 @@ async def fill_by_keyboard(page: Any) -> None:
             await page.keyboard.press(key)
 
     await types("f0", FILLED_IN["name"])
-    await presses("f1", "ArrowDown")  # from Leave out to the first, Yes
+    await presses("f1", "ArrowDown")  # from "Do not provide" to the first option, "Yes"
     await types("f2", FILLED_IN["firstLine"])
     await types("f3", "ada@")
     await types("f4", FILLED_IN["homepage"])
@@ -261,7 +261,7 @@ async def test_reloading_the_page_or_taking_a_step_does_not_cancel_the_request()
             await page.fill("#f0", "Ann")
             await page.click("text=Review")
             await page.wait_for_selector("dl")
-            # Longer than a closed page is waited for.
+            # This is longer than `RELOAD_TIMEOUT`.
             await page.wait_for_timeout(3_400)
             await page.click("text=Back")
             await page.wait_for_selector("#f0")
@@ -311,7 +311,7 @@ async def test_the_page_of_a_withdrawn_request_says_so(has_script: bool) -> None
         if has_script:
             await page.wait_for_selector("[data-countdown]:has-text('Expires in')")
         question.withdraw()
-        if not has_script:  # it sees it at the next step
+        if not has_script:  # The page shows it after the next step.
             await page.fill("#f0", "Ann")
             await page.click("text=Review")
         await page.wait_for_selector("h1:has-text('closed')")
@@ -343,7 +343,7 @@ async def test_of_five_requests_four_have_a_page_and_one_waits() -> None:
         for question in questions:
             group.start_soon(question.ask, handler, NAME)
         pages = [await desk.page() for _ in range(4)]
-        # All of them can still be used: browsers have six connections, and each page keeps one.
+        # All pages still work: browsers have six connections, and each page keeps one.
         for page in pages:
             await page.fill("#f0", "Ann")
             await page.click("text=Review")

@@ -1,4 +1,4 @@
-"""The handler behind the page: one server, its threads and files, on both event loops."""
+"""`BrowserHandler` without a browser: its server, threads and files, on both event loops."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REQUEST = parse_request(NAME, server="mail")
 
 
 class Visitor:
-    """What a browser does with the file that it is to open, without one."""
+    """Takes the place of a browser that opens the file."""
 
     def __init__(self, *, opens: bool = True) -> None:
         self.files: list[Path] = []
@@ -60,7 +60,7 @@ class Visitor:
 
 @asynccontextmanager
 async def visiting(url: str) -> AsyncIterator[tuple[httpx.AsyncClient, str]]:
-    """Enter by the token; a client, and the path of the question."""
+    """Use the token, and provide a client and the path of the request."""
     origin = f"http://{urlsplit(url).netloc}"
     async with httpx.AsyncClient(base_url=origin, headers={**PAGE, "origin": origin}, trust_env=False) as client:
         entry = await client.get(url)
@@ -90,8 +90,8 @@ async def test_a_request_is_answered_and_no_file_or_thread_remains() -> None:
             assert (await client.post(path, data={"action": "accept"})).status_code == 422
             done = await client.post(path, data={"action": "accept", "f0": "Ann"})
             assert "Answer sent" in done.text
-            # The path is dead as soon as the page has its style.
-            with anyio.fail_after(10), contextlib.suppress(httpx.TransportError):  # or the server is gone already
+            # The path stops working once the page has its style.
+            with anyio.fail_after(10), contextlib.suppress(httpx.TransportError):  # The server may have ended.
                 while (await client.get(path)).status_code == 200:
                     await anyio.sleep(0.05)
     await serving_has_ended()
@@ -164,14 +164,14 @@ async def test_the_url_is_shown_if_no_browser_can_be_opened(capsys: pytest.Captu
 
 async def test_the_url_is_shown_if_the_browser_does_not_open_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser, "START_TIMEOUT", 0.05)
-    told: list[str] = []
+    shown: list[str] = []
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
-        group.start_soon(lambda: ask(visitor, answers, show_url=told.append))
+        group.start_soon(lambda: ask(visitor, answers, show_url=shown.append))
         with anyio.fail_after(10):
-            while not told:
+            while not shown:
                 await anyio.sleep(0.01)
-        assert told == [await visitor.url()]
+        assert shown == [await visitor.url()]
         group.cancel_scope.cancel()
 
 
@@ -199,7 +199,7 @@ async def test_a_failing_server_cancels_the_request_and_the_next_one_has_another
     def fail(*_: object) -> None:
         raise RuntimeError("no server today")
 
-    await serving_has_ended()  # that of another question
+    await serving_has_ended()  # the one of another test
     with monkeypatch.context() as patch:
         patch.setattr(access_control, "make_server", fail)
         with anyio.fail_after(10):
@@ -386,7 +386,7 @@ async def main():
         group.start_soon(ask)
         while not urls: await anyio.sleep(0.01)
         origin = re.findall(r'url=(http://[^/"]+)', urls[0].read_text())[0]
-        # Who forks while a thread imports has lost: that is so with every module.
+        # A fork while a thread imports a module would block the child.
         assert (await anyio.to_thread.run_sync(lambda: httpx.get(origin, trust_env=False))).status_code == 404
         child = os.fork()
         if child == 0:
@@ -406,7 +406,7 @@ async def main():
 anyio.run(main)
 """
     ran = run(code, PYTHONWARNINGS="ignore")
-    # The child has ended at once: whether its page saw that is left open.
+    # The child has ended at once, so its page may not have shown the end.
     assert {"child accept", "parent decline"} <= set(ran.stdout.splitlines()), ran.stderr
 
 

@@ -1,4 +1,4 @@
-"""The inbox in the browser: JSON, pages, and what other sites try."""
+"""`inbox_app`: JSON, pages, and attacks by other sites."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ EVIL = '<script>alert(1)</script><a href="https://evil.example/">x</a>'
 
 
 class Seen(HTMLParser):
-    """What is on a page."""
+    """The parsed HTML of a page."""
 
     def __init__(self, reply: httpx.Response) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class Question:
 
 
 class Web:
-    """The app, somebody signed in, and an inbox behind it."""
+    """The app, its inbox and a client with a signed-in user."""
 
     def __init__(self, client: httpx.AsyncClient, inbox: Inbox, app: Any) -> None:
         self.client = client
@@ -593,7 +593,7 @@ async def test_hints_contain_every_limit_and_mark_suggested_values(web: Web) -> 
     async with web.asked(form_params({"properties": properties})) as question:
         page = await web.get(f"/{question.id}")
 
-    # Browsers count the steps of a number from its least value, which must be whole then.
+    # Browsers count the steps of a number from its minimum, which must be an integer then.
     assert {name: page.all("input", id="f0")[0][name] for name in ("min", "max", "step")} == {
         "min": "1",
         "max": "9",
@@ -690,7 +690,7 @@ async def test_typed_text_means_the_same_as_in_other_user_interfaces(web: Web) -
 
 
 async def test_events_contain_pending_requests_and_changes_until_the_client_disconnects(web: Web) -> None:
-    told: list[str] = []
+    sent: list[str] = []
     leaves = anyio.Event()
     scope = {
         "type": "http",
@@ -705,12 +705,12 @@ async def test_events_contain_pending_requests_and_changes_until_the_client_disc
         return {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
-        told.append(message.get("body", b"").decode())
+        sent.append(message.get("body", b"").decode())
 
     async def states(count: int) -> list[str]:
         with anyio.fail_after(10):
             while True:
-                found = re.findall(r'"state":"(\w+)"', "".join(told))
+                found = re.findall(r'"state":"(\w+)"', "".join(sent))
                 if len(found) >= count:
                     return found
                 await anyio.lowlevel.checkpoint()
@@ -722,8 +722,8 @@ async def test_events_contain_pending_requests_and_changes_until_the_client_disc
         assert await states(2) == ["pending", "answered"]
         leaves.set()
 
-    assert "event: entry\n" in "".join(told)
-    assert "Ann" not in "".join(told)
+    assert "event: entry\n" in "".join(sent)
+    assert "Ann" not in "".join(sent)
 
 
 # --- a real browser
@@ -731,7 +731,7 @@ async def test_events_contain_pending_requests_and_changes_until_the_client_disc
 
 @asynccontextmanager
 async def browsing(web: Web, **context: Any) -> AsyncIterator[Any]:
-    """A page of a real browser, and where the app is."""
+    """Provide a page of a real browser whose base URL is the app."""
     import uvicorn
 
     app = inbox_app(web.inbox, lambda _: "ann")
@@ -759,7 +759,7 @@ async def test_a_form_is_filled_in_with_the_keyboard_only(web: Web, has_script: 
             await page.keyboard.press(key)
         await page.wait_for_selector(".summary")
         assert "Enter at least 2 characters" in await page.inner_text(".summary")
-        # The summary is read first: its link leads to the field.
+        # The summary has the focus.  Its link leads to the field.
         for key in ("Tab", "Enter"):
             await page.keyboard.press(key)
         for key in ("Tab", "End", "n", "n", "Enter") if not page.url.endswith("#f0") else ("End", "n", "n", "Enter"):
@@ -793,7 +793,7 @@ async def test_every_page_fits_a_narrow_screen(web: Web) -> None:
     url = {**URL, "url": f"https://pay.shop.example/{'a' * 300}"}
 
     async def fits(page: Any) -> bool:
-        await page.wait_for_load_state()  # its style, too
+        await page.wait_for_load_state()  # with its style
         return bool(await page.evaluate("document.documentElement.scrollWidth") == 320)
 
     for params in (long, url):
@@ -854,7 +854,7 @@ async def test_a_long_list_is_filtered_by_typing_and_selected_options_are_counte
         await filtering.fill("C1")
         await filtering.press("Enter")
         shown = await page.evaluate("[...document.querySelectorAll('#f8 option')].filter((o) => !o.hidden).length")
-        assert shown == 4  # C1, C10, C11 and what is chosen: to leave it out
+        assert shown == 4  # C1, C10, C11 and the selected option "Do not provide"
         assert await page.locator("p[role=status]:has-text('4 of 13 options')").count() == 1
         await page.check("#f9-0")
         await page.check("#f9-2")
@@ -922,7 +922,7 @@ async def test_compiled_templates_are_kept_where_python_keeps_bytecode(
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     assert write() == first
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(kept) == 2  # the page and what it stands in
+    assert len(kept) == 2  # the page and its base template
     before = {path: path.stat().st_mtime_ns for path in kept}
     assert write() == first
     assert {path: path.stat().st_mtime_ns for path in kept} == before
