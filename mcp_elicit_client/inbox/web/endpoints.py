@@ -137,12 +137,14 @@ class Endpoints:
             raise EntryClosedError(entry.state)
         if step == "open":
             return self._pages.opened(entry)
-        errors = await self._errors(owner, entry, state) if step in ("review", "accept") else ()
-        if step == "change" or errors:
-            return self._pages.request(entry, filled, errors)
+        if step == "change":
+            return self._pages.request(entry, filled)
         if step == "review":
-            return self._pages.review(entry, filled)
-        await self._inbox.answer(
+            errors = await self._errors(owner, entry, state)
+            return self._pages.request(entry, filled, errors) if errors else self._pages.review(entry, filled)
+        if step == "accept" and state is not None and state.errors:
+            return self._pages.request(entry, filled, state.errors)
+        validation = await self._inbox.answer(
             owner,
             entry.id,
             "decline" if step == "block" else step,
@@ -150,6 +152,8 @@ class Endpoints:
             block_server=step == "block",
             confirmed="confirmed" in filled,
         )
+        if not validation:
+            return self._pages.request(entry, filled, validation.errors)
         return self._pages.answered(await self._inbox.get(owner, entry.id))
 
     async def _errors(self, owner: str, entry: Entry, state: FormState | None) -> tuple[FieldError, ...]:

@@ -31,6 +31,7 @@ from mcp_elicit_client.presentation.descriptions import (
     title_line,
 )
 from mcp_elicit_client.presentation.form_input import OMITTED
+from mcp_elicit_client.presentation.url_prompts import consent_prompt
 from mcp_elicit_client.typing import FormRequest, UrlRequest
 
 _REFUSALS = {
@@ -78,7 +79,7 @@ class Pages:
             return self.closed(entry)
         request = entry.read()
         if isinstance(request, UrlRequest):
-            return self._write("url.html", entry=entry, request=request)
+            return self._write("url.html", entry=entry, request=request, prompt=consent_prompt(request))
         controls = make_controls(request.form, self._catalog, filled, errors or ())
         names = request.form.by_name
         others = [self._catalog.error(error) for error in errors or () if error.field not in names]
