@@ -83,7 +83,8 @@ def test_equal_texts_are_equal_messages() -> None:
 
 def test_every_constant_is_used() -> None:
     names = {name for name in vars(messages) if name.isupper()}
-    source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py") if path.name != "messages.py")
+    files = [path for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html")) if path.name != "messages.py"]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in files)
     source += "\n".join(re.findall(r": (\w+),$", (PACKAGE / "presentation/messages.py").read_text(), re.MULTILINE))
 
     assert [name for name in sorted(names) if not re.search(rf"\b{name}\b", source)] == []
