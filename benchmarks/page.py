@@ -72,7 +72,7 @@ async def main():
         print(times[-1][0] - begun[0], times[-1][1] - begun[1])
 
 print(imported - begin, 0)
-{page}.UNTOLD = 0
+{page}.UNSEEN_TIMEOUT = 0
 asyncio.run(main())
 """
 _PAGE = "__import__('mcp_elicit_client.handlers.browser.tab', fromlist=['page'])"

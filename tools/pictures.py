@@ -23,7 +23,7 @@ from playwright.async_api import Browser, Page, async_playwright
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
-from mcp_elicit_client.handlers.terminal.interactive import ENGLISH, GERMAN
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from tests.support.tmux import Pane, window
 from tools.svg import svg
 
@@ -68,7 +68,6 @@ URL = {
     "elicitationId": "1",
 }
 REQUESTS = {"form": FORM, "arabic": ARABIC, "url": URL}
-CATALOGS = {"english": ENGLISH, "german": GERMAN}
 
 TITLES = {
     "form": "A form in the terminal: six fields, one of them open",
@@ -90,6 +89,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 _SCREEN = re.compile(r"(<!-- screen: (\w+) -->\n```text\n).*?(```\n)", re.DOTALL)
 _MAX_BYTES = 80_000
+_BUTTONS = {"review": "[Ctrl+S Send]", "consent": "[Show link]", "german": "[Ctrl+S Prüfen]"}
 
 Take: TypeAlias = Callable[[str], Awaitable[None]]
 
@@ -114,21 +114,22 @@ def screens() -> Iterator[tuple[str, str, str]]:
     with _prompt("url") as pane:
         yield _screen(pane, "consent", "order=17")
         _leave(pane)
-    with _prompt("form", "german") as pane:
+    with _prompt("form", "de") as pane:
         yield _screen(pane, "german", "As in your passport")
         _leave(pane)
 
 
-def _prompt(request: str, catalog: str = "english") -> Any:
+def _prompt(request: str, language: str = "en") -> Any:
     environment = {
         name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "MCP_ELICIT_UI", "COLORFGBG")
     }
-    command = [sys.executable, "-m", "tools.pictures", "--prompt", request, catalog]
+    command = [sys.executable, "-m", "tools.pictures", "--prompt", request, language]
     return window(command, environment, columns=80, rows=40, cwd=ROOT)
 
 
 def _screen(pane: Pane, name: str, expected: str) -> tuple[str, str, str]:
-    return name, pane.sees(expected, "Ctrl+C"), pane.coloured
+    button = _BUTTONS.get(name, "[Ctrl+S Review]")  # until it can be pressed, it says Wait
+    return name, pane.sees(expected, button), pane.coloured
 
 
 def _leave(pane: Pane) -> None:
@@ -241,9 +242,9 @@ def main() -> int:
     parser.add_argument("--prompt", nargs=2, metavar=("REQUEST", "CATALOG"), help="show a request in this terminal")
     arguments = parser.parse_args()
     if arguments.prompt:
-        name, catalog = arguments.prompt
+        name, language = arguments.prompt
         request = parse_request(REQUESTS[name], server="restaurant", tool="book_table")
-        asyncio.run(TerminalHandler(messages=CATALOGS[catalog])(request))
+        asyncio.run(TerminalHandler(messages=MessageCatalog.for_language(language))(request))
         return 0
     if arguments.directory is None:
         draw_terminal()

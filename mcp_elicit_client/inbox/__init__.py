@@ -6,8 +6,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, State
-from mcp_elicit_client.inbox.entries import Entry, EntryPage, request_schema
 from mcp_elicit_client.inbox.inbox import Inbox, InboxHandler
+from mcp_elicit_client.inbox.records import Entry, EntryPage, request_schema
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 
 if TYPE_CHECKING:

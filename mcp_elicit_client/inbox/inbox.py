@@ -14,8 +14,7 @@ from mcp_elicit_client.core.validation.content import ValidationResult, drop_nul
 from mcp_elicit_client.dispatch import settle_defaults, validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.encryption import make_cipher
-from mcp_elicit_client.inbox.entries import Entry, EntryPage
-from mcp_elicit_client.inbox.records import RecordCodec, is_id, parse_cursor
+from mcp_elicit_client.inbox.records import Entry, EntryPage, RecordCodec, is_id, parse_cursor
 from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
 from mcp_elicit_client.inbox.stores.protocol import Store
 from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls

@@ -1,39 +1,38 @@
-"""What somebody had typed when their question was withdrawn."""
+"""`Drafts`: what the user had entered when a request was withdrawn or cancelled."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
 
 from mcp_elicit_client.core.request import request_key
+from mcp_elicit_client.presentation.form_input import FieldInput
 from mcp_elicit_client.typing import FormRequest
 
-_KEPT = 8
-"""How many drafts are kept, the latest."""
+_MAX_DRAFTS = 8
 
 
 class Drafts:
     """
-    Keeps what was typed, in case the server asks the same again.
+    The latest drafts, in case a server sends the same request again.
 
-    In memory only, the latest few; never what is hidden while it is typed.
+    They are kept in memory only.  Fields whose input is hidden are not kept.
     """
 
     def __init__(self) -> None:
-        self._drafts: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._drafts: OrderedDict[str, dict[str, FieldInput]] = OrderedDict()
 
-    def keep(self, request: FormRequest, values: Mapping[str, Any]) -> None:
-        """Keep *values* for the next time that *request* is asked."""
-        shown = {field.name for field in request.form.fields if not field.is_hidden}
-        kept = {name: value for name, value in values.items() if name in shown}
+    def keep(self, request: FormRequest, inputs: Mapping[str, FieldInput]) -> None:
+        """Keep *inputs*, by field name, for the next time that the server sends *request*."""
+        visible = {field.name for field in request.form.fields if not field.is_hidden}
+        kept = {name: given for name, given in inputs.items() if name in visible}
         if kept:
             self._drafts[_key(request)] = kept
-            while len(self._drafts) > _KEPT:
+            while len(self._drafts) > _MAX_DRAFTS:
                 self._drafts.popitem(last=False)
 
-    def take(self, request: FormRequest) -> dict[str, Any]:
-        """Take back what was kept for *request*; nothing if there is nothing."""
+    def take(self, request: FormRequest) -> dict[str, FieldInput]:
+        """Remove and return the draft of *request*; empty if there is none."""
         return self._drafts.pop(_key(request), {})
 
 

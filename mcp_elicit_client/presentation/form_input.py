@@ -13,7 +13,6 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
 from mcp_elicit_client.core.form import Field, Form, MultiChoiceField
-from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.validation.content import to_json_value, validate_content, validate_without_patterns
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
 from mcp_elicit_client.presentation.input_parsing import DEFAULT_CONTEXT, InputContext, parse_without_checks
@@ -92,7 +91,6 @@ def read_field(
     field: Field,
     given: FieldInput,
     context: InputContext = DEFAULT_CONTEXT,
-    limits: Limits = DEFAULT_LIMITS,
     *,
     check_pattern: bool = True,
 ) -> FieldState:
@@ -111,8 +109,7 @@ def read_field(
     Args:
         field: The field.
         given: What the user did.
-        context: The user's locale and time zone.
-        limits: Limits of the answer.
+        context: The user's locale and time zone, and the host's limits.
         check_pattern: Check the field's pattern, which takes another process
             and up to 0.08 s.
     """
@@ -121,11 +118,11 @@ def read_field(
     if _is_omitted(field, given):
         return FieldState(errors=(field_error(field.name, "required"),) if field.required else ())
     try:
-        value = _value(field, given, context)
+        value = _value(field, given)
     except AnswerError as error:
         return FieldState(errors=error.errors)
     validate = validate_content if check_pattern else validate_without_patterns
-    errors = validate(Form(fields=(field,)), {field.name: value}, limits).errors
+    errors = validate(Form(fields=(field,)), {field.name: value}, context.limits).errors
     return FieldState(errors=errors) if errors else FieldState(to_json_value(field, value), "user")
 
 
@@ -133,7 +130,6 @@ def read_form(
     form: Form,
     given: Mapping[str, FieldInput],
     context: InputContext = DEFAULT_CONTEXT,
-    limits: Limits = DEFAULT_LIMITS,
     *,
     check_patterns: bool = True,
 ) -> FormState:
@@ -144,12 +140,11 @@ def read_form(
         form: The form.
         given: What the user did, by field name.  Fields that are missing are
             untouched.
-        context: The user's locale and time zone.
-        limits: Limits of the answer.
+        context: The user's locale and time zone, and the host's limits.
         check_patterns: Check patterns, as in `read_field`.
     """
     states = {
-        each.name: read_field(each, given.get(each.name, Intent.UNTOUCHED), context, limits, check_pattern=False)
+        each.name: read_field(each, given.get(each.name, Intent.UNTOUCHED), context, check_pattern=False)
         for each in form.fields
     }
     content = {name: state.value for name, state in states.items() if state.is_set}
@@ -157,7 +152,7 @@ def read_form(
     errors = tuple(error for state in states.values() for error in state.errors)
     if not errors:
         validate = validate_content if check_patterns else validate_without_patterns
-        errors = validate(form, content, limits).errors
+        errors = validate(form, content, context.limits).errors
     return FormState(content=content, sources=sources, errors=errors)
 
 
@@ -171,10 +166,10 @@ def _is_omitted(field: Field, given: FieldInput) -> bool:
             return given is not Intent.EMPTY
 
 
-def _value(field: Field, given: FieldInput, context: InputContext) -> Any:
+def _value(field: Field, given: FieldInput) -> Any:
     match given:
         case str():
-            return parse_without_checks(field, given, context)
+            return parse_without_checks(field, given)
         case Selection():
             return list(given.values) if isinstance(field, MultiChoiceField) else given.values[0]
         case _:

@@ -12,10 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.validation.content import (
-    to_json_value,
-    validate_value,
-)
+from mcp_elicit_client.core.validation.content import to_json_value, validate_value
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error, type_error
 from mcp_elicit_client.core.validation.formats import FORMATS, is_date
 
@@ -37,26 +34,26 @@ _NO = frozenset({"n", "no", "false", "off", "0"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputContext:
     """
-    Facts about the user that decide what typed text means.
+    Facts about the user and the host that decide what typed text means.
 
-    They change nothing yet: numbers have a decimal point, dates begin with
-    the year, and times need a time zone.
+    The locale and the time zone have no effect yet: numbers have a decimal
+    point, dates begin with the year, and times need a time zone.
 
     Attributes:
         locale: The user's locale as a BCP 47 tag, such as ``de-AT``, if known.
         time_zone: The user's IANA time zone, such as ``Europe/Berlin``, if known.
+        limits: The host's limits of the answer.
     """
 
     locale: str | None = None
     time_zone: str | None = None
+    limits: Limits = DEFAULT_LIMITS
 
 
 DEFAULT_CONTEXT = InputContext()
 
 
-def parse_text(
-    field: Field, text: str, context: InputContext = DEFAULT_CONTEXT, limits: Limits = DEFAULT_LIMITS
-) -> Any:
+def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT) -> Any:
     """
     Return the value that *text* means for *field*.
 
@@ -75,8 +72,7 @@ def parse_text(
     Args:
         field: The field.
         text: The text, as the user typed it.
-        context: The user's locale and time zone.
-        limits: Limits of the answer.
+        context: The user's locale and time zone, and the host's limits.
 
     Returns:
         The value, as it is sent.
@@ -85,8 +81,8 @@ def parse_text(
         AnswerError: If the text is not valid.  Its ``errors`` say what to
             enter.
     """
-    value = parse_without_checks(field, text, context)
-    errors = validate_value(field, value, limits)
+    value = parse_without_checks(field, text)
+    errors = validate_value(field, value, context.limits)
     if errors:
         raise _invalid(errors)
     return to_json_value(field, value)
@@ -135,7 +131,7 @@ def accepts_line_breaks(field: Field) -> bool:
             return False
 
 
-def parse_without_checks(field: Field, text: str, context: InputContext) -> Any:  # noqa: ARG001 -- for locales
+def parse_without_checks(field: Field, text: str) -> Any:
     """
     Return the value that *text* means for *field*, without checking the field's limits.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.secrets.tables import SecretKind
 from mcp_elicit_client.presentation.url_prompts import UrlChoice
@@ -193,3 +194,58 @@ HELP_COMMANDS: Mapping[str, Message] = {
 }
 HELP_SLASH = Message("To enter text that begins with one of these commands, type another / before it.")
 TYPE_DONE = Message("Type done when you have finished at {domain}.")
+
+# --- Web pages
+
+REQUESTED_BY = Message("Requested by {server}")
+ERROR_TITLE = Message("Error: {title}")
+EXPIRES_IN_TIME = Message("Expires in {time}")
+CANCEL_INSTEAD = Message("Select Cancel if you do not want to answer.")
+OPTIONAL_FIELDS = Message("Optional fields can stay empty.")
+DO_NOT_PROVIDE = Message("Do not provide")
+SELECT_OPTION = Message("Select…")
+FILTER_OPTIONS = Message("Filter options")
+TIME_ZONE = Message("Time zone")
+SELECT_TIME_ZONE = Message("Select your time zone.")
+INCOMPLETE = Message("Complete this value.")
+DOMAIN = Message("Domain: {domain}")
+NOW_OPEN = Message("Now open {domain}.")
+SEND_WITH_WARNINGS = Message("Send anyway")
+ANSWER_SENT = Message("Answer sent")
+DECISIONS: Mapping[Action, Message] = {
+    "accept": Message("You accepted."),
+    "decline": Message("You declined."),
+    "cancel": Message("You cancelled."),
+}
+REQUEST_CLOSED = Message("This request is closed")
+CLOSED_BECAUSE: Mapping[str, Message] = {
+    "answered": Message("This request was already answered."),
+    "withdrawn": Message("{server} no longer needs an answer."),
+    "expired": Message("This request has expired."),
+    "orphaned": Message("The program that sent this request has stopped."),
+}
+CLOSE_PAGE = Message("You can close this page.")
+REQUESTS = Message("Requests")
+NO_PENDING_REQUESTS = Message("No pending requests")
+HISTORY = Message("History")
+NO_REQUESTS = Message("No requests yet")
+OUTCOMES: Mapping[str, Message] = {
+    "accept": Message("accepted"),
+    "decline": Message("declined"),
+    "cancel": Message("cancelled"),
+    "withdrawn": Message("withdrawn"),
+    "expired": Message("expired"),
+    "orphaned": Message("program stopped"),
+}
+NEXT_PAGE = Message("Next page")
+NOT_SIGNED_IN = Message("You are not signed in")
+SIGN_IN = Message("Sign in and open this page again.")
+NOT_FOUND = Message("Request not found")
+MAY_HAVE_EXPIRED = Message("It may have expired, or it belongs to another user.")
+NOT_SENT = Message("Your answer was not sent.")
+UNAVAILABLE = Message("Requests are temporarily unavailable")
+TRY_AGAIN = Message("Try again in a minute.")
+WENT_WRONG = Message("Something went wrong")
+GO_BACK = Message("Go back and try again.")
+OPEN_REQUEST = Message("Open the request")
+REQUEST_SENT = Message("An MCP server sent a request. Open this URL in a browser on this computer: {url}")

@@ -1,9 +1,9 @@
 """
-Open a page in the user's browser: one argument, never a shell.
+Opening of URLs and local files in the user's browser, as one argument and without a shell.
 
-Only what `inspect_url` let through comes here, or a file of our own, so the
-argument begins with ``http`` or ``file`` and cannot be taken for an option or
-another program.
+A URL was accepted by `inspect_url`, and a file was written by this package.
+The argument therefore begins with ``http`` or ``file`` and is neither an
+option nor another program.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from mcp_elicit_client.core.url.inspect import TargetUrl
 
 __all__ = ["open_url"]
 
-_PATIENCE = 3.0
-"""How long an opener may take to fail, in seconds; one that still runs is taken to work."""
+_FAILURE_TIMEOUT = 3.0
+"""Seconds in which a program can fail.  A program that still runs counts as successful."""
 
 _MAC_OPENER = "/usr/bin/open"
 _UNIX_OPENERS = (("xdg-open",), ("gio", "open"), ("wslview",), ("sensible-browser",))
 
-# Programs that take one of their arguments for a program: a URL is none.
+# Programs that may execute their arguments.
 _SHELLS = frozenset(
     {"sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh", "busybox", "cmd", "powershell", "pwsh"}
     | {"env", "xargs", "eval", "ssh", "su", "sudo", "python", "perl", "ruby", "node", "osascript", "rundll32"}
@@ -42,33 +42,33 @@ async def open_url(target: TargetUrl) -> bool:
     Try to open *target* in the user's browser.
 
     Returns:
-        Whether a program took the URL.  It is no proof that a page opened:
-        `False` is sure, `True` is not.
+        True if a program accepted the URL.  This does not prove that a page
+        was opened.
     """
     return await _open(target.url)
 
 
 async def open_file(path: Path) -> bool:
     """
-    Try to open *path*, a file that we wrote, in the user's browser.
+    Try to open *path*, a file that this package wrote, in the user's browser.
 
-    Unlike a URL's, its content is in no list of processes.
+    Unlike a URL, the content of a file is not visible in lists of processes.
 
     Returns:
-        As `open_url`.
+        True if a program accepted the file, as in `open_url`.
     """
-    return await _open(Path(os.path.abspath(path)).as_uri())  # noqa: ASYNC240, PTH100 -- it only looks up where we are
+    return await _open(Path(os.path.abspath(path)).as_uri())  # noqa: ASYNC240, PTH100 -- it only reads the current directory
 
 
 def commands(url: str) -> Iterator[list[str]]:
     """
-    List the commands that open *url* here, as argument lists, best first.
+    Yield the commands that open *url* here, as argument lists, in order of preference.
 
-    ``BROWSER`` counts first, entry by entry: a program, with options if need
-    be, and ``%s`` where the URL goes (else it goes last).  What would hand
-    the URL to a shell or an interpreter is passed over.  Without it nothing is
-    opened over SSH, where the browser would not be the user's, nor without a
-    display.
+    The entries of ``BROWSER`` come first: a program with optional arguments,
+    in which ``%s`` is the URL.  Without ``%s`` the URL is the last argument.
+    Shells and interpreters are skipped.  Without ``BROWSER`` there is no
+    command over SSH, because the browser would run on another computer, and
+    none without a display.
     """
     for entry in os.environ.get("BROWSER", "").split(os.pathsep):
         if argv := _from_template(entry, url):
@@ -84,7 +84,7 @@ def commands(url: str) -> Iterator[list[str]]:
 
 
 def over_ssh() -> bool:
-    """Tell whether the user sits at another computer."""
+    """Return True if this process was started over SSH."""
     return bool(os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"))
 
 
@@ -121,7 +121,7 @@ async def _open(url: str) -> bool:
 
 async def _run(argv: list[str]) -> bool:
     try:
-        process = subprocess.Popen(  # noqa: ASYNC220, S603 -- it only starts, and without a shell
+        process = subprocess.Popen(  # noqa: ASYNC220, S603 -- it only starts a program, without a shell
             argv,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -131,12 +131,12 @@ async def _run(argv: list[str]) -> bool:
     except OSError:
         return False
     try:
-        with anyio.move_on_after(_PATIENCE):
+        with anyio.move_on_after(_FAILURE_TIMEOUT):
             while process.poll() is None:  # noqa: ASYNC110 -- an exit code has no event on every loop
                 await anyio.sleep(0.02)
     finally:
         if process.returncode is None:
-            # A browser that stays in the foreground: somebody must fetch its exit code.
+            # The browser stays in the foreground; a thread collects its exit code.
             threading.Thread(target=process.wait, daemon=True).start()
     return process.returncode in (None, 0)
 

@@ -1,4 +1,4 @@
-"""A URL for the camera of another device, where the extra ``qr`` is installed."""
+"""QR codes of URLs for other devices; they need the extra ``qr``."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import io
 
 def qr_code(url: str, width: int) -> str | None:
     """
-    Draw *url* as a QR code of half blocks, dark on light as scanners expect.
+    Return *url* as a QR code of half blocks, dark on light as scanners expect.
 
     Args:
         url: The URL to encode.
-        width: The columns that there are.
+        width: The width of the terminal in columns.
 
     Returns:
-        Lines of text; None if the package ``qrcode`` is not installed, or the
-        code would not fit.
+        Lines of text; None if the package ``qrcode`` is not installed or the
+        code does not fit.
     """
     if importlib.util.find_spec("qrcode") is None:
         return None

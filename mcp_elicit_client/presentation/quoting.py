@@ -1,8 +1,8 @@
 """
-Put the server's words where they cannot pass for the host's.
+Quoting of server text in terminals.
 
-Every line that a server wrote begins with a gutter.  Lines are broken here,
-not by the terminal: a line that the terminal broke would go on without one.
+Every line of server text begins with a gutter.  Lines are broken here and not
+by the terminal, which would continue them without a gutter.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from __future__ import annotations
 import unicodedata
 
 GUTTER = "  | "
-_NARROWEST = 12
+_MIN_WIDTH = 12
 
 
 def quote(text: str, width: int) -> str:
     """
-    Set *text*, already safe to show, in lines of at most *width* columns behind the gutter.
+    Return *text*, which must be sanitized, in lines of at most *width* columns with the gutter.
 
     Examples:
         >>> print(quote("Hello, who are you?", 16))
           | Hello, who
           | are you?
     """
-    room = max(width - len(GUTTER), _NARROWEST)
+    room = max(width - len(GUTTER), _MIN_WIDTH)
     lines = [part for line in text.split("\n") for part in _break(line, room)]
     return "\n".join((GUTTER + line).rstrip() for line in lines)
 
 
 def columns(text: str) -> int:
-    """Count the columns that *text* takes in a terminal; rather too many than too few."""
+    """Return an upper estimate of the columns of *text* in a terminal."""
     return sum(map(_columns_of, text))
 
 

@@ -1,4 +1,4 @@
-"""What a person is asked about a URL: one model, whatever shows it."""
+"""`UrlPrompt`: the questions about a URL and their choices, for every user interface."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from pydantic import BaseModel, ConfigDict
 from mcp_elicit_client.core.request import UrlRequest
 
 UrlStep: TypeAlias = Literal["consent", "waiting"]
-"""Before the URL is opened, or after, until the user is done there."""
+"""Before the user agreed to open the URL, or after that, until the user has finished there."""
 
 UrlChoice: TypeAlias = Literal["open", "copy", "show", "done", "reopen", "decline", "block", "cancel"]
 """
-What a person can choose: open the page; copy its address; only show it;
-go on, being done there; open it again; say no; say no for this server, for
-ever; leave the question.
+A choice of the user: open the URL, copy it, or only show it; continue after
+finishing there, or open it again; decline; decline and block the server;
+cancel.
 """
 
 
 class UrlPrompt(BaseModel):
     """
-    What to show, and what can be chosen.
+    A question about a URL.
 
     Attributes:
-        request: Who asks, what for, and for which URL with which warnings.
-        step: Whether this is about going there, or about being done there.
-        choices: What can be chosen, in this order.
-        default: What an empty answer means; None if it means nothing.
+        request: The server's request, with the URL and its warnings.
+        step: The step that the question belongs to.
+        choices: The choices, in the order in which to show them.
+        default: The choice that an empty answer means; None if it means
+            nothing.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
@@ -40,34 +41,35 @@ class UrlPrompt(BaseModel):
 
 def consent_prompt(request: UrlRequest, *, can_open: bool = True, can_copy: bool = False) -> UrlPrompt:
     """
-    Ask whether to go there.
+    Return the question whether to open the URL.
 
-    Where there are warnings, no is the default; without, there is none.
+    If the URL has warnings, the default is to decline.  Otherwise there is no
+    default.
 
     Args:
         request: The server's request.
-        can_open: Whether a browser can be opened here.
-        can_copy: Whether there is a clipboard to copy the address to.
+        can_open: A browser can be opened here.
+        can_copy: There is a clipboard to copy the URL to.
     """
-    ways: dict[UrlChoice, bool] = {"open": can_open, "copy": can_copy, "show": True}
+    offered: dict[UrlChoice, bool] = {"open": can_open, "copy": can_copy, "show": True}
     return UrlPrompt(
         request=request,
         step="consent",
-        choices=(*(way for way, there in ways.items() if there), *_ways_out(request)),
+        choices=(*(choice for choice, is_offered in offered.items() if is_offered), *_refusals(request)),
         default="decline" if request.target.warnings else None,
     )
 
 
 def completion_prompt(request: UrlRequest, *, can_open: bool = True) -> UrlPrompt:
     """
-    Ask, after the user agreed, whether they are done there.
+    Return the question, after consent, whether the user has finished at the URL.
 
-    Nothing else can tell: neither a browser that was started nor one that
-    was not proves anything, and a server need not say when it is satisfied.
+    Only the user knows: a browser that was started proves nothing, and a
+    server does not have to report completion.
     """
-    again: tuple[UrlChoice, ...] = ("reopen",) if can_open else ()
-    return UrlPrompt(request=request, step="waiting", choices=("done", *again, *_ways_out(request)))
+    reopen: tuple[UrlChoice, ...] = ("reopen",) if can_open else ()
+    return UrlPrompt(request=request, step="waiting", choices=("done", *reopen, *_refusals(request)))
 
 
-def _ways_out(request: UrlRequest) -> tuple[UrlChoice, ...]:
+def _refusals(request: UrlRequest) -> tuple[UrlChoice, ...]:
     return ("decline", "block", "cancel") if request.can_block else ("decline", "cancel")

@@ -700,9 +700,9 @@ async def test_an_unreadable_stored_call_is_an_error_and_nothing_is_sent(stores:
 
 
 CORRUPT = {
-    "questions": ("{", "7", "[]", '["x", "y"]', "null"),
+    "request_ids": ("{", "7", "[]", '["x", "y"]', "null"),
     "state": ("", "suspended!", "pending"),
-    "expires": (1e300, "never"),
+    "expires_at": (1e300, "never"),
 }
 
 
@@ -710,12 +710,16 @@ CORRUPT = {
 async def test_a_store_that_was_tampered_with_is_an_error_and_nothing_is_sent(
     suspend: SuspendOptions, stores: Stores, seen: list[str]
 ) -> None:
+    from redis.asyncio import Redis
+
     async def tamper(column: str, value: Any) -> None:
         if stores.kind == "sqlite":
             with stores.made[0]._database.writing() as connection:
                 connection.execute(f"UPDATE calls SET {column} = ?", (value,))
         else:
-            await stores.made[0]._link().run_command("HSET", f"{{{stores.path}}}:call:{suspended.id}", column, value)
+            redis: Any = Redis.from_url(stores.redis().url)
+            async with redis:
+                await redis.hset(f"{{{stores.path}}}:call:{suspended.id}", column, value)
 
     async with visitor(seen) as (who, client):
         for column, values in CORRUPT.items():

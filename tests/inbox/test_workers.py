@@ -1,4 +1,4 @@
-"""Asked in one process, answered over HTTP in another, with a real Redis between them."""
+"""Requests of one process that are answered over HTTP in another, with a real Redis between them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 
 @pytest.fixture
+def backend() -> tuple[str, str]:
+    return ("asyncio", "redis")
+
+
+@pytest.fixture
 def redis(tmp_path: Path) -> Iterator[RedisServer]:
     server = RedisServer(tmp_path)
     yield server
@@ -43,7 +48,7 @@ def worker(part: str, redis: RedisServer, *more: Any) -> Iterator[subprocess.Pop
 
 @asynccontextmanager
 async def front(redis: RedisServer) -> AsyncIterator[httpx.AsyncClient]:
-    """A front end, signed in, of the process that serves."""
+    """Provide a client of a worker that serves the app."""
     with worker("serve", redis) as serving:
         assert serving.stdout is not None
         port = await anyio.to_thread.run_sync(serving.stdout.readline)
@@ -67,17 +72,17 @@ async def entries(client: httpx.AsyncClient, path: str = "/") -> list[dict[str, 
     return found
 
 
-async def test_of_a_thousand_answered_over_http_none_is_lost_and_none_answered_twice(redis: RedisServer) -> None:
+async def test_of_a_thousand_requests_over_http_none_is_lost_and_none_answered_twice(redis: RedisServer) -> None:
     statuses: list[int] = []
 
     async def answer(client: httpx.AsyncClient, entry: dict[str, Any]) -> None:
-        # Somebody clicks twice, or two people answer.
+        # Each request is answered twice, as by a double click.
         for who in ("first", "second"):
             said = {"action": "accept", "content": {"a": f"{who} {entry['request']['message']}"}}
             statuses.append((await client.post(f"/{entry['id']}", json=said)).status_code)
 
     async with front(redis) as client:
-        with worker("ask", redis, 1_000) as asking, anyio.fail_after(60):
+        with worker("ask", redis, 1_000) as asking, anyio.fail_after(120):
             while statuses.count(200) < 1_000:
                 page = await entries(client)
                 async with anyio.create_task_group() as group:
@@ -91,7 +96,7 @@ async def test_of_a_thousand_answered_over_http_none_is_lost_and_none_answered_t
     assert sorted(statuses) == [200] * 1_000 + [409] * 1_000
 
 
-async def test_the_pages_of_a_killed_worker_say_that_it_is_over(redis: RedisServer) -> None:
+async def test_the_pages_of_a_killed_worker_say_that_it_has_stopped(redis: RedisServer) -> None:
     told: list[str] = []
 
     async def follow(client: httpx.AsyncClient) -> None:
@@ -113,7 +118,7 @@ async def test_the_pages_of_a_killed_worker_say_that_it_is_over(redis: RedisServ
             page = await client.get(f"/{entry['id']}", headers={"accept": "text/html"})
             late = await client.post(f"/{entry['id']}", json={"action": "decline"})
 
-    assert (page.status_code, "The program that asked is gone." in page.text) == (200, True)
+    assert (page.status_code, "The program that sent this request has stopped." in page.text) == (200, True)
     assert (late.status_code, late.json()["state"]) == (409, "orphaned")
 
 
@@ -121,7 +126,7 @@ async def _in(told: list[str], state: str) -> bool:
     return state in told
 
 
-async def test_what_waits_survives_a_redis_that_is_started_again(redis: RedisServer) -> None:
+async def test_pending_requests_survive_a_restart_of_redis(redis: RedisServer) -> None:
     async with front(redis) as client:
         with worker("ask", redis, 3) as asking:
             before = await until(lambda: _all(client, 3))

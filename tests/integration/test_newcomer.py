@@ -20,9 +20,9 @@ PROGRAM = [sys.executable, str(ROOT / "examples" / "terminal.py")]
 
 def test_the_program_of_the_quickstart_asks_and_sends_with_two_keys() -> None:
     with window(PROGRAM, {**SETTINGS, "LANG": "C.UTF-8"}, columns=100, rows=50, cwd=ROOT) as pane:
-        pane.sees("restaurant asks you for 13 answers.", "[Ctrl+S review]")
+        pane.sees("restaurant asks for 13 answers", "[Ctrl+S Review]")
         pane.keys("C-s")
-        pane.sees("This goes to restaurant.", "[Ctrl+S send]")
+        pane.sees("Your answers will be sent to restaurant.", "[Ctrl+S Send]")
         pane.keys("C-s")
         shown = pane.sees("exit status 0")
 
@@ -33,7 +33,7 @@ def test_the_program_of_the_quickstart_asks_and_sends_with_two_keys() -> None:
 def test_without_the_extra_it_asks_line_by_line() -> None:
     settings = {**SETTINGS, "LANG": "C.UTF-8", "MCP_ELICIT_UI": "line"}
     with window(PROGRAM, settings, columns=100, rows=50, cwd=ROOT) as pane:
-        pane.sees("restaurant asks you for 13 answers.", "Field 1 of 13")
+        pane.sees("restaurant asks for 13 answers", "Field 1 of 13")
         pane.types("/decline")
         pane.keys("Enter")
         assert '"action": "decline"' in pane.sees("exit status 0")

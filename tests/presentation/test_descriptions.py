@@ -99,7 +99,7 @@ def test_the_title_says_who_asks_for_what(request_: Request, title: str) -> None
     assert title_line(request_, ENGLISH) == title
 
 
-def test_the_tool_and_the_reported_name_are_details_of_their_own() -> None:
+def test_the_tool_and_the_reported_name_are_details() -> None:
     request = form({}, server=Server(name="mail", claimed_name="Your Bank"), tool=EVIL)
 
     assert title_line(request, ENGLISH) == "mail asks you to confirm"

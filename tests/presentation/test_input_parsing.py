@@ -137,8 +137,8 @@ def test_a_form_has_all_errors_in_the_order_of_its_fields() -> None:
     ]
     assert [error.code for error in read_form(asked, {"a": "x", "c": "y"}).errors] == ["pattern"]
     assert read_form(asked, {"a": "x", "c": "y"}, check_patterns=False).errors == ()
-    limits = Limits(max_answer=10)
-    assert [error.code for error in read_form(asked, {"a": "x" * 20}, limits=limits).errors] == ["too_large"]
+    context = InputContext(limits=Limits(max_answer=10))
+    assert [error.code for error in read_form(asked, {"a": "x" * 20}, context).errors] == ["too_large"]
 
 
 @pytest.mark.parametrize("row", cases("fields"))

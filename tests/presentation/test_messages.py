@@ -30,9 +30,10 @@ needs_babel = pytest.mark.skipif(
 )
 
 
-def messages_in_the_package() -> set[Message]:
-    """Return every `Message` that the package contains, read from its source."""
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py"))
+def messages_in_the_package(*folders: str) -> set[Message]:
+    """Return every `Message` that the package, or *folders* in it, contain; read from the source."""
+    files = (path for folder in folders or (".",) for path in (PACKAGE / folder).rglob("*.py"))
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in files)
     calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
     return {
         Message(*map(ast.literal_eval, call.args))
@@ -50,8 +51,9 @@ def translations(language: str) -> Any:
 
 @needs_babel
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_message_is_translated_and_every_translation_is_used(language: str) -> None:
-    ids = {message.text: message for message in messages_in_the_package()}
+def test_every_message_of_the_user_interfaces_is_translated_and_every_translation_is_used(language: str) -> None:
+    # The command line is in English only.
+    ids = {message.text: message for message in messages_in_the_package("core", "presentation")}
     translated = {
         each.id if isinstance(each.id, str) else each.id[0]: each for each in translations(language) if each.id
     }
@@ -81,7 +83,8 @@ def test_equal_texts_are_equal_messages() -> None:
 
 def test_every_constant_is_used() -> None:
     names = {name for name in vars(messages) if name.isupper()}
-    source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py") if path.name != "messages.py")
+    files = [path for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html")) if path.name != "messages.py"]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in files)
     source += "\n".join(re.findall(r": (\w+),$", (PACKAGE / "presentation/messages.py").read_text(), re.MULTILINE))
 
     assert [name for name in sorted(names) if not re.search(rf"\b{name}\b", source)] == []

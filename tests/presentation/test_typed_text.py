@@ -29,11 +29,11 @@ STRIPPED = {
 
 
 @pytest.mark.parametrize(("name", "value"), STRIPPED.items())
-def test_spaces_around_a_formatted_text_are_no_part_of_it(name: str, value: str) -> None:
+def test_spaces_around_a_formatted_text_are_removed(name: str, value: str) -> None:
     assert parse_text(TextField(name="f", title="F", format=name), f"  {value} ") == value
 
 
-def test_the_sentences_of_an_answer_that_was_refused_are_those_of_its_errors() -> None:
+def test_an_answer_error_has_the_sentences_of_its_field_errors() -> None:
     request = form(
         {"properties": {"n": {"type": "integer", "minimum": 5}, "b": {"type": "boolean"}, "c": {"enum": ["x"]}}}
     )
@@ -46,7 +46,7 @@ def test_the_sentences_of_an_answer_that_was_refused_are_those_of_its_errors() -
         assert sentence in (None, str(caught.value))
 
 
-def test_an_option_is_chosen_by_its_value_too_and_by_number_only_where_no_name_is_one() -> None:
+def test_an_option_is_selected_by_title_value_or_unambiguous_number() -> None:
     titled = {"oneOf": [{"const": "small", "title": "S"}, {"const": "big", "title": "B"}]}
     numbered = {"oneOf": [{"const": "2", "title": "two"}, {"const": "1", "title": "one"}]}
     first, second = form({"properties": {"a": titled, "b": numbered}}).form.fields
@@ -55,20 +55,20 @@ def test_an_option_is_chosen_by_its_value_too_and_by_number_only_where_no_name_i
     assert [parse_text(second, typed) for typed in ("1", "2", "two")] == ["1", "2", "2"]
 
 
-def test_a_date_without_a_time_is_no_moment() -> None:
+def test_a_date_without_a_time_is_not_a_date_time() -> None:
     (field,) = form({"properties": {"a": {"type": "string", "format": "date-time"}}}).form.fields
     with pytest.raises(AnswerError):
         parse_text(field, "2026-11-20")
 
 
-def test_typed_text_is_read_within_the_limits_of_the_host() -> None:
+def test_typed_text_is_parsed_with_the_limits_of_the_host() -> None:
     (field,) = form({"properties": {"a": {"type": "integer"}}}).form.fields
 
     with pytest.raises(AnswerError):
         parse_text(field, "10", InputContext(limits=Limits(max_integer=9)))
 
 
-def test_the_question_about_a_url_offers_what_can_be_done() -> None:
+def test_a_url_prompt_offers_the_available_choices() -> None:
     request = parse_request({"mode": "url", "message": "m", "url": "https://a.example/"})
     warned = parse_request({"mode": "url", "message": "m", "url": "https://a.example:8443/"})
     assert isinstance(request, UrlRequest)

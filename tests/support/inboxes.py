@@ -36,7 +36,7 @@ class Clock:
 
 
 class RedisServer:
-    """A real Redis on a port of its own, which can be stopped and started."""
+    """A real Redis on a free port that can be stopped and started again."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.options = options

@@ -1,4 +1,4 @@
-"""A person at the form: types keys, reads the screen."""
+"""A user at the interactive form: types keys and reads the screen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from prompt_toolkit.output import DummyOutput
 from mcp_elicit_client import Answer, TargetUrl, parse_request
 from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
-from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ScreenDrafts, ask_on_screen
+from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ask_on_screen
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
@@ -44,7 +44,7 @@ PATIENCE = 5
 
 
 class Screen(DummyOutput):
-    """A terminal that only has a size, and notes what is written to stay."""
+    """A terminal with a size that records the text that remains on the screen."""
 
     def __init__(self, columns: int = 80, rows: int = 40) -> None:
         self.columns = columns
@@ -59,18 +59,18 @@ class Screen(DummyOutput):
 
 
 class Person:
-    """Somebody who answers one question."""
+    """A user who answers one request."""
 
-    def __init__(self, stage: TerminalApp, keyboard: PipeInput, screen: Screen) -> None:
-        self.stage = stage
+    def __init__(self, app: TerminalApp, keyboard: PipeInput, screen: Screen) -> None:
+        self.app = app
         self.keyboard = keyboard
         self.screen = screen
         self.answer: Answer | None = None
 
     @property
     def lines(self) -> list[str]:
-        """What is on the screen, line by line."""
-        application = self.stage.application
+        """The lines on the screen."""
+        application = self.app.application
         drawn = application.renderer.last_rendered_screen if application is not None else None
         if drawn is None:
             return []
@@ -79,7 +79,7 @@ class Person:
 
     @property
     def shown(self) -> str:
-        """What is on the screen."""
+        """The text on the screen."""
         return "\n".join(self.lines).rstrip()
 
     async def sees(self, *texts: str) -> None:
@@ -91,7 +91,7 @@ class Person:
         raise AssertionError(f"{texts} not in:\n{self.shown}")
 
     async def types(self, *keys: str) -> None:
-        """Type *keys*, and wait until all of them were obeyed."""
+        """Type *keys* and wait until all of them were handled."""
         for key in [part for each in keys for part in ((SEND, SEND) if each == SENT else (each,))]:
             if self.answer is not None:
                 return
@@ -101,18 +101,18 @@ class Person:
     async def _settle(self) -> None:
         reader = self.keyboard.fileno()
         with anyio.fail_after(PATIENCE):
-            while self.stage.application is not None and select.select([reader], [], [], 0)[0]:
+            while self.app.application is not None and select.select([reader], [], [], 0)[0]:
                 await anyio.sleep(0.001)
-            application = self.stage.application
+            application = self.app.application
             if application is None:
                 return
             application.invalidate()
             counter = application.render_counter
-            while self.stage.application is application and (application.render_counter == counter or self._waits()):
+            while self.app.application is application and (application.render_counter == counter or self._waits()):
                 await anyio.sleep(0.001)
 
     def _waits(self) -> bool:
-        view = self.stage.view
+        view = self.app.view
         return view is None or view.busy or view._drawn is None
 
     async def done(self) -> Answer:
@@ -129,13 +129,13 @@ async def asking(
     *,
     columns: int = 80,
     rows: int = 40,
-    drafts: ScreenDrafts | None = None,
+    drafts: Drafts | None = None,
     opens: bool | None = True,
     copies: bool | None = None,
     opened: list[str] | None = None,
     **options: Any,
 ) -> AsyncIterator[Person]:
-    """Ask *request* while the body is the person who answers."""
+    """Show *request* while the body of the context answers it."""
     seen = [] if opened is None else opened
 
     async def open_url(target: TargetUrl) -> bool:
@@ -148,14 +148,14 @@ async def asking(
 
     with create_pipe_input() as keyboard:
         screen = Screen(columns, rows)
-        stage = TerminalApp(**{"inert": 0.0, "input": keyboard, "output": screen, **options})
-        person = Person(stage, keyboard, screen)
+        app = TerminalApp(**{"inert": 0.0, "input": keyboard, "output": screen, **options})
+        person = Person(app, keyboard, screen)
 
         async def ask() -> None:
             answer = await ask_on_screen(
-                stage,
+                app,
                 request,
-                drafts or ScreenDrafts(values=Drafts(), texts=Drafts()),
+                drafts or Drafts(),
                 open_url,
                 None if copies is None else copy_url,
             )
@@ -178,10 +178,10 @@ async def asking(
 
 
 async def fill(schema: object, *keys: str, message: str = "Hello", **options: Any) -> Answer:
-    """Answer a form with *keys*; what is left open is cancelled."""
+    """Answer a form with *keys*, and cancel it if it is still open."""
     request = parse_request(form_params(schema, message), server="mail")
     async with asking(request, **options) as person:
         await person.types(*keys)
-        if person.answer is None and person.stage.application is not None:
+        if person.answer is None and person.app.application is not None:
             await person.types(CANCEL)
         return await person.done()

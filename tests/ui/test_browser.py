@@ -1,4 +1,4 @@
-"""The page in the user's own browser: a real server asks, a real Chromium answers."""
+"""`BrowserHandler` with real servers and a real Chromium."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HAS_SCRIPT = pytest.mark.parametrize("has_script", [True, False], ids=["script",
 
 
 class Desk:
-    """A desktop, which is asked to open files, and a browser that does so."""
+    """A desktop that opens files in a browser."""
 
     def __init__(self, context: Any) -> None:
         self.context = context
@@ -46,7 +46,7 @@ class Desk:
         self._files.close()
 
     async def page(self) -> Any:
-        """Open what is to be opened next."""
+        """Open the next file."""
         with anyio.fail_after(30):
             path = await self._files.receive()
         page = await self.context.new_page()
@@ -95,7 +95,7 @@ async def asking(desk: Desk, params: Any = NAME, more: Any = None, **options: An
 
 
 class Call:
-    """A call of a real server, which asks while it is under way."""
+    """A call of a tool that sends a request."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
@@ -108,7 +108,7 @@ class Call:
         self._is_over.set()
 
     async def result(self) -> Any:
-        """What the server says that it got."""
+        """Return the answer that the server received."""
         with anyio.fail_after(30):
             await self._is_over.wait()
         start = self._text.index("{")
@@ -146,7 +146,7 @@ async def fill_by_keyboard(page: Any) -> None:
             await page.keyboard.press(key)
 
     await types("f0", FILLED_IN["name"])
-    await presses("f1", "ArrowDown")  # from Leave out to the first, Yes
+    await presses("f1", "ArrowDown")  # from "Do not provide" to the first option, "Yes"
     await types("f2", FILLED_IN["firstLine"])
     await types("f3", "ada@")
     await types("f4", FILLED_IN["homepage"])
@@ -203,7 +203,7 @@ WAYS = {
 
 @HAS_SCRIPT
 @pytest.mark.parametrize("way", WAYS)
-async def test_all_thirteen_fields_of_a_real_server_are_filled_in_corrected_reviewed_and_sent(
+async def test_all_fields_of_a_real_server_are_filled_in_corrected_reviewed_and_sent(
     way: str, has_script: bool
 ) -> None:
     fill, correct, send = WAYS[way]
@@ -212,7 +212,7 @@ async def test_all_thirteen_fields_of_a_real_server_are_filled_in_corrected_revi
         await fill(page)
         await page.wait_for_selector("#summary:focus")
         assert await page.inner_text(".summary li") == (
-            "String with email format: Must be an e-mail address, such as name@example.com."
+            "String with email format: Enter an email address, such as name@example.com."
         )
         assert await page.get_attribute("#f3", "aria-invalid") == "true"
         await correct(page)
@@ -220,7 +220,7 @@ async def test_all_thirteen_fields_of_a_real_server_are_filled_in_corrected_revi
         assert "Guitar, Bass" in await page.inner_text("dl")
         await until_it_takes_a_yes(page, has_script=has_script)
         await send(page)
-        await page.wait_for_selector("h1:has-text('Sent')")
+        await page.wait_for_selector("h1:has-text('Answer sent')")
         result = await call.result()
 
     assert result == {"action": "accept", "content": FILLED_IN}
@@ -228,23 +228,23 @@ async def test_all_thirteen_fields_of_a_real_server_are_filled_in_corrected_revi
 
 @HAS_SCRIPT
 @pytest.mark.parametrize("action", ["decline", "cancel"])
-async def test_a_real_server_hears_a_no(action: str, has_script: bool) -> None:
+async def test_a_real_server_receives_decline_and_cancel(action: str, has_script: bool) -> None:
     async with calling(has_script=has_script) as call:
         page = await call.desk.page()
         await page.click(f"button[value={action}]")
-        await page.wait_for_selector("h1:has-text('Sent')")
+        await page.wait_for_selector("h1:has-text('Answer sent')")
         assert await call.result() == {"action": action}
 
 
-async def test_closing_the_page_is_a_cancel() -> None:
+async def test_closing_the_page_cancels_the_request() -> None:
     async with calling() as call:
         page = await call.desk.page()
-        await page.wait_for_selector("[data-countdown]:not([hidden])")
+        await page.wait_for_selector("[data-countdown]:has-text('Expires in')")
         await page.close()
         assert await call.result() == {"action": "cancel"}
 
 
-async def test_going_elsewhere_is_a_cancel_too() -> None:
+async def test_leaving_the_page_cancels_the_request() -> None:
     async with sitting() as desk, asking(desk) as question:
         page = await desk.page()
         await page.goto("about:blank")
@@ -253,7 +253,7 @@ async def test_going_elsewhere_is_a_cancel_too() -> None:
     assert (answer.action, answer.by, answer.reason) == ("cancel", "user", "the page was closed")
 
 
-async def test_a_page_that_is_loaded_again_changed_or_left_for_a_step_is_not_closed() -> None:
+async def test_reloading_the_page_or_taking_a_step_does_not_cancel_the_request() -> None:
     async with sitting() as desk, asking(desk) as question:
         page = await desk.page()
         for _ in range(2):
@@ -261,31 +261,31 @@ async def test_a_page_that_is_loaded_again_changed_or_left_for_a_step_is_not_clo
             await page.fill("#f0", "Ann")
             await page.click("text=Review")
             await page.wait_for_selector("dl")
-            # Longer than a closed page is waited for.
+            # This is longer than `RELOAD_TIMEOUT`.
             await page.wait_for_timeout(3_400)
-            await page.click("text=Change")
+            await page.click("text=Back")
             await page.wait_for_selector("#f0")
         await page.click("text=Decline")
         assert (await question.over()).action == "decline"
 
 
 @HAS_SCRIPT
-async def test_a_url_is_shown_agreed_to_and_only_then_linked(has_script: bool) -> None:
+async def test_a_url_of_a_real_server_is_linked_only_after_consent(has_script: bool) -> None:
     async with calling(URL_TOOL, has_script, message="Please sign in", url=URL) as call:
         page = await call.desk.page()
         assert await page.inner_text(".url") == URL
         assert await page.inner_text(".url strong") == "example.com"
         assert await page.locator("a").count() == 0
         await until_it_takes_a_yes(page, has_script=has_script)
-        await page.click("text=Agree")
-        await page.wait_for_selector("h1:has-text('Sent')")
+        await page.click("button[value=accept]")
+        await page.wait_for_selector("h1:has-text('Answer sent')")
         assert await page.get_attribute("a", "href") == URL
         assert await page.get_attribute("a", "rel") == "noopener noreferrer nofollow"
         assert await call.result() == {"action": "accept"}
 
 
 @pytest.mark.parametrize("action", ["decline", "cancel"])
-async def test_a_url_is_refused(action: str) -> None:
+async def test_a_url_is_declined_or_cancelled(action: str) -> None:
     async with calling(URL_TOOL, message="Please sign in", url=URL) as call:
         page = await call.desk.page()
         await page.click(f"button[value={action}]")
@@ -293,11 +293,11 @@ async def test_a_url_is_refused(action: str) -> None:
 
 
 @HAS_SCRIPT
-async def test_a_page_whose_time_is_over_says_so(has_script: bool) -> None:
-    async with sitting(java_script_enabled=has_script) as desk, asking(desk, lifetime=2.0) as question:
+async def test_the_page_of_an_expired_request_says_so(has_script: bool) -> None:
+    async with sitting(java_script_enabled=has_script) as desk, asking(desk, answer_timeout=6.0) as question:
         page = await desk.page()
         await page.wait_for_selector("h1:has-text('closed')")
-        assert "Its time is over." in await page.inner_text("main")
+        assert "This request has expired." in await page.inner_text("main")
         assert "close this page" in await page.inner_text("main")
         answer = await question.over()
 
@@ -305,20 +305,20 @@ async def test_a_page_whose_time_is_over_says_so(has_script: bool) -> None:
 
 
 @HAS_SCRIPT
-async def test_a_page_whose_question_is_no_longer_asked_says_so(has_script: bool) -> None:
+async def test_the_page_of_a_withdrawn_request_says_so(has_script: bool) -> None:
     async with sitting(java_script_enabled=has_script) as desk, asking(desk) as question:
         page = await desk.page()
         if has_script:
-            await page.wait_for_selector("[data-countdown]:not([hidden])")
+            await page.wait_for_selector("[data-countdown]:has-text('Expires in')")
         question.withdraw()
-        if not has_script:  # it sees it at the next step
+        if not has_script:  # The page shows it after the next step.
             await page.fill("#f0", "Ann")
             await page.click("text=Review")
         await page.wait_for_selector("h1:has-text('closed')")
-        assert "no longer wants an answer" in await page.inner_text("main")
+        assert "no longer needs an answer" in await page.inner_text("main")
 
 
-async def test_two_questions_at_once_have_a_page_each_and_one_server() -> None:
+async def test_two_requests_have_a_page_each_and_one_server() -> None:
     async with sitting() as desk, asking(desk) as first, asking(desk) as second:
         pages = [await desk.page(), await desk.page()]
         hosts = {page.url.split("/")[2] for page in pages}
@@ -329,21 +329,21 @@ async def test_two_questions_at_once_have_a_page_each_and_one_server() -> None:
         for page in reversed(pages):
             await until_it_takes_a_yes(page)
             await page.click("text=Send")
-            await page.wait_for_selector("h1:has-text('Sent')")
+            await page.wait_for_selector("h1:has-text('Answer sent')")
         names = {(await question.over()).content["name"] for question in (first, second)}  # type: ignore[index]
 
     assert len(hosts) == 1
     assert names == {"Ann", "Bob"}
 
 
-async def test_five_questions_at_once_have_four_pages_and_the_fifth_its_turn() -> None:
+async def test_of_five_requests_four_have_a_page_and_one_waits() -> None:
     async with sitting() as desk, anyio.create_task_group() as group:
         questions = [Question() for _ in range(5)]
         handler = BrowserHandler(open_file=desk.open_file)
         for question in questions:
             group.start_soon(question.ask, handler, NAME)
         pages = [await desk.page() for _ in range(4)]
-        # All of them can still be used: browsers have six connections, and each page keeps one.
+        # All pages still work: browsers have six connections, and each page keeps one.
         for page in pages:
             await page.fill("#f0", "Ann")
             await page.click("text=Review")
@@ -357,30 +357,30 @@ async def test_five_questions_at_once_have_four_pages_and_the_fifth_its_turn() -
     assert sorted(answer.action for answer in answers) == ["cancel"] * 4 + ["decline"]
 
 
-async def test_never_again_is_offered_where_it_may_be() -> None:
+async def test_block_is_offered_only_if_the_request_allows_it() -> None:
     request = parse_request(NAME, server="mail").model_copy(update={"can_block": True})
     async with sitting() as desk, asking(desk, request) as question:
         page = await desk.page()
-        await page.click("text=never ask")
+        await page.click("text=Decline and block")
         answer = await question.over()
 
     assert (answer.action, answer.block_server) == ("decline", True)
 
 
-async def test_what_looks_like_a_secret_is_sent_only_after_a_warning() -> None:
+async def test_sensitive_data_is_sent_only_after_a_warning() -> None:
     async with sitting() as desk, asking(desk) as question:
         page = await desk.page()
         await page.fill("#f0", "ghp_16C7e42F292c6912E7710c838347Ae178B4a")
         await page.click("text=Review")
-        assert "Careful" in await page.inner_text(".warning")
+        assert "Warning" in await page.inner_text(".warning")
         await until_it_takes_a_yes(page)
-        await page.click("text=Send it all the same")
+        await page.click("text=Send anyway")
         answer = await question.over()
 
     assert (answer.action, answer.confirmed) == ("accept", True)
 
 
-async def test_axe_finds_nothing_on_any_page_light_or_dark() -> None:
+async def test_axe_reports_no_violations_on_any_page_light_or_dark() -> None:
     found: list[Any] = []
     wrong = form_params(
         {
@@ -414,16 +414,16 @@ async def test_axe_finds_nothing_on_any_page_light_or_dark() -> None:
                 found += await violations(page)
                 await until_it_takes_a_yes(page)
                 await page.click("text=Send")
-                await page.wait_for_selector("h1:has-text('Sent')")
+                await page.wait_for_selector("h1:has-text('Answer sent')")
                 found += await violations(page)
                 assert (await question.over()).action == "accept"
             url = {"mode": "url", "message": "Pay", "url": "https://xn--pypal-4ve.example/", "elicitationId": "e"}
-            async with asking(desk, url, {"protocol": "2026-07-28"}) as question:
+            async with asking(desk, url, {"protocol_version": "2026-07-28"}) as question:
                 page = await desk.page()
                 found += await violations(page)
                 await until_it_takes_a_yes(page)
-                await page.click("text=Agree")
-                await page.wait_for_selector("text=I am done there")
+                await page.click("button[value=open]")
+                await page.wait_for_selector("text=I have finished")
                 found += await violations(page)
                 question.withdraw()
                 await page.wait_for_selector("h1:has-text('closed')")
@@ -432,7 +432,7 @@ async def test_axe_finds_nothing_on_any_page_light_or_dark() -> None:
     assert found == []
 
 
-async def test_nothing_is_left_behind() -> None:
+async def test_no_file_thread_or_process_remains() -> None:
     async with sitting() as desk:
         async with asking(desk) as question:
             await (await desk.page()).click("text=Decline")

@@ -1,4 +1,4 @@
-"""What other pages, other users and other programs try against the page in the user's browser."""
+"""Attacks on `BrowserHandler` by other pages, users and programs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MAPPED = "--host-resolver-rules=MAP evil.test 127.0.0.1"
 
 
 def page_of(path: Path) -> BrowserTab:
-    """The page that a file leads to, with its secrets: what an attacker does not know, and here even does."""
+    """Return the page of a file with its secrets, which these attackers know."""
     assert PROCESS._serving is not None
     token = re.search(r'/([\w-]{43})"', path.read_text())
     assert token is not None
@@ -47,7 +47,7 @@ def page_of(path: Path) -> BrowserTab:
 
 
 class Attacker(http.server.BaseHTTPRequestHandler):
-    """Serves one page, and notes what browsers send to it."""
+    """Serves one page and records the headers of requests."""
 
     page = ""
     seen: list[dict[str, str]]
@@ -65,7 +65,7 @@ class Attacker(http.server.BaseHTTPRequestHandler):
 
 @contextmanager
 def attacker(page: str) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """A web server with a page of the attacker's; its port, and the headers of what came."""
+    """Provide the port of a web server with a page of the attacker, and the headers of its requests."""
     seen: list[dict[str, str]] = []
     handler = type("Here", (Attacker,), {"page": page, "seen": seen})
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
@@ -78,13 +78,13 @@ def attacker(page: str) -> Iterator[tuple[int, list[dict[str, str]]]]:
 
 @asynccontextmanager
 async def opened(*arguments: str, params: Any = NAME, **context: Any) -> AsyncIterator[tuple[Any, Any, Question]]:
-    """A question on a page in a browser; the context of the browser, the page, the question."""
+    """Provide the context of a browser, a page in it, and the request that the page shows."""
     async with sitting(*arguments, **context) as desk, asking(desk, params) as question:
         yield desk.context, await desk.page(), question
 
 
 async def still_waits_and_can_be_answered(page: Any, question: Question) -> None:
-    """The honest form is as it was."""
+    """Check that the form still works."""
     await page.bring_to_front()
     await page.fill("#f0", "Ann")
     await page.click("text=Review")
@@ -96,7 +96,7 @@ async def still_waits_and_can_be_answered(page: Any, question: Question) -> None
 
 
 async def request(page: Any, method: str, path: str, headers: Any = (), body: str = "", version: str = "1.1") -> bytes:
-    """Send raw bytes to the server of *page*; return what it says."""
+    """Send raw bytes to the server of *page* and return its response."""
     place = urlsplit(page.url if isinstance(page.url, str) else page.url())
     lines = [f"{method} {path} HTTP/{version}", *(f"{name}: {value}" for name, value in headers)]
     text = "\r\n".join([*lines, f"Content-Length: {len(body)}", "Connection: close", "", body])
@@ -153,7 +153,7 @@ async def test_scripts_of_another_origin_read_and_send_nothing_even_if_they_know
         await still_waits_and_can_be_answered(page, question)
 
 
-async def test_a_name_that_is_bound_to_this_computer_finds_nothing() -> None:
+async def test_a_rebound_domain_name_finds_nothing() -> None:
     async with opened(MAPPED) as (context, page, question):
         other = await context.new_page()
         for name in ("evil.test", "localhost"):
@@ -182,16 +182,16 @@ async def test_the_page_is_not_framed(site: str, tag: str) -> None:
 
 
 @pytest.mark.parametrize("has_csp", [True, False])
-async def test_what_a_server_writes_runs_nowhere(has_csp: bool) -> None:
+async def test_server_text_is_never_executed(has_csp: bool) -> None:
     choices = [{"const": EVIL, "title": EVIL}, {"const": "b", "title": "b"}]
     properties = {
         "name": {"type": "string", "title": EVIL, "description": EVIL, "default": EVIL},
         "b": {"type": "string", "oneOf": choices},
     }
     params = form_params({"properties": properties, "required": ["name"]}, EVIL)
-    # Escaping alone must hold, and so must the policy alone: the next test.
+    # Escaping must suffice without the policy; the next test checks the policy without escaping.
     async with opened(params=params, bypass_csp=not has_csp) as (_, page, question):
-        for button in ("Review", "Change", "Review"):
+        for button in ("Review", "Back", "Review"):
             assert await page.title() != "owned"
             await page.click(f"text={button}")
         await page.wait_for_selector("body[data-awake]")
@@ -201,7 +201,7 @@ async def test_what_a_server_writes_runs_nowhere(has_csp: bool) -> None:
         assert (await question.over()).action == "decline"
 
 
-async def test_what_got_past_the_escaping_would_still_not_run() -> None:
+async def test_unescaped_server_text_would_not_be_executed() -> None:
     async with opened() as (_, page, question):
         await page.evaluate("(evil) => document.body.insertAdjacentHTML('beforeend', evil)", EVIL)
         await page.evaluate(
@@ -227,7 +227,7 @@ async def test_no_cookie_is_set_and_none_reaches_another_port() -> None:
     assert not [headers for headers in seen if "Cookie" in headers]
 
 
-async def test_no_other_site_hears_the_path() -> None:
+async def test_no_other_site_receives_the_path() -> None:
     with attacker("<title>e</title>") as (port, seen):
         url = {"mode": "url", "message": "Go", "url": f"http://127.0.0.1:{port}/x", "elicitationId": "e"}
         from mcp_elicit_client import UrlRules
@@ -236,7 +236,7 @@ async def test_no_other_site_hears_the_path() -> None:
         async with opened(params=asked) as (context, page, question):
             path = urlsplit(page.url).path
             await page.wait_for_selector("body[data-awake]")
-            await page.click("text=Agree")
+            await page.click("button[value=accept]")
             async with context.expect_page() as coming:
                 await page.click("a")
             await (await coming.value).wait_for_load_state()
@@ -251,9 +251,9 @@ async def test_no_other_site_hears_the_path() -> None:
 
 
 def other_user(*command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command as nobody."""
+    """Run a command as the user `nobody`."""
     if os.geteuid() != 0:
-        pytest.skip("only root can become somebody else")
+        pytest.skip("only root can run commands as another user")
     return subprocess.run(
         command, user=65_534, group=65_534, extra_groups=[], capture_output=True, text=True, check=False
     )
@@ -324,7 +324,7 @@ async def test_the_token_is_in_no_list_of_processes_while_a_browser_opens_it(
                 await anyio.lowlevel.checkpoint()
             (page,) = pages
             is_shown = False
-            while not is_shown:  # until its script has run, and so its stream is there
+            while not is_shown:  # until its script has opened the event stream
                 is_shown = page.is_entered and page._streams > 0
                 lists = b"".join(_commands())
                 looked += str(tmp_path).encode() in lists
@@ -337,7 +337,7 @@ async def test_the_token_is_in_no_list_of_processes_while_a_browser_opens_it(
         assert not Path(argument.removeprefix("file://")).exists()
         for process in _running(str(tmp_path)):
             os.kill(process, 9)
-        # The browser is gone, and so is the page: that is a cancel.
+        # The end of the browser closes the page, which cancels the request.
         answer = await question.over()
         for process in _running(str(tmp_path)):
             os.kill(process, 9)
@@ -412,7 +412,7 @@ POSTS: dict[str, list[tuple[str, str]]] = {
 
 
 @pytest.mark.parametrize("headers", POSTS.values(), ids=POSTS)
-async def test_what_is_not_sent_by_the_page_itself_is_refused(headers: Any) -> None:
+async def test_requests_that_the_page_itself_did_not_send_are_refused(headers: Any) -> None:
     async with waiting() as (page, path):
         host = urlsplit(page.origin).netloc
         named = [(name, value.format(host=host, port=host.partition(":")[2])) for name, value in headers]
@@ -455,7 +455,7 @@ async def test_the_token_opens_the_page_once_and_only_for_a_page() -> None:
         assert b" 404 " in await request(page, "GET", f"/{page.token}", [host])
 
 
-async def test_every_reply_forbids_frames_caches_and_foreign_scripts() -> None:
+async def test_every_response_forbids_frames_caches_and_foreign_scripts() -> None:
     async with waiting() as (page, path):
         connection = http.client.HTTPConnection(urlsplit(page.origin).netloc)
         for where in (path, "/nothing", f"/{page.key}/static/inbox.js", f"/{page.token}"):
@@ -472,7 +472,7 @@ async def test_every_reply_forbids_frames_caches_and_foreign_scripts() -> None:
         connection.close()
 
 
-async def test_it_listens_on_no_other_address() -> None:
+async def test_the_server_listens_on_no_other_address() -> None:
     async with waiting() as (page, _):
         port = urlsplit(page.origin).port
         table = Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
@@ -482,7 +482,7 @@ async def test_it_listens_on_no_other_address() -> None:
 
 @asynccontextmanager
 async def waiting() -> AsyncIterator[tuple[BrowserTab, str]]:
-    """A question that waits, its page, and the path of that; it must be waiting still in the end."""
+    """Provide a pending request, its page and the path of the page; check that it is still pending at the end."""
     question = Question()
     pages: list[BrowserTab] = []
 

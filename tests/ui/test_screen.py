@@ -1,4 +1,4 @@
-"""The form, key by key."""
+"""The interactive form, key by key."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import random
 import re
 import subprocess
 import sys
-from dataclasses import fields, replace
 from datetime import datetime, timedelta, timezone
-from string import Formatter
 from typing import Any
 
 import anyio
@@ -21,20 +19,9 @@ import pytest
 
 from mcp_elicit_client import FormRequest, UrlRequest, UrlRules, parse_request
 from mcp_elicit_client.core.request import BatchPosition
-from mcp_elicit_client.core.url.domains import URL_WARNINGS
-from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.terminal.handler import _wants_form
-from mcp_elicit_client.handlers.terminal.interactive import (
-    DARK,
-    ENGLISH,
-    GERMAN,
-    LIGHT,
-    PLAIN,
-    MessageCatalog,
-    Theme,
-    theme_of,
-)
+from mcp_elicit_client.handlers.terminal.handler import _is_interactive
+from mcp_elicit_client.handlers.terminal.interactive import DARK, LIGHT, PLAIN, Theme, theme_of
 from tests.support import form_params, skip_or_fail
 
 if importlib.util.find_spec("prompt_toolkit") is None:
@@ -46,10 +33,9 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
 from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
-from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import format_error
-from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ScreenDrafts
-from mcp_elicit_client.handlers.terminal.interactive.stdout_proxy import lines_above
-from mcp_elicit_client.handlers.terminal.interactive.tty import copy_through_terminal
+from mcp_elicit_client.handlers.terminal.interactive.tty import copy_through_terminal, lines_above
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.drafts import Drafts
 from tests.support.screens import (
     BACK_TAB,
@@ -104,7 +90,7 @@ async def test_fields_are_filled_in_reviewed_and_sent() -> None:
     async with asking(form({"name": NAME}, "name")) as person:
         await person.types("Ann")
         await person.types(SEND)
-        await person.sees("Please check before it is sent:", "  | Your name: Ann", "This goes to mail.")
+        await person.sees("Check your answers", "  | Your name: Ann", "Your answers will be sent to mail.")
         await person.types(SEND)
         answer = await person.done()
 
@@ -146,7 +132,7 @@ async def test_fields_are_filled_in_reviewed_and_sent() -> None:
         ({"type": "array", "items": {"type": "string"}}, ["x, y", NEWLINE, "z"], ["x, y", "z"]),
     ],
 )
-async def test_what_is_typed_or_chosen_becomes_the_value(field: dict[str, Any], keys: list[str], value: Any) -> None:
+async def test_typed_and_selected_input_becomes_the_value(field: dict[str, Any], keys: list[str], value: Any) -> None:
     sent = await content(field, *keys)
 
     assert sent == {"f": value}
@@ -156,48 +142,48 @@ async def test_what_is_typed_or_chosen_becomes_the_value(field: dict[str, Any], 
 @pytest.mark.parametrize(
     ("field", "typed", "message"),
     [
-        ({"type": "integer"}, "12abc", "Must be a whole number."),
-        ({"type": "integer"}, "9" * 20, "Must be smaller"),
-        ({"type": "number"}, "nan", "Must be a number."),
-        ({"type": "number", "maximum": 5}, "6", "Must be 5 or less."),
-        ({"type": "string", "minLength": 3}, "ab", "Must have at least 3 characters."),
-        ({"type": "string", "maxLength": 3}, "abcd", "Must have at most 3 characters."),
-        ({"type": "string", "minLength": 3, "format": "email"}, "a", "Must have at least 3 characters."),
-        ({"type": "string", "format": "email"}, "a", "Must be an e-mail address"),
-        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30", "Must be a date and time with its zone"),
-        ({"type": "string", "pattern": "^[A-Z]{2}$"}, "abc", "Must match the pattern ^[A-Z]{2}$"),
-        ({"type": "array", "items": {"type": "string", "format": "uri"}}, "x", "Must be an address"),
+        ({"type": "integer"}, "12abc", "Enter a whole number."),
+        ({"type": "integer"}, "9" * 20, "Enter a whole number between"),
+        ({"type": "number"}, "nan", "Enter a number, such as 7.5."),
+        ({"type": "number", "maximum": 5}, "6", "Enter 5 or less."),
+        ({"type": "string", "minLength": 3}, "ab", "Enter at least 3 characters."),
+        ({"type": "string", "maxLength": 3}, "abcd", "Enter at most 3 characters."),
+        ({"type": "string", "minLength": 3, "format": "email"}, "a", "Enter at least 3 characters."),
+        ({"type": "string", "format": "email"}, "a", "Enter an email address"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30", "Enter a date and time with its time zone"),
+        ({"type": "string", "pattern": "^[A-Z]{2}$"}, "abc", "This does not have the required format."),
+        ({"type": "array", "items": {"type": "string", "format": "uri"}}, "x", "Enter a URL"),
     ],
 )
-async def test_what_does_not_fit_is_said_while_it_is_typed_and_cannot_be_sent(
+async def test_invalid_input_is_reported_while_typing_and_cannot_be_sent(
     field: dict[str, Any], typed: str, message: str
 ) -> None:
     async with asking(form({"f": field})) as person:
         await person.types(typed)
         await person.sees(f"! {message}")
         await person.types(SENT)
-        assert "Please check" not in person.shown
+        assert "Check your answers" not in person.shown
         await person.types(CANCEL)
         assert (await person.done()).action == "cancel"
 
 
-async def test_every_error_is_shown_at_once_and_the_first_has_the_keys() -> None:
+async def test_all_errors_are_shown_and_the_first_one_has_the_focus() -> None:
     asked = {"a": NAME, "b": {"type": "integer"}, "c": OPTIONS}
     async with asking(form(asked, "a", "b", "c")) as person:
         await person.types(TAB, TAB, SEND)
-        assert person.shown.count("! An answer is required.") == 3
-        await person.sees("3 field(s) need another look.")
+        assert person.shown.count("! This field is required.") == 3
+        await person.sees("3 fields need attention")
         await person.types("x")
-        assert person.shown.count("! An answer is required.") == 2
+        assert person.shown.count("! This field is required.") == 2
 
 
-async def test_no_more_than_allowed_can_be_chosen() -> None:
+async def test_no_more_options_than_allowed_can_be_selected() -> None:
     field = {**SEVERAL, "minItems": 2, "maxItems": 2}
     async with asking(form({"f": field})) as person:
         await person.types(" ")
-        await person.sees("1 chosen; choose 2", "! Must have at least 2 values.")
+        await person.sees("1 selected; select 2", "! Select at least 2 options.")
         await person.types(DOWN, " ", DOWN, " ")
-        await person.sees("2 chosen", "! No more than 2: take one away first.")
+        await person.sees("2 selected", "! You can select at most 2 options.")
         await person.types(SENT)
         assert (await person.done()).content == {"f": ["a", "b"]}
 
@@ -214,13 +200,13 @@ async def test_no_more_than_allowed_can_be_chosen() -> None:
         (["x", CANCEL], "cancel", "user"),
     ],
 )
-async def test_there_is_a_way_out_at_every_step(keys: list[str], action: str, by: str) -> None:
+async def test_every_step_can_be_declined_or_cancelled(keys: list[str], action: str, by: str) -> None:
     answer = await fill({"properties": {"f": {"type": "string"}}}, *keys)
 
     assert (answer.action, answer.by, answer.content) == (action, by, None)
 
 
-async def test_the_end_of_input_is_a_cancel_by_nobody() -> None:
+async def test_the_end_of_input_is_an_unattended_cancel() -> None:
     async with asking(form({"f": NAME})) as person:
         await person.types("x", SEND)
         person.keyboard.close()
@@ -230,20 +216,20 @@ async def test_the_end_of_input_is_a_cancel_by_nobody() -> None:
 
 
 @pytest.mark.parametrize("keys", ["", ENTER * 5, "yes" + ENTER * 3, " " * 9, "send" + ENTER])
-async def test_nothing_but_send_sends(keys: str) -> None:
+async def test_only_send_sends(keys: str) -> None:
     answer = await fill({"properties": {}}, keys)
 
     assert answer.action == "cancel"
 
 
-async def test_a_bare_confirmation_is_a_question_of_its_own() -> None:
+async def test_a_form_without_fields_asks_for_confirmation() -> None:
     async with asking(form({})) as person:
-        await person.sees("mail asks you to confirm this.", "To send means to confirm.")
+        await person.sees("mail asks you to confirm", "Select Send to confirm.")
         await person.types(SEND)
         assert (await person.done()).to_wire() == {"action": "accept", "content": {}}
 
 
-async def test_escape_leaves_at_once_where_nothing_was_typed() -> None:
+async def test_escape_cancels_an_untouched_form_at_once() -> None:
     async with asking(form({"f": NAME})) as person:
         await person.types(ESCAPE)
         answer = await person.done()
@@ -252,10 +238,10 @@ async def test_escape_leaves_at_once_where_nothing_was_typed() -> None:
 
 
 @pytest.mark.parametrize(("then", "action"), [(ESCAPE, "cancel"), ("y", "cancel"), ("n", None), (ENTER, None)])
-async def test_escape_asks_first_where_something_was_typed(then: str, action: str | None) -> None:
+async def test_escape_asks_for_confirmation_after_input(then: str, action: str | None) -> None:
     async with asking(form({"f": NAME})) as person:
         await person.types("x", ESCAPE)
-        await person.sees("Leave, and lose what you typed?")
+        await person.sees("Cancel this request? Your draft is kept. [y/N]")
         await person.types(then)
         if action is None:
             await person.types(SENT)
@@ -264,27 +250,27 @@ async def test_escape_asks_first_where_something_was_typed(then: str, action: st
             assert (await person.done()).action == action
 
 
-async def test_the_send_key_does_nothing_at_first() -> None:
+async def test_the_send_key_is_inert_at_first() -> None:
     async with asking(form({}), inert=0.2) as person:
-        await person.sees("[Ctrl+S wait]")
+        await person.sees("[Ctrl+S Wait…]")
         await person.types(SEND)
         assert person.answer is None
-        await person.sees("[Ctrl+S send]")
+        await person.sees("[Ctrl+S Send]")
         await person.types(SEND)
         assert (await person.done()).action == "accept"
 
 
-async def test_the_review_goes_back_to_the_field_that_is_pointed_at() -> None:
+async def test_the_review_returns_to_the_selected_field() -> None:
     asked = {"a": {"type": "string"}, "b": {"type": "string"}}
     async with asking(form(asked)) as person:
         await person.types("1", TAB, "2", SEND, DOWN, DOWN, ENTER, BACKSPACE, "3", SENT)
         assert (await person.done()).content == {"a": "1", "b": "3"}
 
 
-async def test_a_suggestion_is_told_from_what_was_typed() -> None:
+async def test_suggested_and_typed_values_have_different_sources() -> None:
     asked = {"a": {"type": "string", "default": ""}, "b": {"type": "integer", "default": 0}, "c": OPTIONS}
     async with asking(form({**asked, "d": {"type": "boolean", "default": False}})) as person:
-        await person.sees("suggested by the server")
+        await person.sees("suggested")
         await person.types(TAB, BACKSPACE, "7", SENT)
         answer = await person.done()
 
@@ -302,27 +288,27 @@ async def test_a_suggestion_is_told_from_what_was_typed() -> None:
         ({**SEVERAL, "default": ["a"]}, [" "]),
     ],
 )
-async def test_a_suggestion_can_be_left_out(field: dict[str, Any], keys: list[str]) -> None:
+async def test_a_suggested_value_can_be_omitted(field: dict[str, Any], keys: list[str]) -> None:
     assert await content(field, *keys) == {}
 
 
-async def test_a_password_is_neither_shown_nor_kept() -> None:
-    drafts = ScreenDrafts(values=Drafts(), texts=Drafts())
+async def test_a_password_is_neither_shown_nor_kept_as_a_draft() -> None:
+    drafts = Drafts()
     request = form({"p": {"type": "string", "format": "password"}})
     async with asking(request, drafts=drafts) as person:
         await person.types("hunter2")
         assert "hunter2" not in person.shown
         await person.sees("  : *******")
         await person.types(SEND)
-        await person.sees("p: (not shown)")
-    assert (drafts.values.take(request), drafts.texts.take(request)) == ({}, {})
+        await person.sees("p: (hidden)")
+    assert drafts.take(request) == {}
 
 
 @pytest.mark.parametrize(("then", "accepted"), [("y", True), (ENTER, False), ("n", False), (SEND, False)])
-async def test_what_looks_like_a_secret_is_sent_only_if_it_is_meant(then: str, accepted: bool) -> None:
+async def test_sensitive_data_is_sent_only_after_confirmation(then: str, accepted: bool) -> None:
     async with asking(form({"f": NAME})) as person:
         await person.types(KEY, SENT)
-        await person.sees("Careful:", "Send it anyway?")
+        await person.sees("Warning: This answer seems to contain", "Send anyway? [y/N]")
         await person.types(then)
         answer = await person.done() if accepted else None
 
@@ -330,10 +316,10 @@ async def test_what_looks_like_a_secret_is_sent_only_if_it_is_meant(then: str, a
 
 
 @pytest.mark.parametrize("silence", [True, False])
-async def test_never_is_offered_where_the_host_keeps_permissions(silence: bool) -> None:
+async def test_blocking_is_offered_if_the_host_keeps_permissions(silence: bool) -> None:
     request = form({"f": NAME}).model_copy(update={"can_block": silence})
     async with asking(request) as person:
-        assert ("[F4 never ask for this server again]" in person.shown) == silence
+        assert ("[F4 Decline and block mail]" in person.shown) == silence
         await person.types(F4)
         if silence:
             answer = await person.done()
@@ -341,15 +327,15 @@ async def test_never_is_offered_where_the_host_keeps_permissions(silence: bool) 
         assert (person.answer is not None) == silence
 
 
-async def test_what_was_typed_is_there_again_when_the_question_was_withdrawn() -> None:
-    drafts = ScreenDrafts(values=Drafts(), texts=Drafts())
+async def test_a_draft_is_restored_after_the_request_was_withdrawn() -> None:
+    drafts = Drafts()
     asked = {"a": NAME, "b": {"type": "string", "format": "email"}, "c": OPTIONS, "d": {"type": "string"}}
     async with asking(form(asked), drafts=drafts) as person:
         await person.types("Ann", TAB, "ann@", TAB, DOWN, " ")
-    assert person.screen.told.endswith("(mail: the question was withdrawn.)\n")
+    assert person.screen.told.endswith("The request from mail was withdrawn.\n")
 
     async with asking(form(asked), drafts=drafts) as person:
-        await person.sees("as you had typed it")
+        await person.sees("restored draft")
         await person.types(TAB, "example.org", SENT)
         answer = await person.done()
 
@@ -357,37 +343,38 @@ async def test_what_was_typed_is_there_again_when_the_question_was_withdrawn() -
     assert answer.sources == dict.fromkeys("abc", "user")
 
 
-async def test_who_asks_for_what_is_the_hosts_line() -> None:
+async def test_the_title_is_the_first_line() -> None:
     request = form({"f": NAME}, tool="book").model_copy(update={"batch_position": BatchPosition(number=1, total=3)})
     async with asking(request) as person:
-        assert person.lines[0] == "mail (tool book) asks you for one answer (1 of 3)."
+        assert person.lines[0] == "mail asks for 1 answer (1 of 3)"
+        await person.sees("Tool:\n  | book")
 
 
 async def test_the_last_minute_is_counted_down() -> None:
     soon = datetime.now(timezone.utc) + timedelta(seconds=42)
     async with asking(form({"f": NAME}).model_copy(update={"deadline": soon})) as person:
-        await person.sees("The question closes in 41 s.")
-        await person.sees("The question closes in 40 s.")
+        await person.sees("Expires in 41 seconds")
+        await person.sees("Expires in 40 seconds")
     later = soon + timedelta(minutes=5)
     async with asking(form({"f": NAME}).model_copy(update={"deadline": later})) as person:
-        await person.sees(f"The question closes at {later.astimezone():%H:%M:%S}.")
+        await person.sees(f"Expires at {later.astimezone():%H:%M:%S}")
 
 
-async def test_more_about_a_field_is_a_key_away() -> None:
+async def test_f1_shows_the_details_of_a_field() -> None:
     field = {"type": "string", "title": "Code", "pattern": "^[A-Z]+$"}
     async with asking(form({"the_code": field})) as person:
         assert "the_code" not in person.shown
         await person.types(F1)
-        await person.sees("  | the_code", "  | must match ^[A-Z]+$")
+        await person.sees("Field name:\n  | the_code", "Pattern:\n  | ^[A-Z]+$")
 
 
-async def test_a_filter_shows_what_fits_and_says_when_nothing_does() -> None:
+async def test_a_filter_shows_matching_options() -> None:
     async with asking(form({"f": MANY})) as person:
-        await person.sees("40 of 40 shown", "... 32 more")
+        await person.sees("40 of 40 options", "... 32 more")
         await person.types("3")
-        await person.sees("13 of 40 shown")
+        await person.sees("13 of 40 options")
         await person.types("33")
-        await person.sees("No option has this in its name.")
+        await person.sees("No matching options")
         await person.types(ENTER, SENT)
         assert (await person.done()).content == {}
 
@@ -420,7 +407,7 @@ WIDE = {
 
 @pytest.mark.parametrize("columns", [8, 20, 50, 80])
 @pytest.mark.parametrize("text", WIDE.values(), ids=WIDE)
-async def test_nothing_that_a_server_writes_breaks_out_or_crashes(text: str, columns: int) -> None:
+async def test_server_text_never_leaves_its_gutter(text: str, columns: int) -> None:
     text = text[:200]
     schema: dict[str, Any] = {
         f"{text}{at}": {"type": "string", "title": text, "description": text, "default": text} for at in range(3)
@@ -444,11 +431,11 @@ async def test_nothing_that_a_server_writes_breaks_out_or_crashes(text: str, col
     assert not [line for line in shown.split("\n") if line.startswith("mail asks you for nothing")]
 
 
-async def test_it_follows_the_window_when_it_changes_its_size() -> None:
+async def test_the_form_follows_the_size_of_the_window() -> None:
     async with asking(form({"f": NAME, "g": OPTIONS})) as person:
         for columns, rows in [(20, 10), (200, 50), (5, 3), (80, 24)]:
             person.screen.columns, person.screen.rows = columns, rows
-            application = person.stage.application
+            application = person.app.application
             assert application is not None
             application._on_resize()
             await person.types("x")
@@ -490,11 +477,11 @@ async def press(person: Person, label: str) -> None:
     raise AssertionError(f"{label} not in:\n{person.shown}")
 
 
-async def test_a_url_is_shown_whole_with_its_domain() -> None:
+async def test_the_full_url_is_shown_with_its_domain() -> None:
     opened: list[str] = []
     async with asking(visit(), opened=opened) as person:
-        assert person.lines[0] == "mail asks you to open a page at example.com."
-        await person.sees("The whole address:\n  | https://login.example.com/a?b=c")
+        assert person.lines[0] == "mail asks you to open example.com"
+        await person.sees("Full URL:\n  | https://login.example.com/a?b=c")
         await person.types(ENTER, " ", "open", ENTER, SEND)
         assert person.answer is None
     assert opened == []
@@ -503,30 +490,30 @@ async def test_a_url_is_shown_whole_with_its_domain() -> None:
 async def test_a_url_is_opened_after_consent() -> None:
     opened: list[str] = []
     async with asking(visit(), opened=opened) as person:
-        await press(person, "open")
+        await press(person, "Open example.com")
         answer = await person.done()
 
     assert (answer.to_wire(), answer.by, opened) == ({"action": "accept"}, "user", [URL["url"]])
     assert "If no page opens" in person.screen.told
 
 
-async def test_where_there_are_warnings_no_is_what_enter_means() -> None:
+async def test_with_warnings_enter_declines() -> None:
     opened: list[str] = []
     async with asking(visit(url="https://xn--pple-43d.com/x"), opened=opened) as person:
-        await person.sees("Careful:", ">[Ctrl+D decline]")
+        await person.sees("Warning: ", ">[Ctrl+D Decline]")
         await person.types(ENTER)
         assert ((await person.done()).action, opened) == ("decline", [])
 
 
 @pytest.mark.parametrize(("key", "action"), [(DECLINE, "decline"), (CANCEL, "cancel"), (ESCAPE, "cancel")])
-async def test_a_url_can_be_left_before_and_after(key: str, action: str) -> None:
+async def test_a_url_request_can_be_declined_or_cancelled_at_each_step(key: str, action: str) -> None:
     for request in (visit(), visit(protocol_version="2026-07-28", visits=1)):
         async with asking(request) as person:
             await person.types(key)
             assert (await person.done()).action == action
 
 
-async def test_never_is_offered_for_a_url_too() -> None:
+async def test_blocking_is_offered_for_urls() -> None:
     request = visit().model_copy(update={"can_block": True})
     async with asking(request) as person:
         await person.types(F4)
@@ -534,88 +521,72 @@ async def test_never_is_offered_for_a_url_too() -> None:
     assert (answer.action, answer.block_server) == ("decline", True)
 
 
-async def test_the_wait_goes_on_until_the_user_is_done() -> None:
+async def test_the_request_waits_until_the_user_has_finished() -> None:
     opened: list[str] = []
     async with asking(visit(protocol_version="2026-07-28"), opened=opened) as person:
-        await press(person, "open")
-        await person.sees("When you have finished there, say so.")
-        await press(person, "open again")
-        await person.sees("When you have finished there, say so.")
-        await press(person, "I am done there")
+        await press(person, "Open example.com")
+        await person.sees('Select "I have finished" when you are done at example.com.')
+        await press(person, "Open again")
+        await person.sees('Select "I have finished" when you are done at example.com.')
+        await press(person, "I have finished")
         assert (await person.done()).action == "accept"
     assert opened == [URL["url"]] * 2
 
 
-async def test_the_wait_ends_by_itself_when_the_server_says_so() -> None:
+async def test_a_reported_completion_ends_the_wait() -> None:
     completion = Finished(finished=False)
     async with asking(visit(completion, visits=1, protocol_version="2026-07-28")) as person:
-        await person.sees("mail says that you are not finished yet at example.com.")
+        await person.sees("mail reports that you have not finished at example.com")
         completion.finished.set()
         answer = await person.done()
 
     assert (answer.action, answer.by) == ("accept", "user")
-    assert person.screen.told.endswith("The server says that you are done.\n")
+    assert person.screen.told.endswith("mail reports that you have finished.\n")
 
 
-async def test_a_finished_visit_is_no_consent() -> None:
+async def test_a_reported_completion_is_not_consent() -> None:
     async with asking(visit(Finished(finished=True))) as person:
         await person.types(DECLINE)
         assert (await person.done()).action == "decline"
 
 
-async def test_the_address_is_copied_only_where_the_host_allows_it() -> None:
+async def test_the_url_is_copied_only_if_the_host_allows_it() -> None:
     opened: list[str] = []
     async with asking(visit()) as person:
-        assert "copy" not in person.shown
+        assert "Copy" not in person.shown
     async with asking(visit(), copies=True, opened=opened) as person:
-        await press(person, "copy the address")
-        await person.sees("The address was copied.", "When you have finished there")
+        await press(person, "Copy link")
+        await person.sees("Link copied.", "when you are done at example.com")
     assert opened == [f"copied {URL['url']}"]
 
 
-async def test_where_nothing_opens_the_address_is_shown_and_drawn_for_a_camera() -> None:
+async def test_without_a_browser_the_url_is_shown_with_a_qr_code() -> None:
     async with asking(visit(), opens=False, rows=60) as person:
-        await press(person, "open")
-        await person.sees("No browser could be started here", "▄")
+        await press(person, "Open example.com")
+        await person.sees("Could not open a browser", "▄")
     assert f"\n{URL['url']}\n" in person.screen.told
 
 
-async def test_every_text_can_be_translated_and_is() -> None:
-    async with asking(
-        form({"f": {"type": "boolean", "title": "Frage"}, "n": {"type": "integer"}}, "f"), words=GERMAN
-    ) as person:
-        await person.sees("mail bittet Sie um 2 Antworten.", "Zeilen mit | sind Worte des Servers.", "( ) ja")
+@pytest.mark.skipif(importlib.util.find_spec("babel") is None, reason="the extra languages is not installed")
+async def test_a_translation_is_used_everywhere() -> None:
+    german = MessageCatalog.for_language("de")
+    request = form({"f": {"type": "boolean", "title": "Frage"}, "n": {"type": "integer"}}, "f")
+    async with asking(request, catalog=german) as person:
+        await person.sees("mail bittet um 2 Antworten", "Text nach | stammt vom Server.", "( ) ja")
         await person.types("j", TAB, "x")
-        await person.sees("! Muss eine ganze Zahl sein.")
+        await person.sees("! Geben Sie eine ganze Zahl ein.")
         await person.types(BACKSPACE, SEND)
-        await person.sees("Frage: ja", "n: (weggelassen)", "Das geht an mail.")
+        await person.sees("Frage: ja", "n: (nicht angegeben)", "Ihre Antworten werden an mail gesendet.")
         await person.types(SEND)
         assert (await person.done()).content == {"f": True}
 
 
-def test_a_translation_is_complete_and_fills_in_the_same() -> None:
-    english, german = (
-        {each.name: getattr(words, each.name) for each in fields(MessageCatalog)} for words in (ENGLISH, GERMAN)
-    )
-    same = {name for name, text in english.items() if text == german[name]}
-    assert same <= {"no_keys"}
-    assert set(GERMAN.warnings) == set(URL_WARNINGS)
-    assert set(GERMAN.problems) == {"impersonation", "sensitive_data"}
-    assert names_in(english) == names_in(german)
-
-
-def names_in(texts: dict[str, Any]) -> dict[str, set[str]]:
-    flat = {name: text for name, text in texts.items() if isinstance(text, str)}
-    for group in ("errors", "formats", "kinds", "warnings"):
-        flat |= {f"{group}.{name}": text for name, text in texts[group].items()}
-    return {name: {part[1] or "" for part in Formatter().parse(text)} - {""} for name, text in flat.items()}
-
-
-def test_a_translation_that_lacks_an_error_falls_back_to_english() -> None:
-    field = form({"f": {"type": "integer"}}).form.fields[0]
-    error = FieldError(field="f", code="type", message="Must be a whole number.")
-    for errors in ({}, {"type": "{nothing}"}, {"type": "{"}):
-        assert format_error(field, error, replace(ENGLISH, errors=errors)) == error.message
+async def test_a_host_replaces_texts() -> None:
+    pirate = MessageCatalog(overrides={messages.YES: "aye", messages.YES_KEYS: "aA"})
+    async with asking(form({"f": {"type": "boolean"}}), catalog=pirate) as person:
+        await person.sees("( ) aye")
+        await person.types("a", SENT)
+        assert (await person.done()).content == {"f": True}
 
 
 @pytest.mark.parametrize(
@@ -628,37 +599,37 @@ def test_a_translation_that_lacks_an_error_falls_back_to_english() -> None:
         ({"COLORFGBG": "15;0"}, DARK),
     ],
 )
-def test_the_environment_chooses_the_colours(environment: dict[str, str], theme: Theme) -> None:
+def test_the_environment_selects_the_theme(environment: dict[str, str], theme: Theme) -> None:
     assert theme_of(environment) is theme
 
 
-async def test_colours_are_of_the_theme_and_of_none_where_none_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_color_disables_colors(monkeypatch: pytest.MonkeyPatch) -> None:
     for wanted in ("", "1"):
         monkeypatch.setenv("NO_COLOR", wanted)
         written = io.StringIO()
         output = Vt100_Output(written, lambda: Size(rows=40, columns=80), term="xterm", enable_cpr=False)
         with create_pipe_input() as keyboard:
-            stage = TerminalApp(input=keyboard, output=output)
-            task = asyncio.ensure_future(stage.show(FormView(stage, form({"f": {**NAME, "description": "d"}}, "f"))))
-            while "cancel]" not in written.getvalue():
+            app = TerminalApp(input=keyboard, output=output)
+            task = asyncio.ensure_future(app.show(FormView(app, form({"f": {**NAME, "description": "d"}}, "f"))))
+            while "Cancel]" not in written.getvalue():
                 await anyio.sleep(0.001)
             task.cancel()
             await asyncio.wait([task])
-        coloured = re.findall(r"\x1b\[[0-9;]*?;(?:3|9)[0-7](?:;[0-9;]*)?m", written.getvalue())
-        assert bool(coloured) == (not wanted)
+        colored = re.findall(r"\x1b\[[0-9;]*?;(?:3|9)[0-7](?:;[0-9;]*)?m", written.getvalue())
+        assert bool(colored) == (not wanted)
         assert "38;2" not in written.getvalue()
 
 
 class Broken(FormView):
-    def on(self, key: str, data: str) -> None:
+    def handle_key(self, key: str, data: str) -> None:
         raise RuntimeError("broken")
 
 
-async def test_what_fails_in_the_form_ends_it_and_is_no_accept() -> None:
+async def test_an_exception_in_the_form_is_raised() -> None:
     request = form({"f": {"type": "boolean"}})
     with create_pipe_input() as keyboard:
-        stage = TerminalApp(input=keyboard, output=Screen())
-        task = asyncio.ensure_future(stage.show(Broken(stage, request)))
+        app = TerminalApp(input=keyboard, output=Screen())
+        task = asyncio.ensure_future(app.show(Broken(app, request)))
         keyboard.send_text("y")
         with pytest.raises(RuntimeError, match="broken"):
             await task
@@ -678,7 +649,7 @@ async def test_what_fails_in_the_form_ends_it_and_is_no_accept() -> None:
         ({"TERM": "xterm", "MCP_ELICIT_UI": "whatever"}, 80, True),
     ],
 )
-async def test_the_form_is_chosen_where_it_can_be(
+async def test_the_interactive_form_is_used_if_the_terminal_supports_it(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], width: int, wanted: bool
 ) -> None:
     for name in ("TERM", "MCP_ELICIT_UI"):
@@ -686,36 +657,36 @@ async def test_the_form_is_chosen_where_it_can_be(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
 
-    assert _wants_form(width) == wanted
+    assert _is_interactive(width) == wanted
 
 
-async def test_to_insist_on_the_form_takes_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_forcing_the_interactive_form_requires_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     monkeypatch.setenv("TERM", "xterm")
-    assert not _wants_form(80)
+    assert not _is_interactive(80)
     monkeypatch.setenv("MCP_ELICIT_UI", "interactive")
     with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[terminal\]") as caught:
-        _wants_form(80)
+        _is_interactive(80)
     assert caught.value.extra == "terminal"
 
 
-def test_another_event_loop_gets_the_line_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trio_uses_line_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
 
     async def ask() -> bool:
-        return _wants_form(80)
+        return _is_interactive(80)
 
     assert not anyio.run(ask, backend="trio")
     assert anyio.run(ask, backend="asyncio")
 
 
-def test_nothing_is_imported_for_a_form_that_is_not_shown() -> None:
+def test_importing_the_themes_does_not_import_prompt_toolkit() -> None:
     code = "import sys; import mcp_elicit_client.handlers.terminal.interactive; print('prompt_toolkit' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
 
 
-async def test_what_is_printed_goes_above_the_form_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_output_of_the_host_appears_above_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -725,10 +696,10 @@ async def test_what_is_printed_goes_above_the_form_whole(monkeypatch: pytest.Mon
     handler = logging.StreamHandler(terminal)
     logging.getLogger("host").addHandler(handler)
     with create_pipe_input() as keyboard:
-        stage = TerminalApp(input=keyboard, output=Screen())
+        app = TerminalApp(input=keyboard, output=Screen())
         with lines_above(terminal) as above:
-            stage.view = FormView(stage, form({"f": NAME}))
-            application = stage.application = stage._build(keyboard, Screen())
+            app.view = FormView(app, form({"f": NAME}))
+            application = app.application = app._build(keyboard, Screen())
             above.show(application)
             task = asyncio.ensure_future(application.run_async())
             while not application.render_counter:
@@ -746,7 +717,7 @@ async def test_what_is_printed_goes_above_the_form_whole(monkeypatch: pytest.Mon
     assert handler.stream is terminal
 
 
-async def test_copying_through_the_terminal_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_copying_through_the_terminal_requires_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -764,7 +735,7 @@ KEYS = [TAB, BACK_TAB, UP, DOWN, LEFT, RIGHT, BACKSPACE, NEWLINE, F1, F2, PAGE_U
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_whatever_else_is_pressed_accepts_nothing_and_breaks_nothing(seed: int) -> None:
+async def test_random_keys_neither_accept_nor_crash(seed: int) -> None:
     chance = random.Random(seed)
     asked = {
         **{f"text{at}": {"type": "string"} for at in range(50)},
@@ -784,17 +755,29 @@ async def test_whatever_else_is_pressed_accepts_nothing_and_breaks_nothing(seed:
         assert (await person.done()).action == "cancel"
 
 
-async def test_what_was_typed_before_is_checked_again() -> None:
-    drafts = ScreenDrafts(values=Drafts(), texts=Drafts())
+async def test_a_draft_is_restored_after_the_user_cancelled() -> None:
+    drafts = Drafts()
+    async with asking(form({"a": NAME}), drafts=drafts) as person:
+        await person.types("Ann", ESCAPE, "y")
+        assert (await person.done()).action == "cancel"
+    async with asking(form({"a": NAME}), drafts=drafts) as person:
+        await person.sees(": Ann", "restored draft")
+        await person.types(DECLINE)
+        assert (await person.done()).action == "decline"
+    assert drafts.take(form({"a": NAME})) == {}
+
+
+async def test_a_restored_draft_is_checked_again() -> None:
+    drafts = Drafts()
     asked = {"f": {"type": "string", "pattern": "^b"}}
     async with asking(form(asked), drafts=drafts) as person:
         await person.types("abc")
-        await person.sees("! Must match the pattern ^b")
+        await person.sees("! This does not have the required format.")
     async with asking(form(asked), drafts=drafts) as person:
-        await person.sees(": abc", "! Must match the pattern ^b")
+        await person.sees(": abc", "! This does not have the required format.")
 
 
-async def test_a_long_message_is_read_from_its_beginning() -> None:
+async def test_a_long_message_is_shown_from_its_beginning() -> None:
     message = "\n".join(f"line {at}" for at in range(60))
     async with asking(form({"f": NAME}, message=message), rows=20) as person:
         await person.sees("  | line 0\n")
@@ -806,8 +789,8 @@ async def test_a_long_message_is_read_from_its_beginning() -> None:
         assert (await person.done()).content == {"f": "Ann"}
 
 
-async def test_choices_are_there_again_too() -> None:
-    drafts = ScreenDrafts(values=Drafts(), texts=Drafts())
+async def test_selections_are_restored() -> None:
+    drafts = Drafts()
     asked = {"b": {"type": "boolean"}, "m": SEVERAL, "c": OPTIONS}
     async with asking(form(asked), drafts=drafts) as person:
         await person.types("n", TAB, DOWN, " ", TAB, SEND)

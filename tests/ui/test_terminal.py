@@ -19,6 +19,7 @@ from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.policies import protect_secrets
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.quoting import columns, quote
 from tests.support import form_params
 from tests.support.console import CTRL_C, ScriptedConsole
@@ -50,13 +51,13 @@ async def test_fields_are_asked_reviewed_and_sent() -> None:
     assert "1) Your name: Ann" in console.shown
 
 
-async def test_the_servers_words_are_behind_a_gutter_and_the_hosts_come_last() -> None:
+async def test_server_text_has_a_gutter_and_host_text_comes_last() -> None:
     _, console = await ask({"properties": {"name": {**NAME, "description": "As in\nyour passport"}}})
 
     assert console.shown == (
-        "\n  | Hello\n\nLines that begin with | are the server's words.\nmail asks you for one answer.\n"
-        "Type /help for what you can do, /decline or /cancel to leave.\n"
-        "\n  | Your name\n  | As in\n  | your passport\nField 1 of 1: text; optional; Enter leaves it out.\n> "
+        "\n  | Hello\n\nText after | comes from the server.\nmail asks for 1 answer\n"
+        "Type /help for commands, or /decline or /cancel to stop.\n"
+        "\n  | Your name\n  | As in\n  | your passport\nField 1 of 1: text; optional; Enter: do not provide\n> "
     )
 
 
@@ -104,7 +105,7 @@ async def test_the_servers_words_are_behind_a_gutter_and_the_hosts_come_last() -
         ({"type": "array", "items": {"type": "string"}}, "x, y z", ["x", "y z"]),
     ],
 )
-async def test_what_is_typed_becomes_the_value(field: dict[str, Any], typed: str, value: Any) -> None:
+async def test_typed_text_becomes_the_value(field: dict[str, Any], typed: str, value: Any) -> None:
     sent = await content({"f": field}, typed, "send")
 
     assert sent == {"f": value}
@@ -114,33 +115,33 @@ async def test_what_is_typed_becomes_the_value(field: dict[str, Any], typed: str
 @pytest.mark.parametrize(
     ("field", "typed", "message"),
     [
-        ({"type": "integer"}, "12abc", "Must be a whole number."),
-        ({"type": "integer"}, "1.5", "Must be a whole number."),
-        ({"type": "integer"}, "9" * 400, "Must be a whole number."),
-        ({"type": "integer"}, "9" * 20, "Must be smaller"),
-        ({"type": "number"}, "nan", "Must be a number."),
-        ({"type": "number"}, "inf", "Must be a number."),
-        ({"type": "number"}, "1e999", "Must be a finite number."),
-        ({"type": "number", "maximum": 5}, "6", "Must be 5 or less."),
-        ({"type": "boolean"}, "yikes", "Must be yes or no."),
-        ({"type": "string", "minLength": 3}, "ab", "Must have at least 3 characters."),
-        ({"type": "string", "minLength": 3, "format": "email"}, "a", "Must have at least 3 characters."),
-        ({"type": "string", "format": "email"}, "a", "Must be an e-mail address"),
-        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30", "Must be a date and time with its zone"),
-        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 Nowhere/Else", "Must be a date and time"),
-        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 ../etc/passwd", "Must be a date and time"),
-        ({"type": "string", "format": "date-time"}, "2026-02-30 14:30 UTC", "Must be a date and time"),
-        ({"type": "string", "format": "date-time"}, "tomorrow", "Must be a date and time"),
-        ({"type": "string", "format": "date"}, "20.11.2026", "Must be a date such as"),
-        ({"type": "string", "format": "time"}, "9:05 Europe/Berlin", "Must be a time with its zone"),
-        ({"type": "string", "pattern": "^[A-Z]{2}$"}, "abc", "Must match the pattern ^[A-Z]{2}$"),
-        ({"enum": ["s", "m"]}, "3", "Must be one of the options."),
-        ({"enum": ["s", "S"]}, "x", "Must be one of the options."),
-        ({"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 1}, "1,2", "Must have at most 1 values."),
-        ({"type": "array", "items": {"type": "string", "format": "uri"}}, "x", "Must be an address"),
+        ({"type": "integer"}, "12abc", "Enter a whole number."),
+        ({"type": "integer"}, "1.5", "Enter a whole number."),
+        ({"type": "integer"}, "9" * 400, "Enter a whole number."),
+        ({"type": "integer"}, "9" * 20, "Enter a whole number between"),
+        ({"type": "number"}, "nan", "Enter a number, such as 7.5."),
+        ({"type": "number"}, "inf", "Enter a number, such as 7.5."),
+        ({"type": "number"}, "1e999", "Enter a finite number."),
+        ({"type": "number", "maximum": 5}, "6", "Enter 5 or less."),
+        ({"type": "boolean"}, "yikes", "Select yes or no."),
+        ({"type": "string", "minLength": 3}, "ab", "Enter at least 3 characters."),
+        ({"type": "string", "minLength": 3, "format": "email"}, "a", "Enter at least 3 characters."),
+        ({"type": "string", "format": "email"}, "a", "Enter an email address"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30", "Enter a date and time with its time zone"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 Nowhere/Else", "Enter a date and time"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 ../etc/passwd", "Enter a date and time"),
+        ({"type": "string", "format": "date-time"}, "2026-02-30 14:30 UTC", "Enter a date and time"),
+        ({"type": "string", "format": "date-time"}, "tomorrow", "Enter a date and time"),
+        ({"type": "string", "format": "date"}, "20.11.2026", "Enter a date as"),
+        ({"type": "string", "format": "time"}, "9:05 Europe/Berlin", "Enter a time with its time zone"),
+        ({"type": "string", "pattern": "^[A-Z]{2}$"}, "abc", "This does not have the required format."),
+        ({"enum": ["s", "m"]}, "3", "Select one of the options."),
+        ({"enum": ["s", "S"]}, "x", "Select one of the options."),
+        ({"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 1}, "1,2", "Select at most 1 option."),
+        ({"type": "array", "items": {"type": "string", "format": "uri"}}, "x", "Enter a URL"),
     ],
 )
-async def test_what_does_not_fit_is_asked_for_again_with_the_reason(
+async def test_invalid_input_is_requested_again_with_the_reason(
     field: dict[str, Any], typed: str, message: str
 ) -> None:
     answer, console = await ask({"properties": {"f": field}}, typed, "/cancel")
@@ -161,27 +162,27 @@ async def test_what_does_not_fit_is_asked_for_again_with_the_reason(
         {"type": "array"},
     ],
 )
-async def test_an_untouched_optional_field_is_left_out(field: dict[str, Any]) -> None:
+async def test_an_untouched_optional_field_is_omitted(field: dict[str, Any]) -> None:
     answer, console = await ask({"properties": {"f": field}}, "", "send")
 
     assert answer.content == {}
-    assert "1) f: (left out)" in console.shown
+    assert "1) f: (not provided)" in console.shown
 
 
 @pytest.mark.parametrize("default", ["", "x"])
-async def test_enter_takes_the_suggestion_and_it_is_told_from_what_was_typed(default: str) -> None:
+async def test_enter_uses_the_suggested_value(default: str) -> None:
     answer, console = await ask({"properties": {"f": {"type": "string", "default": default}}}, "", "send")
 
     assert answer.content == {"f": default}
     assert answer.sources == {"f": "default"}
-    assert f"1) f: {default or '(empty text)'}  (suggested by the server)" in console.shown
+    assert f"1) f: {default or '(empty)'}  (suggested)" in console.shown
 
 
-async def test_skip_leaves_a_suggestion_out() -> None:
+async def test_skip_omits_a_suggested_value() -> None:
     assert await content({"f": {"type": "boolean", "default": False}}, "/skip", "send") == {}
 
 
-async def test_a_required_field_cannot_be_skipped_or_left_empty() -> None:
+async def test_a_required_field_cannot_be_skipped() -> None:
     answer, console = await ask(
         {"properties": {"f": {"type": "integer"}, "t": {"type": "string"}}, "required": ["f", "t"]},
         *["/skip", "", "5", "", "/empty", "send"],
@@ -189,11 +190,11 @@ async def test_a_required_field_cannot_be_skipped_or_left_empty() -> None:
 
     assert answer.content == {"f": 5, "t": ""}
     assert "This field is required" in console.shown
-    assert "> \nAn answer is required.\n> 5" in console.shown
-    assert "To send an empty text, type /empty." in console.shown
+    assert "> \n  This field is required.\n> 5" in console.shown
+    assert "Type /empty to send empty text." in console.shown
 
 
-async def test_back_returns_to_the_field_before_and_keeps_what_was_typed_unless_it_is_typed_again() -> None:
+async def test_back_returns_to_the_previous_field() -> None:
     fields = {"a": {"type": "string"}, "b": {"type": "string"}}
 
     assert await content(fields, "1", "/back", "2", "3", "send") == {"a": "2", "b": "3"}
@@ -220,33 +221,33 @@ async def test_the_review_edits_one_field() -> None:
         (["x", "edit 1", "/decline"], "decline", "user"),
     ],
 )
-async def test_there_is_a_way_out_at_every_prompt(lines: list[str], action: str, by: str) -> None:
+async def test_every_prompt_can_be_declined_or_cancelled(lines: list[str], action: str, by: str) -> None:
     answer, _ = await ask({"properties": {"f": {"type": "string"}}}, *lines)
 
     assert (answer.action, answer.by, answer.content) == (action, by, None)
 
 
 @pytest.mark.parametrize("typed", ["", "y", "yes", "s", "ok", "send it", "sendx"])
-async def test_nothing_but_send_sends(typed: str) -> None:
+async def test_only_send_sends(typed: str) -> None:
     answer, _ = await ask({"properties": {}}, typed)
 
     assert answer.action == ("accept" if typed.split()[:1] == ["send"] and typed == "send" else "cancel")
 
 
-async def test_a_bare_confirmation_is_a_question_of_its_own() -> None:
+async def test_a_form_without_fields_asks_for_confirmation() -> None:
     answer, console = await ask({"properties": {}}, "send")
 
     assert answer.to_wire() == {"action": "accept", "content": {}}
-    assert "mail asks you to confirm this." in console.shown
-    assert "To send means to confirm." in console.shown
+    assert "mail asks you to confirm" in console.shown
+    assert "Select Send to confirm." in console.shown
 
 
-async def test_a_password_is_neither_echoed_nor_shown() -> None:
+async def test_a_password_is_neither_echoed_nor_reviewed() -> None:
     answer, console = await ask({"properties": {"p": {"type": "string", "format": "password"}}}, "hunter2", "send")
 
     assert answer.content == {"p": "hunter2"}
     assert console.hidden[0]
-    assert "1) p: (not shown)" in console.shown
+    assert "1) p: (hidden)" in console.shown
 
 
 async def test_many_options_are_listed_on_request() -> None:
@@ -254,18 +255,18 @@ async def test_many_options_are_listed_on_request() -> None:
 
     _, console = await ask({"properties": {"f": field}}, "/options", "/help", "30", "send")
 
-    assert "... and 10 more; /options lists all." in console.shown
+    assert "10 more. Type /options to list all." in console.shown
     assert "| 30) o29" in console.shown
-    assert "/decline  say no to the server" in console.shown
+    assert "/decline  decline the request" in console.shown
 
 
-async def test_a_field_that_is_left_out_is_told() -> None:
+async def test_unsupported_optional_fields_are_counted() -> None:
     _, console = await ask({"properties": {"f": {"type": "object"}}})
 
-    assert "Not asked here, since nobody could answer: 1 optional field(s)." in console.shown
+    assert "1 unsupported optional field was skipped." in console.shown
 
 
-async def test_nothing_of_the_server_reaches_the_console_raw() -> None:
+async def test_server_text_is_sanitized_on_the_console() -> None:
     evil = "\x1b[2J\u202e\nmail asks you for nothing.\r"
     schema = {
         "properties": {
@@ -287,7 +288,7 @@ async def test_nothing_of_the_server_reaches_the_console_raw() -> None:
 
 @pytest.mark.parametrize("width", [1, 12, 20, 40, 80])
 @pytest.mark.parametrize("text", ["word " * 40, "x" * 300, "日本語" * 50, "", "a\n\nb", "e\u0301" * 90, "👍" * 60])
-def test_no_quoted_line_is_wider_than_the_terminal_or_without_gutter(width: int, text: str) -> None:
+def test_quoted_lines_fit_the_terminal_and_have_a_gutter(width: int, text: str) -> None:
     lines = quote(text, width).split("\n")
 
     assert all(line.startswith("  |") for line in lines)
@@ -351,12 +352,12 @@ async def visit(
     return answer, opened, console.shown
 
 
-async def test_a_url_is_shown_whole_with_its_domain_next_to_the_cursor() -> None:
+async def test_the_full_url_is_shown_with_its_domain_next_to_the_cursor() -> None:
     _, opened, shown = await visit()
 
     assert shown == (
-        "\n  | Please sign in\n\nThe whole address:\n\nhttps://login.example.com/a?b=c\n\n"
-        "Lines that begin with | are the server's words.\nmail asks you to open a page at example.com.\n"
+        "\n  | Please sign in\n\nFull URL:\n\nhttps://login.example.com/a?b=c\n\n"
+        "Text after | comes from the server.\nmail asks you to open example.com\n"
         "open / show / decline / cancel: "
     )
     assert opened == []
@@ -367,35 +368,35 @@ async def test_a_url_is_opened_after_consent_and_accepted_at_once() -> None:
 
     assert (answer.action, answer.by, opened) == ("accept", "user", [URL["url"]])
     assert answer.to_wire() == {"action": "accept"}
-    assert shown.endswith("If no page opens, visit the address above yourself.\n")
+    assert shown.endswith("If no page opens, open the URL yourself.\n")
 
 
-async def test_a_server_that_asks_again_gets_its_answer_when_the_user_is_done() -> None:
+async def test_a_multi_round_trip_request_is_answered_after_completion() -> None:
     answer, opened, _ = await visit("open", "reopen", "done", protocol_version="2026-07-28")
 
     assert (answer.action, opened) == ("accept", [URL["url"]] * 2)
 
 
-async def test_what_the_server_asks_again_is_not_finished_yet_and_needs_no_new_consent() -> None:
+async def test_a_repeated_request_needs_no_second_consent() -> None:
     answer, opened, shown = await visit("reopen", "done", protocol_version="2026-07-28", visits=1)
 
     assert (answer.action, opened) == ("accept", [URL["url"]])
-    assert "mail says that you are not finished yet at example.com.\n" in shown
+    assert "mail reports that you have not finished at example.com\n" in shown
     assert "done / reopen / decline / cancel: " in shown
 
 
 @pytest.mark.parametrize("visits", [0, 1])
-async def test_the_wait_ends_by_itself_when_the_server_says_that_it_is_finished(visits: int) -> None:
+async def test_a_reported_completion_ends_the_wait(visits: int) -> None:
     lines = [] if visits else ["open"]
     answer, _, shown = await visit(
         *lines, protocol_version="2026-07-28", completion=Finished(finished=True), visits=visits
     )
 
     assert (answer.action, answer.by) == ("accept", "user")
-    assert shown.endswith("The server says that you are done.\n")
+    assert shown.endswith("mail reports that you have finished.\n")
 
 
-async def test_the_user_need_not_wait_for_a_server_that_never_says_so() -> None:
+async def test_the_user_can_continue_without_a_reported_completion() -> None:
     completion = Finished(finished=False)
 
     answer, _, _ = await visit("open", "done", protocol_version="2026-07-28", completion=completion)
@@ -404,21 +405,21 @@ async def test_the_user_need_not_wait_for_a_server_that_never_says_so() -> None:
     assert (answer.action, left.action) == ("accept", "cancel")
 
 
-async def test_a_finished_visit_is_no_consent() -> None:
+async def test_a_reported_completion_is_not_consent() -> None:
     answer, opened, _ = await visit("decline", protocol_version="2026-07-28", completion=Finished(finished=True))
 
     assert (answer.action, opened) == ("decline", [])
 
 
 @pytest.mark.parametrize("lines", [["show", "done"], ["open", "done"]])
-async def test_where_nothing_opens_the_user_goes_there_and_says_so(lines: list[str]) -> None:
+async def test_without_a_browser_the_user_opens_the_url(lines: list[str]) -> None:
     answer, _, shown = await visit(*lines, opens=False)
 
     assert answer.action == "accept"
-    assert "Open this address yourself" in shown
+    assert "Open this URL on this or another device" in shown
 
 
-async def test_the_address_is_drawn_for_a_camera_where_it_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_qr_code_is_shown_if_it_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     _, _, shown = await visit("show", "cancel")
     assert "\u2584" in shown
 
@@ -428,8 +429,8 @@ async def test_the_address_is_drawn_for_a_camera_where_it_fits(monkeypatch: pyte
     assert "\u2584" not in shown
 
 
-@pytest.mark.parametrize(("copies", "said"), [(True, "was copied."), (False, "could not be copied.")])
-async def test_a_host_with_a_clipboard_offers_to_copy(copies: bool, said: str) -> None:
+@pytest.mark.parametrize(("copies", "said"), [(True, "Link copied."), (False, "Could not copy the link.")])
+async def test_copying_is_offered_if_the_host_has_a_clipboard(copies: bool, said: str) -> None:
     answer, opened, shown = await visit("copy", "done", copies=copies)
 
     assert (answer.action, opened) == ("accept", [f"copied {URL['url']}"])
@@ -453,31 +454,31 @@ async def test_a_host_with_a_clipboard_offers_to_copy(copies: bool, said: str) -
         (["show"], "cancel"),
     ],
 )
-async def test_anything_but_open_opens_nothing(lines: list[str], action: str) -> None:
+async def test_only_open_opens_the_url(lines: list[str], action: str) -> None:
     answer, opened, _ = await visit(*lines)
 
     assert answer.action == action
     assert opened == []
 
 
-async def test_warnings_are_told_before_the_choice_and_make_no_the_default() -> None:
+async def test_warnings_are_shown_first_and_make_decline_the_default() -> None:
     answer, _, shown = await visit("", url="http://localhost:8080/", protocol_version=None)
 
-    assert "Careful: It leads to a program on this computer.\nCareful: It uses the unusual port 8080.\n" in shown
+    assert "Warning: The URL opens a program on this computer.\nWarning: The URL uses an unusual port: 8080.\n" in shown
     assert "open / show / decline / cancel [decline]: " in shown
     assert answer.action == "decline"
 
 
-async def test_one_of_several_questions_says_which_it_is() -> None:
+async def test_the_title_contains_the_position_in_a_batch() -> None:
     console = ScriptedConsole([])
     request = parse_request({**URL}, server="mail", batch_position=BatchPosition(number=1, total=2))
 
     await TerminalHandler(console=console)(request)
 
-    assert "mail asks you to open a page at example.com (1 of 2).\n" in console.shown
+    assert "mail asks you to open example.com (1 of 2)\n" in console.shown
 
 
-async def test_who_the_server_claims_to_be_comes_second_and_in_quotes() -> None:
+async def test_the_tool_and_the_claimed_name_are_quoted() -> None:
     from mcp_elicit_client import Server
 
     console = ScriptedConsole([])
@@ -485,11 +486,11 @@ async def test_who_the_server_claims_to_be_comes_second_and_in_quotes() -> None:
 
     await TerminalHandler(console=console)(request)
 
-    assert '  | The server calls itself "Your Bank".\n' in console.shown
-    assert "mail (tool send) asks you to confirm this.\n" in console.shown
+    assert "Tool:\n  | send\nName reported by the server:\n  | Your Bank\n" in console.shown
+    assert "mail asks you to confirm\n" in console.shown
 
 
-async def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_terminal_the_answer_is_an_unattended_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
     with open(os.devnull) as nothing:
         monkeypatch.setattr(sys, "stdin", nothing)
         request = parse_request(form_params({"properties": {"f": {"type": "string", "default": "x"}}}))
@@ -536,7 +537,7 @@ class TestOnARealTerminal:
         assert isinstance(request, FormRequest)
         into.append(await TerminalHandler()(request))
 
-    async def test_lines_are_read_and_the_terminal_is_left_as_it_was(self) -> None:
+    async def test_the_mode_of_the_terminal_is_restored(self) -> None:
         with real_terminal() as (master, slave):
             before = termios.tcgetattr(slave)
             answers: list[Answer] = []
@@ -550,7 +551,7 @@ class TestOnARealTerminal:
             assert answers[0].content == {"f": "Grüße"}
             assert termios.tcgetattr(slave) == before
 
-    async def test_ctrl_c_cancels_the_question_and_nothing_else(self) -> None:
+    async def test_ctrl_c_cancels_only_the_request(self) -> None:
         with real_terminal() as (master, slave):
             answers: list[Answer] = []
             async with anyio.create_task_group() as group:
@@ -570,7 +571,7 @@ class TestOnARealTerminal:
 
             assert (answers[0].action, answers[0].by) == ("cancel", "unattended")
 
-    async def test_what_was_typed_before_the_question_decides_nothing(self) -> None:
+    async def test_input_from_before_the_prompt_is_discarded(self) -> None:
         with real_terminal() as (master, slave):
             os.write(master, b"send\nsend\n")
             answers: list[Answer] = []
@@ -581,7 +582,7 @@ class TestOnARealTerminal:
 
             assert answers[0].action == "decline"
 
-    async def test_a_cancelled_question_disappears_and_the_loop_was_never_blocked(self) -> None:
+    async def test_a_request_can_be_cancelled_while_it_waits_for_input(self) -> None:
         with real_terminal() as (master, slave):
             before = termios.tcgetattr(slave)
             async with anyio.create_task_group() as group:
@@ -589,10 +590,10 @@ class TestOnARealTerminal:
                 await self._until(master, "\n> ")
                 group.cancel_scope.cancel()
 
-            assert "(The question was withdrawn.)" in await self._until(master, "withdrawn.)")
+            assert "The request from mail was withdrawn." in await self._until(master, "withdrawn.")
             assert termios.tcgetattr(slave) == before
 
-    async def test_two_questions_take_turns(self) -> None:
+    async def test_two_requests_take_turns(self) -> None:
         with real_terminal() as (master, slave):
             answers: list[Answer] = []
             async with anyio.create_task_group() as group:
@@ -613,7 +614,7 @@ class TestOnARealTerminal:
 PASSWORD = {"properties": {"pw": {"type": "string", "title": "Password"}}, "required": ["pw"]}
 
 
-async def test_a_form_that_is_marked_warns_and_hides_what_is_typed() -> None:
+async def test_a_sensitive_field_has_a_warning_and_hidden_input() -> None:
     request = parse_request(form_params(PASSWORD), server="mail")
     assert isinstance(request, FormRequest)
     marked: list[FormRequest] = []
@@ -628,27 +629,27 @@ async def test_a_form_that_is_marked_warns_and_hides_what_is_typed() -> None:
 
     assert answer.content == {"pw": "hunter2"}
     assert console.hidden == [True, False]
-    assert "Careful: " in console.shown.split("mail asks you")[0]
-    assert "Careful: do not type a password" in console.shown
-    assert "1) Password: (not shown)" in console.shown
+    assert "Warning: " in console.shown.split("mail asks you")[0]
+    assert "Warning: Do not enter passwords" in console.shown
+    assert "1) Password: (hidden)" in console.shown
 
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
 
-async def test_a_typed_key_is_sent_only_after_a_second_yes() -> None:
+async def test_a_typed_key_is_sent_only_after_confirmation() -> None:
     schema = {"properties": {"a": {"type": "string", "title": "Note"}}}
-    sent, sent_console = await ask(schema, KEY, "send", "yes")
+    sent, sent_console = await ask(schema, KEY, "send", "y")
     kept, kept_console = await ask(schema, KEY, "send", "", "send", "no", "decline")
 
     assert (sent.action, sent.confirmed) == ("accept", True)
     assert kept.action == "decline"
-    assert "Send it anyway? yes / no [no]: " in sent_console.shown
-    assert kept_console.shown.count("Send it anyway?") == 2
+    assert "Send anyway? [y/N] " in sent_console.shown
+    assert kept_console.shown.count("Send anyway?") == 2
 
 
 @pytest.mark.parametrize(("lines", "params"), [(["/block"], None), (["x", "block"], None), (["block"], URL)])
-async def test_never_again_is_offered_where_somebody_remembers_it(lines: list[str], params: Any) -> None:
+async def test_blocking_is_accepted_only_if_it_is_offered(lines: list[str], params: Any) -> None:
     request = parse_request(params or form_params({"properties": {"a": {"type": "string"}}}), server="mail")
     offered = request.model_copy(update={"can_block": True})
 
@@ -661,7 +662,7 @@ async def test_never_again_is_offered_where_somebody_remembers_it(lines: list[st
     assert "/ never /" not in console.shown
 
 
-async def test_when_a_question_closes_is_said_beforehand() -> None:
+async def test_the_deadline_is_shown() -> None:
     request = parse_request(form_params({}), server="mail")
     closing = request.model_copy(update={"deadline": datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)})
     console = ScriptedConsole([])
@@ -669,10 +670,10 @@ async def test_when_a_question_closes_is_said_beforehand() -> None:
     await TerminalHandler(console=console)(closing)
 
     local = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc).astimezone()
-    assert f"The question closes at {local:%H:%M:%S}.\n" in console.shown
+    assert f"Expires at {local:%H:%M:%S}\n" in console.shown
 
 
-async def test_what_was_typed_when_a_question_was_withdrawn_is_there_when_it_is_asked_again() -> None:
+async def test_a_draft_is_restored_after_the_request_was_withdrawn() -> None:
     schema = {
         "properties": {"a": {"type": "string"}, "pw": {"type": "string", "format": "password"}, "b": {"type": "string"}}
     }
@@ -684,14 +685,40 @@ async def test_what_was_typed_when_a_question_was_withdrawn_is_there_when_it_is_
         while console.shown.count("> ") < 3:  # the third field is asked
             await anyio.lowlevel.checkpoint()
         group.cancel_scope.cancel()
-    assert console.shown.endswith("(The question was withdrawn.)\n")
+    assert console.shown.endswith("The request from mail was withdrawn.\n")
 
     console.shown, console.lines = "", ["", "", "", "send"]
     answer = await handler(request)
 
-    assert "You had typed: typed" in console.shown
+    assert "Restored draft:\n  | typed" in console.shown
     assert "hunter2" not in console.shown
     assert (answer.content, answer.sources) == ({"a": "typed"}, {"a": "user"})
     console.shown, console.lines = "", ["", "", "", "send"]
     await handler(request)
-    assert "You had typed" not in console.shown
+    assert "Restored draft" not in console.shown
+
+
+@pytest.mark.parametrize("lines", [["typed", "/cancel"], ["typed", CTRL_C], ["typed", "", "cancel"], ["typed"]])
+async def test_a_draft_is_restored_after_a_cancel(lines: list[str]) -> None:
+    request = parse_request(form_params({"properties": {"a": {"type": "string"}, "b": {"type": "string"}}}))
+    console = ScriptedConsole(lines)
+    handler = TerminalHandler(console=console)
+    assert (await handler(request)).action == "cancel"
+
+    console.lines = ["", "", "send"]
+
+    assert (await handler(request)).content == {"a": "typed"}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("babel") is None, reason="the extra languages is not installed")
+async def test_line_mode_is_translated() -> None:
+    request = parse_request(form_params({"properties": {"f": {"type": "boolean"}, "n": {"type": "integer"}}}))
+    console = ScriptedConsole(["vielleicht", "ja", "x", "7", "send"])
+
+    answer = await TerminalHandler(console=console, messages=MessageCatalog.for_language("de"))(request)
+
+    assert answer.content == {"f": True, "n": 7}
+    assert "Feld 1 von 2: ja oder nein; optional; Enter: nicht angeben" in console.shown
+    assert "Wählen Sie ja oder nein." in console.shown
+    assert "Geben Sie eine ganze Zahl ein." in console.shown
+    assert "Prüfen Sie Ihre Antworten" in console.shown

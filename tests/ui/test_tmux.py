@@ -1,4 +1,4 @@
-"""The form in a real terminal, with a real server of others."""
+"""The interactive form in a real terminal, with an independent server."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def matches(name: str, shown: str) -> None:
         kept.write_text(f"{shown}\n", encoding="utf-8")
     picture = kept.read_text(encoding="utf-8")
     if not supports_multi_round_trip():  # mcp 1.x does not keep what a server calls itself
-        picture = picture.replace("The server gives itself another name:\n  | mcp-servers/everything\n", "")
+        picture = picture.replace("Name reported by the server:\n  | mcp-servers/everything\n", "")
     assert f"{shown}\n" == picture
 
 
 def asked(shown: str) -> str:
     """Cut off what was on the screen before the question."""
-    return shown[shown.index("everything (tool") :]
+    return shown[shown.index("everything asks") :]
 
 
 def echoed(pane: Pane) -> Any:
@@ -70,7 +70,7 @@ def echoed(pane: Pane) -> Any:
 
 def test_all_thirteen_fields_of_a_real_server_are_filled_in() -> None:
     with everything(FORM) as pane:
-        matches("form", asked(pane.sees("[Ctrl+S review]", "Legacy Titled")))
+        matches("form", asked(pane.sees("[Ctrl+S Review]", "Legacy Titled")))
         pane.types("Ada Lovelace")
         pane.keys("Tab")
         pane.types("y")
@@ -78,7 +78,7 @@ def test_all_thirteen_fields_of_a_real_server_are_filled_in() -> None:
         pane.types("A mouse took a stroll")
         pane.keys("Tab")
         pane.types("ada@")
-        matches("error", asked(pane.sees("! Must be an e-mail address")))
+        matches("error", asked(pane.sees("! Enter an email address")))
         pane.types("example.com")
         pane.keys("Tab")
         pane.types("https://example.com/ada")
@@ -89,29 +89,29 @@ def test_all_thirteen_fields_of_a_real_server_are_filled_in() -> None:
         pane.keys("Tab", "C-u")
         pane.types("2.5")
         pane.keys("Tab", "Down", "Down", "Enter", "Down", "Down", "Down", "Down", "Space")
-        matches("several", asked(pane.sees("2 chosen; choose 1 to 3")))
+        matches("several", asked(pane.sees("2 selected; select 1 to 3")))
         pane.keys("Tab", "Down", "Down", "Enter", "Down", "Down", "Space", "Tab", "Down", "Enter")
         pane.keys("C-s")
-        matches("review", asked(pane.sees("Please check before it is sent:", "[Ctrl+S send]")))
+        matches("review", asked(pane.sees("Check your answers", "[Ctrl+S Send]")))
         pane.keys("C-s")
         result = echoed(pane)
 
     assert result["content"] == FILLED_IN
 
 
-def test_what_is_not_touched_is_what_the_server_suggests_or_left_out() -> None:
+def test_untouched_fields_have_their_default_or_are_omitted() -> None:
     with everything(FORM) as pane:
-        pane.sees("[Ctrl+S review]")
+        pane.sees("[Ctrl+S Review]")
         pane.keys("C-s")
-        pane.sees("! An answer is required.", "1 field(s) need another look.")
+        pane.sees("! This field is required.", "1 field needs attention")
         pane.types("Ada")
         pane.keys("C-s")
-        pane.sees("Boolean: (left out)", "[Ctrl+S send]")
+        pane.sees("Boolean: (not provided)", "[Ctrl+S Send]")
         pane.keys("Down", "Enter")
         pane.sees("Your full, legal name")
         pane.types("!")
         pane.keys("C-s")
-        pane.sees("String: Ada!", "[Ctrl+S send]")
+        pane.sees("String: Ada!", "[Ctrl+S Send]")
         pane.keys("C-s")
         content = echoed(pane)["content"]
 
@@ -129,26 +129,24 @@ def test_what_is_not_touched_is_what_the_server_suggests_or_left_out() -> None:
         (["x", "Escape", "y"], "cancel"),
     ],
 )
-def test_no_and_neither_reach_the_server_as_they_are_and_nothing_is_left_on_the_screen(
-    keys: list[str], action: str
-) -> None:
+def test_decline_and_cancel_reach_the_server_and_clear_the_screen(keys: list[str], action: str) -> None:
     with everything(FORM) as pane:
-        pane.sees("[Ctrl+S review]")
+        pane.sees("[Ctrl+S Review]")
         for at, key in enumerate(keys):
             pane.keys(key)
             if key == "x":
                 pane.sees(": x")
             elif key == "Escape" and at:
-                pane.sees("Leave, and lose what you typed?")
+                pane.sees("Cancel this request? Your draft is kept. [y/N]")
         assert echoed(pane) == {"action": action}
         assert "Ctrl+S" not in pane.shown
 
 
-def test_what_was_typed_before_the_form_was_there_counts_for_nothing() -> None:
+def test_keys_from_before_the_form_are_discarded() -> None:
     with everything(FORM, rows=50) as pane:
         pane.keys("y", "C-s", "C-s", "Enter", "C-d")
-        shown = pane.sees("[Ctrl+S review]")
-        assert "everything (tool" in shown
+        shown = pane.sees("[Ctrl+S Review]")
+        assert "everything asks" in shown
         pane.keys("C-c")
         assert echoed(pane) == {"action": "cancel"}
 
@@ -179,27 +177,27 @@ EVERY_ERROR = {
 }
 # What is typed into each field first, what is said of it, and what is typed then.
 TYPED = [
-    ("ab", "Must have at least 3 characters.", "abc"),
-    ("lower", "Must match the pattern", "UPPER"),
-    ("ann@", "Must be an e-mail address", "ann@example.com"),
-    ("nowhere", "Must be an address", "https://example.com/"),
-    ("2026-13-01", "Must be a date", "2026-12-24"),
+    ("ab", "Enter at least 3 characters.", "abc"),
+    ("lower", "This does not have the required format.", "UPPER"),
+    ("ann@", "Enter an email address", "ann@example.com"),
+    ("nowhere", "Enter a URL", "https://example.com/"),
+    ("2026-13-01", "Enter a date as", "2026-12-24"),
     ("2026-12-24 19:30", "zone", "2026-12-24 19:30 +01:00"),
-    ("3", "Must be a multiple of 2.", "4"),
-    ("1", "Must be less than 1.", "0.5"),
+    ("3", "Enter a multiple of 2.", "4"),
+    ("1", "Enter less than 1.", "0.5"),
 ]
 
 
-def test_every_error_is_said_while_it_is_typed_and_every_key_does_what_the_form_says(tmp_path: Path) -> None:
+def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None:
     file = tmp_path / "request.json"
     file.write_text(json.dumps({"message": "Everything", "requestedSchema": EVERY_ERROR}))
     show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(file), "--name", "mail"]
     with window(show, environment(), columns=100, rows=50, cwd=ROOT) as pane:
-        pane.sees("mail asks you for 12 answers.", "[Ctrl+S review]")
+        pane.sees("mail asks for 12 answers", "[Ctrl+S Review]")
         pane.keys("C-s")
-        pane.sees("! An answer is required.")
+        pane.sees("! This field is required.")
         pane.types("abcdef")
-        pane.sees("Must have at most 5 characters.")
+        pane.sees("Enter at most 5 characters.")
         pane.keys("C-u")
         for wrong, said, right in TYPED:
             pane.types(wrong)
@@ -210,29 +208,29 @@ def test_every_error_is_said_while_it_is_typed_and_every_key_does_what_the_form_
         # yes or no: y, n, and back to neither; F1 tells more
         pane.sees("> | Sure")
         pane.keys("F1")
-        pane.sees("The server calls this field:")
+        pane.sees("Field name:")
         pane.types("n")
         pane.keys("Tab")
         # a long list is searched
         pane.types("27")
-        pane.sees("1 of 30 shown")
+        pane.sees("1 of 30 options")
         pane.keys("Enter")
         # several options, and no more than two
         pane.sees("> | Days")
         pane.keys("Space", "Down", "Space", "Down", "Space")
-        pane.sees("No more than 2: take one away first.")
+        pane.sees("You can select at most 2 options.")
         pane.keys("Up", "Space", "Tab")
         # a new line in a text, the way back, and Escape, which asks
         pane.types("one")
         pane.keys("C-j")
         pane.types("two")
         pane.keys("Escape")
-        pane.sees("Leave, and lose what you typed?")
+        pane.sees("Cancel this request? Your draft is kept. [y/N]")
         pane.keys("n")
         pane.keys("BTab")
         pane.sees("> | Days")
         pane.keys("C-s")
-        pane.sees("Please check before it is sent:", "City: City 27", "Days: Mon", "[Ctrl+S send]")
+        pane.sees("Check your answers", "City: City 27", "Days: Mon", "[Ctrl+S Send]")
         pane.keys("C-s")
         shown = pane.sees("exit status 0")
 
@@ -257,39 +255,39 @@ def test_every_error_is_said_while_it_is_typed_and_every_key_does_what_the_form_
 
 
 @pytest.mark.parametrize("keys", [["Escape"], ["x", "Escape", "y"], ["C-c"], ["x", "C-c"]])
-def test_every_way_to_leave_is_a_cancel(keys: list[str], tmp_path: Path) -> None:
+def test_escape_and_ctrl_c_cancel(keys: list[str], tmp_path: Path) -> None:
     file = tmp_path / "request.json"
     file.write_text(json.dumps({"message": "m", "requestedSchema": {"properties": {"a": {"type": "string"}}}}))
     show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(file)]
     with window(show, environment(), columns=100, rows=50, cwd=ROOT) as pane:
-        pane.sees("[Ctrl+S review]")
+        pane.sees("[Ctrl+S Review]")
         for key in keys:
             pane.keys(key)
             if key == "x":
                 pane.sees(": x")
             if key == "Escape" and len(keys) > 1:
-                pane.sees("Leave, and lose what you typed?")
+                pane.sees("Cancel this request? Your draft is kept. [y/N]")
         assert '{"action": "cancel"}' in pane.sees("exit status 0")
 
 
-def test_a_narrow_window_and_one_that_changes() -> None:
+def test_the_form_works_in_narrow_and_resized_windows() -> None:
     with everything(FORM, columns=24, rows=20) as pane:
-        pane.sees("[Ctrl+S review]")
+        pane.sees("[Ctrl+S Review]")
         pane.resize(20, 12)
         pane.types("Ada")
         pane.sees(": Ada")
         pane.resize(100, 50)
         pane.sees(": Ada", "Legacy Titled Single Select")
         pane.keys("C-s")
-        pane.sees("String: Ada", "[Ctrl+S send]")
+        pane.sees("String: Ada", "[Ctrl+S Send]")
         pane.keys("C-s")
         assert echoed(pane)["content"]["name"] == "Ada"
 
 
-@pytest.mark.parametrize("wish", ["line", "form"])
-def test_the_environment_chooses(wish: str) -> None:
-    with everything(FORM, MCP_ELICIT_UI=wish) as pane:
-        pane.sees("Field 1 of 13" if wish == "line" else "[Ctrl+S review]")
+@pytest.mark.parametrize("choice", ["line", "interactive"])
+def test_the_environment_selects_the_user_interface(choice: str) -> None:
+    with everything(FORM, MCP_ELICIT_UI=choice) as pane:
+        pane.sees("Field 1 of 13" if choice == "line" else "[Ctrl+S Review]")
         pane.keys("C-c")
         assert echoed(pane) == {"action": "cancel"}
 
@@ -302,12 +300,12 @@ def test_a_url_is_opened_after_consent(tmp_path: Path) -> None:
     url = "https://login.xn--pple-43d.com/authorize?state=abc&scope=a+b"
     arguments = json.dumps({"url": url, "message": "Please sign in"})
     with everything("trigger-url-elicitation", "--args", arguments, BROWSER=str(browser)) as pane:
-        matches("consent", asked(pane.sees("Careful:", ">[Ctrl+D decline]", "[open]")))
+        matches("consent", asked(pane.sees("Warning: ", ">[Ctrl+D Decline]", "[Open xn--pple-43d.com]")))
         pane.keys("Tab", "Tab")
-        pane.sees(">[open]")
+        pane.sees(">[Open xn--pple-43d.com]")
         assert not opened.exists()
         pane.keys("Enter")
-        pane.sees("If no page opens, visit the address yourself.", "exit status 0")
+        pane.sees("If no page opens, open the URL yourself.", "exit status 0")
     assert opened.read_text().splitlines() == ["1", url]
 
 
@@ -338,7 +336,7 @@ def host(body: str, **more: Any) -> Any:
     return window([sys.executable, "-c", code], environment(), cwd=ROOT, **more)
 
 
-def test_a_thousand_lines_of_the_host_go_above_the_form_and_none_is_lost(tmp_path: Path) -> None:
+def test_a_thousand_lines_of_output_appear_above_the_form(tmp_path: Path) -> None:
     body = f"""
     import pathlib
     while not pathlib.Path({str(tmp_path / "now")!r}).exists():
@@ -346,16 +344,16 @@ def test_a_thousand_lines_of_the_host_go_above_the_form_and_none_is_lost(tmp_pat
     threading.Thread(target=chatter, args=(1000,)).start()
 """
     with host(body, rows=20) as pane:
-        pane.sees("[Ctrl+S review]")
+        pane.sees("[Ctrl+S Review]")
         (tmp_path / "now").touch()
         pane.types("Ann")
-        shown = pane.sees("line 0999.", "[Ctrl+S review]", ": Ann")
-        assert shown.count("mail asks you for one answer.") == 1
+        shown = pane.sees("line 0999.", "[Ctrl+S Review]", ": Ann")
+        assert shown.count("mail asks for 1 answer") == 1
         pane.keys("C-u")
         pane.types("Bob")
         pane.sees(": Bob")
         pane.keys("C-s")
-        pane.sees("name: Bob", "[Ctrl+S send]")
+        pane.sees("name: Bob", "[Ctrl+S Send]")
         pane.keys("C-s")
         pane.sees("answer {'action': 'accept', 'content': {'name': 'Bob'}}")
         lines = re.findall(r"^(?:log )?line (\d{4})\.$", pane.history, re.MULTILINE)
@@ -363,7 +361,7 @@ def test_a_thousand_lines_of_the_host_go_above_the_form_and_none_is_lost(tmp_pat
     assert sorted(lines) == [f"{at:04}" for at in range(1000)]
 
 
-def test_a_question_that_ends_elsewhere_says_so_and_gives_the_terminal_back(tmp_path: Path) -> None:
+def test_a_withdrawn_request_releases_the_terminal(tmp_path: Path) -> None:
     body = f"""
     import pathlib
     while not pathlib.Path({str(tmp_path / "now")!r}).exists():
@@ -374,17 +372,17 @@ def test_a_question_that_ends_elsewhere_says_so_and_gives_the_terminal_back(tmp_
     sys.exit(3)
 """
     with host(body) as pane:
-        pane.sees("[Ctrl+S review]")
+        pane.sees("[Ctrl+S Review]")
         (tmp_path / "now").touch()
-        pane.sees("(mail: the question was withdrawn.)")
+        pane.sees("The request from mail was withdrawn.")
         pane.types("back")
-        shown = pane.sees("withdrawn.)\nback")
+        shown = pane.sees("withdrawn.\nback")
         pane.keys("Enter")
         shown = pane.sees("typed back", "exit status 3")
     assert "Ctrl+S" not in shown
 
 
-def test_a_terminal_that_vanishes_is_no_accept(tmp_path: Path) -> None:
+def test_a_closed_terminal_cancels(tmp_path: Path) -> None:
     result = tmp_path / "result"
     body = f"""
     import pathlib, signal
@@ -394,13 +392,13 @@ def test_a_terminal_that_vanishes_is_no_accept(tmp_path: Path) -> None:
     sys.exit(0)
 """
     with host(body) as pane:
-        pane.sees("[Ctrl+S review]")
+        pane.sees("[Ctrl+S Review]")
         pane.types("Ann")
         pane.sees(": Ann")
     until = time.monotonic() + PATIENCE
     while not (result.exists() and result.read_text()) and time.monotonic() < until:
         time.sleep(0.02)
-    assert result.read_text() == "cancel nobody"
+    assert result.read_text() == "cancel unattended"
 
 
 INSIDE = """
@@ -435,16 +433,16 @@ asyncio.run(main())
     ],
     ids=["same-loop", "another-thread"],
 )
-def test_a_prompt_of_the_host_steps_aside_and_comes_back(start: str) -> None:
+def test_a_prompt_of_the_host_is_suspended_and_resumed(start: str) -> None:
     code = INSIDE.replace("START", start)
     with window([sys.executable, "-c", code], environment(), cwd=ROOT) as pane:
         pane.sees("host>")
         pane.types("one")
         pane.keys("Enter")
-        pane.sees("mail asks you for one answer.", "[Ctrl+S review]")
+        pane.sees("mail asks for 1 answer", "[Ctrl+S Review]")
         pane.types("Ann")
         pane.keys("C-s")
-        pane.sees("name: Ann", "[Ctrl+S send]")
+        pane.sees("name: Ann", "[Ctrl+S Send]")
         pane.keys("C-s")
         pane.sees("first: one\nhost>")
         pane.types("two")
@@ -453,7 +451,7 @@ def test_a_prompt_of_the_host_steps_aside_and_comes_back(start: str) -> None:
     assert "Ctrl+S" not in shown
 
 
-def test_questions_of_several_threads_are_asked_one_after_the_other() -> None:
+def test_requests_of_several_threads_are_shown_one_at_a_time() -> None:
     body = """
     other = []
     thread = threading.Thread(target=lambda: other.append(asyncio.run(TerminalHandler()(REQUEST))))
@@ -465,17 +463,17 @@ def test_questions_of_several_threads_are_asked_one_after_the_other() -> None:
 """
     with host(body) as pane:
         for name in ("Ann", "Bob"):
-            pane.sees("[Ctrl+S review]", ":\n")
+            pane.sees("[Ctrl+S Review]", ":\n")
             pane.types(name)
             pane.keys("C-s")
-            pane.sees(f"name: {name}", "[Ctrl+S send]")
+            pane.sees(f"name: {name}", "[Ctrl+S Send]")
             pane.keys("C-s")
         shown = pane.sees("both")
     assert "Ann" in shown
     assert "Bob" in shown
 
 
-def test_a_question_of_another_thread_that_is_withdrawn_gives_the_prompt_back() -> None:
+def test_a_withdrawn_request_of_another_thread_resumes_the_prompt() -> None:
     start = """
     async def brief():
         try:
@@ -488,8 +486,8 @@ def test_a_question_of_another_thread_that_is_withdrawn_gives_the_prompt_back() 
         pane.sees("host>")
         pane.types("one")
         pane.keys("Enter")
-        pane.sees("mail asks you for one answer.")
-        shown = pane.sees("(mail: the question was withdrawn.)", "host>")
+        pane.sees("mail asks for 1 answer")
+        shown = pane.sees("The request from mail was withdrawn.", "host>")
         assert "Ctrl+S" not in shown
         pane.types("two")
         pane.keys("Enter")

@@ -1,4 +1,4 @@
-"""The inbox in the browser: JSON, pages, and what other sites try."""
+"""`inbox_app`: JSON, pages, and attacks by other sites."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ import httpx
 import pytest
 
 from mcp_elicit_client import parse_request
+from mcp_elicit_client.core.messages import FIELD_ERRORS
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox import EntryPage, Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.inbox.web.pages import environment
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from tests.support import form_params
 from tests.support.chromium import browser, until_it_takes_a_yes, violations
 
@@ -54,7 +57,7 @@ EVIL = '<script>alert(1)</script><a href="https://evil.example/">x</a>'
 
 
 class Seen(HTMLParser):
-    """What is on a page."""
+    """The parsed HTML of a page."""
 
     def __init__(self, reply: httpx.Response) -> None:
         super().__init__()
@@ -94,7 +97,7 @@ class Question:
 
 
 class Web:
-    """The app, somebody signed in, and an inbox behind it."""
+    """The app, its inbox and a client with a signed-in user."""
 
     def __init__(self, client: httpx.AsyncClient, inbox: Inbox, app: Any) -> None:
         self.client = client
@@ -141,7 +144,7 @@ GOOD = {"f0": "Ann", "f6": "yes", "f9": ["0", "2"]}
 # --- JSON
 
 
-async def test_a_question_is_listed_shown_and_answered_as_json(web: Web) -> None:
+async def test_a_request_is_listed_shown_and_answered_as_json(web: Web) -> None:
     async with web.asked() as question:
         listed = (await web.client.get("/")).json()
         shown = (await web.client.get(f"/{question.id}")).json()
@@ -180,7 +183,7 @@ async def test_a_bad_body_changes_nothing(web: Web, body: bytes) -> None:
     assert (reply.status_code, state) == (400, "pending")
 
 
-async def test_the_description_names_every_endpoint(web: Web) -> None:
+async def test_the_openapi_description_contains_every_endpoint(web: Web) -> None:
     described = (await web.client.get("/openapi.json")).json()
 
     assert set(described["paths"]) == {"/", "/history", "/events", "/{id}"}
@@ -195,7 +198,7 @@ async def test_the_description_names_every_endpoint(web: Web) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/history", "/events", "/openapi.json", "/{id}"])
 @pytest.mark.parametrize("user", ["", None])
-async def test_nobody_who_is_not_signed_in_sees_anything(web: Web, path: str, user: str | None) -> None:
+async def test_without_a_signed_in_user_nothing_is_shown(web: Web, path: str, user: str | None) -> None:
     del web.client.headers["x-user"]
     async with web.asked() as question:
         headers = {} if user is None else {"x-user": user}
@@ -206,7 +209,7 @@ async def test_nobody_who_is_not_signed_in_sees_anything(web: Web, path: str, us
     assert "Where to?" not in as_json.text + as_page.html
 
 
-async def test_others_find_what_is_not_there(web: Web) -> None:
+async def test_a_request_of_another_user_looks_like_a_missing_one(web: Web) -> None:
     async with web.asked() as question:
         bob = {"x-user": "bob"}
         replies = [
@@ -263,7 +266,7 @@ async def test_forms_of_other_sites_are_refused(web: Web, headers: dict[str, str
     assert state == ("answered" if status == 200 else "pending")
 
 
-async def test_a_proxy_may_hide_the_host_if_the_application_says_so() -> None:
+async def test_forms_from_other_origins_of_the_host_are_accepted() -> None:
     app = inbox_app(Inbox(MemoryStore()), lambda _: "ann", origins=["https://front.example"])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://inner:8000") as client:
         statuses = [
@@ -274,7 +277,7 @@ async def test_a_proxy_may_hide_the_host_if_the_application_says_so() -> None:
     assert statuses == [404, 403]
 
 
-async def test_a_body_that_is_too_long_is_not_read(web: Web) -> None:
+async def test_a_body_above_the_limit_is_not_read(web: Web) -> None:
     async with web.asked() as question:
         named = await web.client.post(f"/{question.id}", content=b" " * 5_000_000, headers=OWN)
         headers = [(b"host", b"app.example"), (b"content-type", b"application/json"), (b"x-user", b"ann")]
@@ -295,7 +298,7 @@ async def test_a_body_that_is_too_long_is_not_read(web: Web) -> None:
     assert (named.status_code, statuses[0], read) == (413, 413, 5)
 
 
-async def test_every_reply_has_the_headers(web: Web) -> None:
+async def test_every_response_has_the_security_headers(web: Web) -> None:
     async with web.asked() as question:
         replies = [
             await web.client.get(path, headers=PAGE)
@@ -328,7 +331,7 @@ async def test_a_form_is_filled_in_reviewed_and_sent(web: Web) -> None:
         filled = {**GOOD, "f1": "ann@example.com", "f3": "3", "f4": "2.5", "f5": "-", "f7": "1", "f10": "a\r\nb"}
         review = await web.fill(question, "review", **filled)
         assert review.buttons == ["accept", "change", "decline", "cancel"]
-        assert "left out" in review.text
+        assert "(not provided)" in review.text
         assert "x, z" in review.text
         sent: dict[str, list[str]] = {}
         for field in review.all("input", type="hidden"):
@@ -337,7 +340,7 @@ async def test_a_form_is_filled_in_reviewed_and_sent(web: Web) -> None:
         changed = await web.fill(question, "change", **sent)
         assert changed.all("input", id="f0")[0]["value"] == "Ann"
         done = await web.fill(question, "accept", **sent)
-        assert "You said yes" in done.text
+        assert "You accepted." in done.text
         answer = await question.over()
 
     assert answer.content == {
@@ -351,12 +354,12 @@ async def test_a_form_is_filled_in_reviewed_and_sent(web: Web) -> None:
         "notes": "a\nb",
     }
     history = await web.get("/history")
-    assert "answered" in history.text
+    assert "accepted" in history.text
     assert "ann@example.com" not in history.html
     assert "closed" in (await web.get(f"/{question.id}")).text
 
 
-async def test_what_nobody_touched_is_left_out_and_a_yes_is_never_given_beforehand(web: Web) -> None:
+async def test_untouched_fields_are_omitted_and_yes_is_never_preselected(web: Web) -> None:
     async with web.asked() as question:
         page = await web.get(f"/{question.id}")
         chosen = {(box["name"], box["value"]) for box in page.all("input") if "checked" in box}
@@ -373,7 +376,8 @@ async def test_errors_are_shown_beside_the_fields_and_in_a_summary_with_links(we
         for step in ("review", "accept"):
             page = await web.fill(question, step, f0="A", f2="soon", f3="12", f4="much", f8="99", f9=["7"])
             assert page.status == 422
-            assert page.text.startswith("\n\n\nError") or "Error: A question" in page.text
+            assert "Error: mail asks for 11 answers" in page.text
+            assert "7 fields need attention" in page.text
             links = [link["href"] for link in page.all("a") if link["href"].startswith("#")]
             assert links == ["#f0", "#f2", "#f3", "#f4", "#f6-0", "#f8", "#f9-0"]
             ids = {attrs["id"] for _, attrs in page.tags if "id" in attrs}
@@ -385,13 +389,13 @@ async def test_errors_are_shown_beside_the_fields_and_in_a_summary_with_links(we
         checked = await web.client.post(
             f"/{question.id}", data={"action": "check", "f0": "A"}, headers={**OWN, "accept": "application/json"}
         )
-        assert checked.json()["f0"] == ["Must have at least 2 characters."]
+        assert checked.json()["f0"] == ["Enter at least 2 characters."]
         assert checked.json()["f1"] == []
         assert (await web.inbox.get("ann", question.id)).state == "pending"
 
 
 @pytest.mark.parametrize(("action", "said"), [("decline", "You declined"), ("cancel", "You cancelled")])
-async def test_a_no_needs_no_values(web: Web, action: str, said: str) -> None:
+async def test_decline_and_cancel_need_no_values(web: Web, action: str, said: str) -> None:
     async with web.asked() as question:
         page = await web.fill(question, action, f0="A")
         answer = await question.over()
@@ -400,7 +404,7 @@ async def test_a_no_needs_no_values(web: Web, action: str, said: str) -> None:
     assert (answer.action, answer.block_server) == (action, False)
 
 
-async def test_never_again_is_offered_where_it_may_be(web: Web) -> None:
+async def test_block_is_offered_only_if_the_request_allows_it(web: Web) -> None:
     request = parse_request(FORM, server="mail").model_copy(update={"can_block": True})
     async with web.asked() as question:
         assert "block" not in (await web.get(f"/{question.id}")).buttons
@@ -411,7 +415,7 @@ async def test_never_again_is_offered_where_it_may_be(web: Web) -> None:
         assert (answer.action, answer.block_server) == ("decline", True)
 
 
-async def test_a_url_is_shown_whole_with_its_domain_marked_and_linked_only_after_consent(web: Web) -> None:
+async def test_a_url_is_shown_in_full_and_linked_only_after_consent(web: Web) -> None:
     async with web.asked(URL) as question:
         page = await web.get(f"/{question.id}")
         assert page.buttons == ["accept", "decline", "cancel"]
@@ -423,14 +427,14 @@ async def test_a_url_is_shown_whole_with_its_domain_marked_and_linked_only_after
         assert (await question.over()).action == "accept"
 
 
-async def test_where_there_is_a_warning_the_way_out_comes_first(web: Web) -> None:
+async def test_decline_is_the_main_button_for_a_url_with_warnings(web: Web) -> None:
     async with web.asked({**URL, "url": "https://xn--pypal-4ve.example/"}) as question:
         page = await web.get(f"/{question.id}")
         assert page.buttons == ["decline", "cancel", "accept"]
         assert [each["value"] for each in page.all("button") if "main" in each.get("class", "")] == ["decline"]
 
 
-async def test_where_the_server_looks_at_once_the_answer_waits_until_the_visit_is_over(web: Web) -> None:
+async def test_an_answer_that_reports_completion_is_sent_after_the_visit(web: Web) -> None:
     async with web.asked(URL, protocol_version="2026-07-28") as question:
         assert (await web.get(f"/{question.id}")).buttons == ["open", "decline", "cancel"]
         visit = await web.fill(question, "open")
@@ -441,23 +445,23 @@ async def test_where_the_server_looks_at_once_the_answer_waits_until_the_visit_i
         assert (await question.over()).action == "accept"
 
 
-async def test_a_visit_that_the_server_does_not_find_finished_is_asked_for_again_and_told_so(web: Web) -> None:
+async def test_the_page_says_if_the_server_reports_an_unfinished_visit(web: Web) -> None:
     for visits in (0, 1):
         request = parse_request(URL, server="mail").model_copy(update={"previous_visits": visits})
         async with web.asked(request) as question:
             page = await web.get(f"/{question.id}")
-            assert ("you are not done there" in page.text) == bool(visits)
+            assert ("reports that you have not finished" in page.text) == bool(visits)
             await web.fill(question, "decline")
 
 
-async def test_a_stale_page_and_a_second_click_are_told_so(web: Web) -> None:
+async def test_a_late_answer_gets_the_page_of_the_closed_request(web: Web) -> None:
     async with web.asked() as question:
         await web.fill(question, "accept", **GOOD)
         pages = [await web.fill(question, step, **GOOD) for step in ("accept", "review", "decline")]
         await question.over()
 
     assert [page.status for page in pages] == [409] * 3
-    assert all("It has been answered" in page.text for page in pages)
+    assert all("This request was already answered." in page.text for page in pages)
 
 
 @pytest.mark.parametrize(
@@ -472,7 +476,7 @@ async def test_a_bad_form_changes_nothing(web: Web, body: bytes) -> None:
     assert (reply.status_code, state) == (400, "pending")
 
 
-async def test_what_a_server_writes_is_neither_markup_nor_link(web: Web) -> None:
+async def test_server_text_is_neither_markup_nor_link(web: Web) -> None:
     choices = {"type": "string", "oneOf": [{"const": EVIL, "title": EVIL}, {"const": "b", "title": "b"}]}
     properties = {
         EVIL: {"type": "string", "title": EVIL, "description": EVIL, "default": EVIL, "minLength": 500},
@@ -517,7 +521,7 @@ async def test_every_control_has_a_label_and_every_reference_its_target(web: Web
             assert "data-filter" in page.all("select", id="f8")[0]
 
 
-async def test_a_form_without_fields_is_a_question(web: Web) -> None:
+async def test_a_form_without_fields_is_sent_without_a_review(web: Web) -> None:
     async with web.asked({"message": "Go on?"}) as question:
         assert (await web.get(f"/{question.id}")).buttons == ["accept", "decline", "cancel"]
         await web.fill(question, "accept")
@@ -555,11 +559,11 @@ MOMENTS = form_params(
             {"updated_at": "2026-12-24T19:30:00Z", "at": "08:15:00-09:30", "odd": "2026-01-01T00:00:00Z"},
         ),
         ({"f0": "2026-12-24T19:30", "f0-zone": ""}, None),
-        ({"f0": "2026-12-24T19:30", "f0-zone": "Zulu"}, None),
+        ({"f0": "2026-12-24T19:30", "f0-zone": "Nowhere"}, None),
         ({"f0": "2026-12-24T29:30", "f0-zone": "Z"}, None),
     ],
 )
-async def test_a_time_has_the_browsers_own_control_and_its_zone_beside_it(
+async def test_a_time_has_the_control_of_the_browser_and_a_list_of_time_zones(
     web: Web, filled: dict[str, str], content: Any
 ) -> None:
     async with web.asked(MOMENTS) as question:
@@ -578,7 +582,7 @@ async def test_a_time_has_the_browsers_own_control_and_its_zone_beside_it(
             assert (await question.over()).content == content
 
 
-async def test_hints_tell_every_limit_and_what_the_server_suggests(web: Web) -> None:
+async def test_hints_contain_every_limit_and_mark_suggested_values(web: Web) -> None:
     properties = {
         "a": {"type": "integer", "minimum": 0.5, "maximum": 9.5, "multipleOf": 2, "default": 4},
         "b": {"type": "number", "exclusiveMinimum": 1, "exclusiveMaximum": 2},
@@ -589,7 +593,7 @@ async def test_hints_tell_every_limit_and_what_the_server_suggests(web: Web) -> 
     async with web.asked(form_params({"properties": properties})) as question:
         page = await web.get(f"/{question.id}")
 
-    # Browsers count the steps of a number from its least value, which must be whole then.
+    # Browsers count the steps of a number from its minimum, which must be an integer then.
     assert {name: page.all("input", id="f0")[0][name] for name in ("min", "max", "step")} == {
         "min": "1",
         "max": "9",
@@ -597,16 +601,16 @@ async def test_hints_tell_every_limit_and_what_the_server_suggests(web: Web) -> 
     }
     hints = re.findall(r'class="hint" id="f\d-hint"><bdi>(.*?)</bdi>', page.html)
     assert hints == [
-        "From 0.5 to 9.5. A multiple of 2. Suggested by the server.",
-        "More than 1. Less than 2.",
-        "Choose from 1 to 2.",
-        "One on each line. At most 3 values.",
-        "At most 5 characters. Suggested by the server.",
+        "Whole number, from 0.5 to 9.5, multiple of 2 · suggested",
+        "Number, more than 1, less than 2",
+        "Select 1 to 2",
+        "List, separated by commas or line breaks, at most 3 values",
+        "Text, at most 5 characters · suggested",
     ]
-    assert "What is optional and left empty is left out." in page.text
+    assert "Optional fields can stay empty." in page.text
 
 
-async def test_up_to_seven_options_are_radio_buttons_and_leaving_out_is_always_in_sight(web: Web) -> None:
+async def test_up_to_seven_options_are_radio_buttons_and_omitting_is_always_visible(web: Web) -> None:
     properties = {f"p{count}": {"type": "string", "enum": [str(at) for at in range(count)]} for count in (7, 8)}
     async with web.asked(form_params({"properties": properties})) as question:
         page = await web.get(f"/{question.id}")
@@ -616,13 +620,13 @@ async def test_up_to_seven_options_are_radio_buttons_and_leaving_out_is_always_i
     assert page.all("fieldset")[0]["role"] == "radiogroup"
 
 
-async def test_an_answer_that_looks_like_a_secret_is_confirmed_in_the_review(web: Web) -> None:
+async def test_sensitive_data_is_confirmed_in_the_review(web: Web) -> None:
     async with web.asked() as question:
         clean = await web.fill(question, "review", **GOOD)
         assert not clean.all("input", name="confirmed")
         review = await web.fill(question, "review", **{**GOOD, "f0": "ghp_16C7e42F292c6912E7710c838347Ae178B4a"})
-        assert "Careful" in review.text
-        assert "it all the same" in review.text
+        assert "Warning: This answer seems to contain" in review.text
+        assert "Send anyway" in review.text
         sent: dict[str, list[str]] = {}
         for field in review.all("input", type="hidden"):
             sent.setdefault(field["name"], []).append(field["value"])
@@ -630,7 +634,7 @@ async def test_an_answer_that_looks_like_a_secret_is_confirmed_in_the_review(web
         assert (await question.over()).confirmed
 
 
-async def test_without_a_script_a_page_is_loaded_again_when_its_time_is_over(web: Web) -> None:
+async def test_without_javascript_a_page_is_reloaded_when_its_request_expires(web: Web) -> None:
     async with web.asked() as question:
         page = await web.get(f"/{question.id}")
         again = re.findall(r'<noscript><meta http-equiv="refresh" content="(\d+)"></noscript>', page.html)
@@ -639,7 +643,7 @@ async def test_without_a_script_a_page_is_loaded_again_when_its_time_is_over(web
         assert "refresh" not in (await web.get(f"/{question.id}")).html
 
 
-async def test_a_page_by_itself_leads_to_no_list() -> None:
+async def test_the_page_of_a_single_request_has_no_link_to_a_list() -> None:
     inbox = Inbox(MemoryStore())
     app = inbox_app(inbox, lambda _: "ann", single_request=True)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HOST) as client:
@@ -647,7 +651,7 @@ async def test_a_page_by_itself_leads_to_no_list() -> None:
         async with web.asked() as question:
             page = await web.get(f"/{question.id}")
             assert "data-alone" in page.html
-            assert "Press Cancel to give no answer" in page.html
+            assert "Select Cancel if you do not want to answer." in page.html
             done = await web.fill(question, "decline")
             again = await web.get(f"/{question.id}")
     for end in (done, again):
@@ -655,11 +659,38 @@ async def test_a_page_by_itself_leads_to_no_list() -> None:
         assert "You can close this page." in end.text
 
 
+async def test_the_host_can_replace_the_texts_of_the_pages() -> None:
+    inbox = Inbox(MemoryStore())
+    catalog = MessageCatalog(overrides={messages.REVIEW: "Weiter", FIELD_ERRORS["required"]: "Fehlt."})
+    app = inbox_app(inbox, lambda _: "ann", messages=catalog)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HOST) as client:
+        web = Web(client, inbox, app)
+        async with web.asked() as question:
+            assert "Weiter" in (await web.get(f"/{question.id}")).text
+            assert "Fehlt." in (await web.fill(question, "review")).text
+
+
+async def test_typed_text_means_the_same_as_in_other_user_interfaces(web: Web) -> None:
+    properties = {
+        "tags": {"type": "array", "items": {"type": "string"}, "default": ["a,b"]},
+        "day": {"type": "string", "format": "date"},
+        "note": {"type": "string"},
+        "count": {"type": "number"},
+    }
+    async with web.asked(form_params({"properties": properties})) as question:
+        page = await web.get(f"/{question.id}")
+        assert "a,b\n</textarea>" in page.html
+        wrong = await web.fill(question, "review", f3="1_000")
+        assert "Enter a number" in wrong.text
+        await web.fill(question, "accept", f0="x, y", f1="2026-1-5", f2="  ", f3=" 2.50 ")
+        assert (await question.over()).content == {"tags": ["x", "y"], "day": "2026-01-05", "count": 2.5}
+
+
 # --- events
 
 
-async def test_events_tell_what_waits_and_what_becomes_of_it_until_the_browser_leaves(web: Web) -> None:
-    told: list[str] = []
+async def test_events_contain_pending_requests_and_changes_until_the_client_disconnects(web: Web) -> None:
+    sent: list[str] = []
     leaves = anyio.Event()
     scope = {
         "type": "http",
@@ -674,12 +705,12 @@ async def test_events_tell_what_waits_and_what_becomes_of_it_until_the_browser_l
         return {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
-        told.append(message.get("body", b"").decode())
+        sent.append(message.get("body", b"").decode())
 
     async def states(count: int) -> list[str]:
         with anyio.fail_after(10):
             while True:
-                found = re.findall(r'"state":"(\w+)"', "".join(told))
+                found = re.findall(r'"state":"(\w+)"', "".join(sent))
                 if len(found) >= count:
                     return found
                 await anyio.lowlevel.checkpoint()
@@ -691,8 +722,8 @@ async def test_events_tell_what_waits_and_what_becomes_of_it_until_the_browser_l
         assert await states(2) == ["pending", "answered"]
         leaves.set()
 
-    assert "event: entry\n" in "".join(told)
-    assert "Ann" not in "".join(told)
+    assert "event: entry\n" in "".join(sent)
+    assert "Ann" not in "".join(sent)
 
 
 # --- a real browser
@@ -700,7 +731,7 @@ async def test_events_tell_what_waits_and_what_becomes_of_it_until_the_browser_l
 
 @asynccontextmanager
 async def browsing(web: Web, **context: Any) -> AsyncIterator[Any]:
-    """A page of a real browser, and where the app is."""
+    """Provide a page of a real browser whose base URL is the app."""
     import uvicorn
 
     app = inbox_app(web.inbox, lambda _: "ann")
@@ -719,7 +750,7 @@ IN_A_BROWSER = pytest.mark.parametrize("anyio_backend", ["asyncio"])
 
 @IN_A_BROWSER
 @pytest.mark.parametrize("has_script", [True, False])
-async def test_a_form_is_filled_in_by_keyboard_alone(web: Web, has_script: bool) -> None:
+async def test_a_form_is_filled_in_with_the_keyboard_only(web: Web, has_script: bool) -> None:
     fields = {"name": {"type": "string", "title": "Name", "minLength": 2}, "sure": {"type": "boolean"}}
     params = form_params({"properties": fields, "required": ["name", "sure"]})
     async with web.asked(params) as question, browsing(web, java_script_enabled=has_script) as page:
@@ -727,8 +758,8 @@ async def test_a_form_is_filled_in_by_keyboard_alone(web: Web, has_script: bool)
         for key in ("Tab", "A", "Tab", "ArrowDown", "Enter"):
             await page.keyboard.press(key)
         await page.wait_for_selector(".summary")
-        assert "at least 2 characters" in await page.inner_text(".summary")
-        # The summary is read first: its link leads to the field.
+        assert "Enter at least 2 characters" in await page.inner_text(".summary")
+        # The summary has the focus.  Its link leads to the field.
         for key in ("Tab", "Enter"):
             await page.keyboard.press(key)
         for key in ("Tab", "End", "n", "n", "Enter") if not page.url.endswith("#f0") else ("End", "n", "n", "Enter"):
@@ -737,21 +768,21 @@ async def test_a_form_is_filled_in_by_keyboard_alone(web: Web, has_script: bool)
         await until_it_takes_a_yes(page, has_script=has_script)
         for key in ("Tab", "Enter"):
             await page.keyboard.press(key)
-        await page.wait_for_selector("h1:has-text('Sent')")
+        await page.wait_for_selector("h1:has-text('Answer sent')")
         answer = await question.over()
 
     assert answer.content == {"name": "Ann", "sure": False}
 
 
 @IN_A_BROWSER
-async def test_errors_are_shown_early_and_a_page_notices_an_answer_from_elsewhere(web: Web) -> None:
+async def test_errors_are_shown_early_and_an_answer_from_elsewhere_updates_the_page(web: Web) -> None:
     async with web.asked() as question, browsing(web) as page:
         await page.goto(f"/{question.id}")
         await page.fill("#f0", "A")
         await page.press("#f0", "Tab")
         await page.wait_for_selector("#f0-errors p:has-text('at least 2')")
         assert await page.get_attribute("#f0", "aria-invalid") == "true"
-        await page.wait_for_selector("[data-countdown]:has-text('from now')")
+        await page.wait_for_selector("[data-countdown]:has-text('Expires in 3:')")
         await web.inbox.answer("ann", question.id, "decline")
         await page.wait_for_selector("h1:has-text('closed')")
 
@@ -762,7 +793,7 @@ async def test_every_page_fits_a_narrow_screen(web: Web) -> None:
     url = {**URL, "url": f"https://pay.shop.example/{'a' * 300}"}
 
     async def fits(page: Any) -> bool:
-        await page.wait_for_load_state()  # its style, too
+        await page.wait_for_load_state()  # with its style
         return bool(await page.evaluate("document.documentElement.scrollWidth") == 320)
 
     for params in (long, url):
@@ -784,7 +815,7 @@ async def test_every_page_fits_a_narrow_screen(web: Web) -> None:
 
 
 @IN_A_BROWSER
-async def test_what_a_control_cannot_read_is_told_and_does_not_pass_for_left_out(web: Web) -> None:
+async def test_an_incomplete_value_is_an_error_and_not_omitted(web: Web) -> None:
     async with web.asked() as question, browsing(web, locale="en-US") as page:
         await page.goto(f"/{question.id}")
         await page.fill("#f0", "Ann")
@@ -793,7 +824,7 @@ async def test_what_a_control_cannot_read_is_told_and_does_not_pass_for_left_out
         await page.focus("#f2")
         await page.keyboard.type("1224")  # a day without its year
         await page.click("text=Review")
-        await page.wait_for_selector("#f2-errors p:has-text('cannot be read')")
+        await page.wait_for_selector("#f2-errors p:has-text('Complete this value.')")
         assert await page.evaluate("document.activeElement.id") == "f2"
         await page.keyboard.press("Tab")
         await page.fill("#f2", "2026-12-24")
@@ -802,7 +833,7 @@ async def test_what_a_control_cannot_read_is_told_and_does_not_pass_for_left_out
 
 
 @IN_A_BROWSER
-async def test_the_zone_of_the_computer_is_suggested_for_that_day_until_another_is_chosen(web: Web) -> None:
+async def test_the_time_zone_of_the_computer_is_suggested_until_another_is_selected(web: Web) -> None:
     async with web.asked(MOMENTS) as question, browsing(web, timezone_id="Europe/Berlin") as page:
         await page.goto(f"/{question.id}")
         at = page.locator("#f1-zone")
@@ -816,18 +847,18 @@ async def test_the_zone_of_the_computer_is_suggested_for_that_day_until_another_
 
 
 @IN_A_BROWSER
-async def test_a_long_list_is_filtered_by_typing_and_a_group_counts(web: Web) -> None:
+async def test_a_long_list_is_filtered_by_typing_and_selected_options_are_counted(web: Web) -> None:
     async with web.asked() as question, browsing(web) as page:
         await page.goto(f"/{question.id}")
-        filtering = page.get_by_label("Filter the options of country")
+        filtering = page.get_by_label("Filter options: country")
         await filtering.fill("C1")
         await filtering.press("Enter")
         shown = await page.evaluate("[...document.querySelectorAll('#f8 option')].filter((o) => !o.hidden).length")
-        assert shown == 4  # C1, C10, C11 and what is chosen: to leave it out
-        assert await page.locator("p[role=status]:has-text('4 of 13')").count() == 1
+        assert shown == 4  # C1, C10, C11 and the selected option "Do not provide"
+        assert await page.locator("p[role=status]:has-text('4 of 13 options')").count() == 1
         await page.check("#f9-0")
         await page.check("#f9-2")
-        assert await page.locator("p[role=status]:has-text('2 chosen')").count() == 1
+        assert await page.locator("p[role=status]:has-text('2 selected')").count() == 1
 
 
 @IN_A_BROWSER
@@ -846,7 +877,7 @@ async def test_nothing_is_sent_in_the_first_half_second(web: Web) -> None:
 
 
 @IN_A_BROWSER
-async def test_texts_that_run_from_right_to_left_stand_on_the_right(web: Web) -> None:
+async def test_right_to_left_text_is_aligned_to_the_right(web: Web) -> None:
     drinks = {"type": "string", "title": "المشروب", "enum": ["شاي", "قهوة"]}
     params = form_params({"properties": {"a": {"type": "string", "title": "الاسم"}, "b": drinks}}, "كم عدد الضيوف؟")
     async with web.asked(params) as question, browsing(web) as page:
@@ -858,7 +889,7 @@ async def test_texts_that_run_from_right_to_left_stand_on_the_right(web: Web) ->
 
 
 @IN_A_BROWSER
-async def test_axe_finds_nothing(web: Web) -> None:
+async def test_axe_reports_no_violations(web: Web) -> None:
     found: list[Any] = []
     for params in (FORM, URL):
         async with web.asked(params) as question, browsing(web) as page:
@@ -873,13 +904,13 @@ async def test_axe_finds_nothing(web: Web) -> None:
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_templates_are_compiled_once_where_python_may_keep_what_it_compiles(
+async def test_compiled_templates_are_kept_where_python_keeps_bytecode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def write() -> str:
         environment.cache_clear()
         return (
-            environment(single_request=False)
+            environment(ENGLISH, single_request=False)
             .get_template("history.html")
             .render(page=EntryPage(entries=()), requests=[])
         )
@@ -891,7 +922,7 @@ async def test_templates_are_compiled_once_where_python_may_keep_what_it_compile
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     assert write() == first
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(kept) == 2  # the page and what it stands in
+    assert len(kept) == 2  # the page and its base template
     before = {path: path.stat().st_mtime_ns for path in kept}
     assert write() == first
     assert {path: path.stat().st_mtime_ns for path in kept} == before
@@ -906,7 +937,7 @@ async def test_templates_are_compiled_once_where_python_may_keep_what_it_compile
 
 
 @pytest.mark.parametrize("module", ["jinja2", "starlette.applications"])
-async def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+async def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[browser\]"):
         inbox_app(Inbox(MemoryStore()), lambda _: None)

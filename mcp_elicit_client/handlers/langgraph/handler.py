@@ -28,7 +28,7 @@ from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, reque
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.inbox.entries import write_request
+from mcp_elicit_client.inbox.records import write_request
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 P = ParamSpec("P")

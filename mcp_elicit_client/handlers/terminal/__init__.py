@@ -1,8 +1,8 @@
 """
-Ask in the terminal: with a form, or line by line.
+Terminal user interface: an interactive form, or line mode.
 
-The form takes the extra ``terminal``; line by line needs no extra, works with
-a screen reader and over any connection.
+The interactive form needs the extra ``terminal``.  Line mode needs no extra
+and works with screen readers and over any connection.
 """
 
 from mcp_elicit_client.handlers.terminal.handler import TerminalHandler

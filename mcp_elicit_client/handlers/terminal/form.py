@@ -1,4 +1,4 @@
-"""Fill in a form line by line, review it, send it."""
+"""Forms in line mode: each field is asked, then the answers are reviewed and sent."""
 
 from __future__ import annotations
 
@@ -9,239 +9,256 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.core.form import ChoiceField, Field, MultiChoiceField, TextField
-from mcp_elicit_client.core.secrets.in_answer import typed_secrets
-from mcp_elicit_client.core.validation.field_errors import AnswerError
-from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import name_of
-from mcp_elicit_client.handlers.terminal.line_mode import Console
-from mcp_elicit_client.handlers.terminal.parts import asks, decide, introduce, say
-from mcp_elicit_client.handlers.terminal.wording import expectation, spell
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, TextField
+from mcp_elicit_client.handlers.terminal.line_mode import Console, decide, introduce, say, say_with_quote
+from mcp_elicit_client.handlers.terminal.url import refusal
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.descriptions import answer_warnings, describe_field, format_value, server_name
 from mcp_elicit_client.presentation.drafts import Drafts
-from mcp_elicit_client.presentation.input_parsing import accepts_option_numbers, parse_text
+from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, FieldState, Intent, read_field
+from mcp_elicit_client.presentation.input_parsing import accepts_empty, accepts_option_numbers
 from mcp_elicit_client.presentation.quoting import quote
 from mcp_elicit_client.typing import Answer, FormRequest, Source
 
-_OPTIONS_AT_ONCE = 20
-_HELP = """\
-Type your answer and press Enter.
-  /back     go back to the field before
-  /skip     leave this field out, if it is optional
-  /empty    answer with an empty text or list
-  /options  list all options
-  /decline  say no to the server
-  /block    say no, and never be asked for this server again, where that is offered
-  /cancel   close the question without an answer (so does Ctrl-C)
-To answer with a text that begins like one of these, put one more / before it."""
-_COMMANDS = frozenset({"/back", "/skip", "/empty", "/options", "/decline", "/block", "/cancel", "/help"})
+_MAX_OPTIONS = 20
+"""The number of options that are listed without a command."""
+
+_COMMANDS = frozenset({*messages.HELP_COMMANDS, "/help"})
 
 
 @dataclass
 class _Draft:
-    """What has been answered so far, by field name, and *before*, when the question was withdrawn."""
+    """The answers so far, and those *before* the request was withdrawn or cancelled, by field name."""
 
+    before: dict[str, FieldInput]
+    inputs: dict[str, FieldInput] = dataclass_field(default_factory=dict)
     values: dict[str, Any] = dataclass_field(default_factory=dict)
     sources: dict[str, Source] = dataclass_field(default_factory=dict)
-    before: dict[str, Any] = dataclass_field(default_factory=dict)
 
-    def set(self, field: Field, value: Any, source: Source) -> None:
-        self.values[field.name] = value
-        self.sources[field.name] = source
+    def set(self, field: Field, given: FieldInput, state: FieldState) -> None:
+        name = field.name
+        for answers in (self.inputs, self.values, self.sources):
+            answers.pop(name, None)
+        if state.source is not None:
+            self.values[name], self.sources[name] = state.value, state.source
+        if state.source == "user":
+            self.inputs[name] = given
 
-    def drop(self, field: Field) -> None:
-        self.values.pop(field.name, None)
-        self.sources.pop(field.name, None)
 
+async def ask_form(console: Console, request: FormRequest, drafts: Drafts, catalog: MessageCatalog) -> Answer:
+    """
+    Ask for every field of *request*, show the answers, and send them if the user decides to.
 
-async def ask_form(console: Console, request: FormRequest, drafts: Drafts) -> Answer:
-    """Ask for every field of *request*, then show what would be sent, then send it or not."""
+    Answers that were not sent or declined are kept in *drafts*.
+    """
     draft = _Draft(before=drafts.take(request))
+    keep = True
     try:
-        return await _ask_form(console, request, draft)
-    except anyio.get_cancelled_exc_class():
-        drafts.keep(request, {**draft.before, **draft.values})
-        raise
+        answer = await _LineForm(console, request, catalog, draft).ask()
+        keep = answer.action == "cancel"
+        return answer
+    finally:
+        if keep:
+            drafts.keep(request, {**draft.before, **draft.inputs})
 
 
-async def _ask_form(console: Console, request: FormRequest, draft: _Draft) -> Answer:
-    fields = request.form.fields
-    introduce(console, request, asks(request))
-    if fields:
-        say(console, "Type /help for what you can do, /decline or /cancel to leave.")
-    if request.form.unsupported_fields:
-        say(
-            console,
-            f"Not asked here, since nobody could answer: {len(request.form.unsupported_fields)} optional field(s).",
-        )
-    at = 0
-    while at < len(fields):
-        step = await _ask_field(console, request, draft, at)
-        if isinstance(step, Answer):
-            return step
-        at = max(at + step, 0)
-    return await _review(console, request, draft)
+@dataclass(frozen=True, slots=True)
+class _LineForm:
+    """One form in line mode."""
 
+    console: Console
+    request: FormRequest
+    catalog: MessageCatalog
+    draft: _Draft
 
-async def _ask_field(console: Console, request: FormRequest, draft: _Draft, at: int) -> Answer | int:
-    """Ask for one field.  Returns how many fields to go on, or the end of the question."""
-    fields = request.form.fields
-    field = fields[at]
-    _show_field(console, field, draft, f"Field {at + 1} of {len(fields)}")
-    while True:
-        typed = await console.ask("> ", hidden=field.is_hidden)
-        if typed == "/block" and request.can_block:
-            step: Answer | int | None = _refuse("block")
-        elif typed in _COMMANDS and typed != "/empty":
-            step = _command(console, field, draft, typed)
-        elif not typed.strip():
-            step = _enter(console, field, draft)
-        else:
-            step = await _value(console, field, draft, typed)
-        if step is not None:
-            return step
-
-
-def _command(console: Console, field: Field, draft: _Draft, command: str) -> Answer | int | None:
-    """Obey a command; None to ask again."""
-    match command:
-        case "/decline" | "/cancel":
-            return _refuse(command[1:])
-        case "/back":
-            return -1
-        case "/skip" if not field.required:
-            draft.drop(field)
-            return 1
-        case "/skip":
-            say(console, "This field is required: the server takes no answer without it.")
-        case "/options":
-            _show_options(console, field, at_most=None)
-        case _:
-            console.write(_HELP)
-    return None
-
-
-def _enter(console: Console, field: Field, draft: _Draft) -> int | None:
-    """Take what was typed before, or the suggestion, or leave the field out; None to ask again."""
-    if field.name in draft.before:
-        draft.set(field, draft.before[field.name], "user")
-        return 1
-    if field.default is not None:
-        draft.set(field, field.default, "default")
-        return 1
-    if not field.required:
-        draft.drop(field)
-        return 1
-    say(console, _required_hint(field))
-    return None
-
-
-async def _value(console: Console, field: Field, draft: _Draft, typed: str) -> int | None:
-    """Take what was typed; None to ask again."""
-    if typed == "/empty":
-        typed = ""
-    elif typed.startswith("//") and f"/{typed.lstrip('/')}" in _COMMANDS:
-        typed = typed[1:]
-    try:
-        value = await anyio.to_thread.run_sync(parse_text, field, typed, abandon_on_cancel=True)
-    except AnswerError as error:
-        for each in error.errors:
-            say(console, f"  {each.message}")
-        return None
-    draft.set(field, value, "user")
-    return 1
-
-
-def _required_hint(field: Field) -> str:
-    if isinstance(field, TextField) and not field.min_length and field.format is None:
-        return "An answer is required.  To send an empty text, type /empty."
-    return "An answer is required."
-
-
-def _show_field(console: Console, field: Field, draft: _Draft, place: str) -> None:
-    console.write("")
-    console.write(quote(field.title, console.width))
-    if field.description:
-        console.write(quote(field.description, console.width))
-    _show_options(console, field, at_most=_OPTIONS_AT_ONCE)
-    if field.default is not None:
-        console.write(quote(f"Suggested: {spell(field, field.default)}", console.width))
-    if field.sensitive:
-        say(console, "Careful: do not type a password, a key or a card number here.")
-    if field.name in draft.before:
-        say(console, f"You had typed: {spell(field, draft.before[field.name])}")
-    say(console, f"{place}: {expectation(field)}; {'; '.join(_what_enter_does(field, draft))}.")
-
-
-def _what_enter_does(field: Field, draft: _Draft) -> Iterator[str]:
-    yield "required" if field.required else "optional"
-    if field.name in draft.before:
-        yield "Enter takes what you had typed"
-    elif field.default is not None:
-        yield "Enter takes the suggestion" + ("" if field.required else ", /skip leaves it out")
-    elif not field.required:
-        yield "Enter leaves it out"
-
-
-def _show_options(console: Console, field: Field, *, at_most: int | None) -> None:
-    if not isinstance(field, (ChoiceField, MultiChoiceField)):
-        return
-    numbered = accepts_option_numbers(field)
-    for number, choice in enumerate(field.choices[:at_most], 1):
-        name = field.label_of(choice)
-        console.write(quote(f"{number}) {name}" if numbered else f"- {name}", console.width))
-    if at_most is not None and len(field.choices) > at_most:
-        say(console, f"... and {len(field.choices) - at_most} more; /options lists all.")
-
-
-async def _review(console: Console, request: FormRequest, draft: _Draft) -> Answer:
-    fields = request.form.fields
-    choices = [
-        "send",
-        *(["edit N"] if fields else []),
-        "decline",
-        *(["block"] if request.can_block else []),
-        "cancel",
-    ]
-    while True:
+    async def ask(self) -> Answer:
+        fields = self.request.form.fields
+        introduce(self.console, self.request, self.catalog)
         if fields:
-            console.write("\nPlease check before it is sent:")
-        for number, field in enumerate(fields, 1):
-            console.write(quote(f"{number}) {field.title}: {_shown(field, draft)}", console.width))
-        say(console, f"This goes to {name_of(request.server)}." if fields else "To send means to confirm.")
-        choice = await decide(console, choices)
-        match choice.split():
-            case ["send"]:
-                answer = await _send(console, request, draft)
-                if answer is not None:
-                    return answer
-            case ["edit", place] if place in [str(each) for each in range(1, len(fields) + 1)]:
-                step = await _ask_field(console, request, draft, int(place) - 1)
-                if isinstance(step, Answer):
-                    return step
-            case ["decline" | "block" | "cancel"]:
-                return _refuse(choice)
+            self._say(self.catalog.text(messages.COMMANDS_HINT))
+        at = 0
+        while at < len(fields):
+            step = await self._ask_field(at)
+            if isinstance(step, Answer):
+                return step
+            at = max(at + step, 0)
+        return await self._review()
+
+    def _say(self, text: str) -> None:
+        say(self.console, text)
+
+    async def _ask_field(self, at: int) -> Answer | int:
+        """Ask for one field.  Return the number of fields to advance, or the answer that ends the request."""
+        field = self.request.form.fields[at]
+        self._show_field(field, at)
+        while True:
+            typed = await self.console.ask("> ", hidden=field.is_hidden)
+            if typed == "/block" and self.request.can_block:
+                return refusal("block")
+            if typed in _COMMANDS and typed != "/empty":
+                step = self._command(field, typed)
+            elif not typed.strip():
+                step = await self._apply(field, self.draft.before.get(field.name, Intent.UNTOUCHED))
+            else:
+                step = await self._value(field, typed)
+            if step is not None:
+                return step
+
+    def _command(self, field: Field, command: str) -> Answer | int | None:
+        """Execute a command; None to ask for the field again."""
+        match command:
+            case "/decline" | "/cancel":
+                return refusal(command[1:])
+            case "/back":
+                return -1
+            case "/skip" if not field.required:
+                self.draft.set(field, Intent.OMIT, FieldState())
+                return 1
+            case "/skip":
+                self._show_errors(read_field(field, Intent.OMIT))
+            case "/options":
+                self._show_options(field, at_most=None)
             case _:
-                console.write(f"There is no such field: type edit and a number from 1 to {len(fields)}.")
-
-
-async def _send(console: Console, request: FormRequest, draft: _Draft) -> Answer | None:
-    """Send, unless the answer seems to hold a secret and the user thinks better of it."""
-    found = typed_secrets(request.form, draft.values, draft.sources)
-    for finding in found:
-        say(console, f"Careful: {finding.message}")
-    if found and await decide(console, ["yes", "no"], default="no", about="Send it anyway? ") == "no":
+                self._show_help()
         return None
-    answer = Answer.accept(draft.values, by="user", sources=draft.sources)
-    return answer.model_copy(update={"confirmed": True}) if found else answer
 
+    async def _value(self, field: Field, typed: str) -> int | None:
+        """Use what the user typed; None to ask again."""
+        given: FieldInput = typed
+        if typed == "/empty":
+            given = Intent.EMPTY
+        elif typed.startswith("//") and f"/{typed.lstrip('/')}" in _COMMANDS:
+            given = typed[1:]
+        elif isinstance(field, BooleanField):
+            given = self._boolean(typed)
+        return await self._apply(field, given)
 
-def _refuse(how: str) -> Answer:
-    if how == "cancel":
-        return Answer.cancel(by="user")
-    return Answer.decline(by="user", block_server=how == "block")
+    async def _apply(self, field: Field, given: FieldInput) -> int | None:
+        """Use *given* if it is valid; None to ask again."""
+        # Patterns are checked in another process.
+        state = await anyio.to_thread.run_sync(read_field, field, given, abandon_on_cancel=True)
+        if state.errors:
+            self._show_errors(state)
+            if state.errors[0].code == "required" and isinstance(field, TextField) and accepts_empty(field):
+                self._say(self.catalog.text(messages.TYPE_EMPTY))
+            return None
+        self.draft.set(field, given, state)
+        return 1
 
+    def _boolean(self, typed: str) -> str:
+        """Return yes or no in English if *typed* is one of them in the user's language."""
+        word = typed.strip().casefold()
+        if word == self.catalog.text(messages.YES).casefold() or word in [*self.catalog.yes_keys]:
+            return "yes"
+        if word == self.catalog.text(messages.NO).casefold() or word in [*self.catalog.no_keys]:
+            return "no"
+        return typed
 
-def _shown(field: Field, draft: _Draft) -> str:
-    if field.name not in draft.values:
-        return "(left out)"
-    suggested = "  (suggested by the server)" if draft.sources[field.name] == "default" else ""
-    return spell(field, draft.values[field.name]) + suggested
+    def _show_errors(self, state: FieldState) -> None:
+        for error in state.errors:
+            self._say(f"  {self.catalog.error(error)}")
+
+    def _show_help(self) -> None:
+        text = self.catalog.text
+        commands = [(name, text(message)) for name, message in messages.HELP_COMMANDS.items()]
+        self._say(text(messages.HELP))
+        for name, meaning in commands:
+            if name != "/block" or self.request.can_block:
+                self._say(f"  {name:<9} {meaning}")
+        self._say(text(messages.HELP_SLASH))
+
+    def _show_field(self, field: Field, at: int) -> None:
+        text, draft = self.catalog.text, self.draft
+        description = describe_field(field, self.catalog)
+        self.console.write("")
+        self.console.write(quote(description.label, self.console.width))
+        if description.help:
+            self.console.write(quote(description.help, self.console.width))
+        self._show_options(field, at_most=_MAX_OPTIONS)
+        if field.default is not None:
+            say_with_quote(self.console, text(messages.SUGGESTED_VALUE), description.suggested)
+        if description.warning:
+            self._say(text(messages.WARNING, message=description.warning))
+        if field.name in draft.before:
+            restored = read_field(field, draft.before[field.name], check_pattern=False)
+            value = format_value(field, restored.value, self.catalog)
+            say_with_quote(self.console, text(messages.RESTORED_DRAFT), value)
+        position = text(messages.FIELD_POSITION, number=at + 1, count=len(self.request.form.fields))
+        hints = [description.accepts, description.requirement, *self._hints(field)]
+        self._say(f"{position}: {'; '.join(hints)}")
+
+    def _hints(self, field: Field) -> Iterator[str]:
+        """Yield how to select options, and what an empty line means."""
+        text = self.catalog.text
+        if isinstance(field, (ChoiceField, MultiChoiceField)) and field.choices:
+            numbered = accepts_option_numbers(field)
+            if isinstance(field, ChoiceField):
+                yield text(messages.TYPE_NUMBER_OR_NAME if numbered else messages.TYPE_NAME)
+            else:
+                yield text(messages.TYPE_NUMBERS_OR_NAMES if numbered else messages.TYPE_NAMES)
+        if field.name in self.draft.before:
+            yield text(messages.ENTER_RESTORED)
+        elif field.default is not None:
+            yield text(messages.ENTER_SUGGESTED)
+            if not field.required:
+                yield text(messages.SKIP)
+        elif not field.required:
+            yield text(messages.ENTER_SKIPS)
+
+    def _show_options(self, field: Field, *, at_most: int | None) -> None:
+        if not isinstance(field, (ChoiceField, MultiChoiceField)):
+            return
+        numbered = accepts_option_numbers(field)
+        for number, choice in enumerate(field.choices[:at_most], 1):
+            name = field.label_of(choice)
+            self.console.write(quote(f"{number}) {name}" if numbered else f"- {name}", self.console.width))
+        if at_most is not None and len(field.choices) > at_most:
+            self._say(self.catalog.text(messages.MORE_OPTIONS, count=len(field.choices) - at_most))
+
+    async def _review(self) -> Answer:
+        fields = self.request.form.fields
+        block = ["block"] if self.request.can_block else []
+        choices = ["send", *(["edit N"] if fields else []), "decline", *block, "cancel"]
+        while True:
+            self._show_review()
+            choice = await decide(self.console, choices, self.catalog)
+            match choice.split():
+                case ["send"]:
+                    answer = await self._send()
+                    if answer is not None:
+                        return answer
+                case ["edit", number] if number in [str(each) for each in range(1, len(fields) + 1)]:
+                    step = await self._ask_field(int(number) - 1)
+                    if isinstance(step, Answer):
+                        return step
+                case ["decline" | "block" | "cancel"]:
+                    return refusal(choice)
+                case _:
+                    self._say(self.catalog.text(messages.TYPE_EDIT, count=len(fields)))
+
+    def _show_review(self) -> None:
+        text, fields = self.catalog.text, self.request.form.fields
+        if not fields:
+            self._say(text(messages.SEND_CONFIRMS))
+            return
+        self.console.write(f"\n{text(messages.CHECK_ANSWERS)}")
+        for number, field in enumerate(fields, 1):
+            value = format_value(field, self.draft.values.get(field.name, OMITTED), self.catalog)
+            is_default = self.draft.sources.get(field.name) == "default"
+            note = f"  ({text(messages.SUGGESTED)})" if is_default else ""
+            self.console.write(quote(f"{number}) {field.title}: {value}{note}", self.console.width))
+        self._say(text(messages.SENT_TO, server=server_name(self.request.server)))
+
+    async def _send(self) -> Answer | None:
+        """Return the answer; None if it seems to contain sensitive data and the user does not confirm it."""
+        draft = self.draft
+        warnings = answer_warnings(self.request.form, draft.values, draft.sources, self.catalog)
+        for warning in warnings:
+            self._say(self.catalog.text(messages.WARNING, message=warning))
+        if warnings:
+            typed = await self.console.ask(f"{self.catalog.text(messages.SEND_ANYWAY)} ")
+            if self._boolean(typed) != "yes":
+                return None
+        answer = Answer.accept(draft.values, by="user", sources=draft.sources)
+        return answer.model_copy(update={"confirmed": True}) if warnings else answer

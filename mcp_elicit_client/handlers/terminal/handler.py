@@ -1,4 +1,4 @@
-"""The handler: takes the terminal, asks, gives it back."""
+"""`TerminalHandler`: answers requests in the terminal, in an interactive form or in line mode."""
 
 from __future__ import annotations
 
@@ -14,50 +14,53 @@ import anyio
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.form import ask_form
 from mcp_elicit_client.handlers.terminal.line_mode import Console, EndOfInputError, InterruptedByUserError, terminal
-from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl, UrlConsentFlow
+from mcp_elicit_client.handlers.terminal.url import CopyUrl, LineModeUrls, OpenUrl, UrlConsentFlow
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.opener import open_url
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
-_GONE: tuple[type[Exception], ...]
+_CLOSED: tuple[type[Exception], ...]
 try:
     import termios
 except ImportError:  # Windows
-    _GONE = ()
+    _CLOSED = ()
 else:
-    _GONE = (termios.error,)
+    _CLOSED = (termios.error,)
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.terminal.interactive import MessageCatalog, Theme
+    from mcp_elicit_client.handlers.terminal.interactive import Theme
 
-_UI = "MCP_ELICIT_UI"
-_INCAPABLE = frozenset({"", "dumb", "unknown"})
-_NARROWEST = 20
+_UI_VARIABLE = "MCP_ELICIT_UI"
+_TERMS_WITHOUT_CURSOR = frozenset({"", "dumb", "unknown"})
+_MIN_WIDTH = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalHandler:
     """
-    Ask the person at the terminal: with a form, or line by line.
+    Asks the user in the terminal: in an interactive form, or in line mode.
 
-    The form takes the extra ``terminal``, an event loop of asyncio and a
-    terminal that can draw; without, and wherever ``MCP_ELICIT_UI=line`` is
-    set, it is asked line by line.  ``MCP_ELICIT_UI=interactive`` insists on the form
-    where there is a terminal for it, and fails if the extra is missing.
+    The interactive form needs the extra ``terminal``, the event loop of
+    asyncio, and a terminal that can move its cursor.  Otherwise, and if
+    ``MCP_ELICIT_UI=line`` is set, line mode is used.  With
+    ``MCP_ELICIT_UI=interactive`` a missing extra is an error.
 
-    One question at a time, however many servers ask.  The event loop goes on
-    meanwhile; when the question is cancelled, it disappears, and what was
-    typed is there again if the server asks the same again.  Where nobody
-    could answer (no terminal, end of input) the answer is cancel.
+    Requests of all servers are shown one at a time, and the event loop is
+    not blocked.  A request that is cancelled disappears.  What the user
+    typed is restored if the server sends the same request again.  If no user
+    can answer (no terminal, end of input), the answer is ``cancel``.
 
     Attributes:
-        console: Where to ask line by line; None for the terminal of this
+        console: The console for line mode; None for the terminal of this
             process.
-        open_url: What opens a page once the user agreed.
-        copy_url: What copies a URL for the user; None where there is nothing
-            to copy it to, and then it is not offered.
-        theme: The colours of the form; None to choose by the environment.
-        catalogue: The texts of the form; None for English.
+        open_url: Opens a URL after the user agreed.
+        copy_url: Copies a URL for the user; None to not offer it.
+        theme: The colors of the interactive form; None to choose by the
+            environment.
+        messages: The texts, in one language; None for English.
     """
 
     console: Console | None = None
@@ -66,63 +69,63 @@ class TerminalHandler:
     theme: Theme | None = None
     messages: MessageCatalog | None = None
     _drafts: Drafts = field(default_factory=Drafts, init=False, repr=False, compare=False)
-    _texts: Drafts = field(default_factory=Drafts, init=False, repr=False, compare=False)
 
     async def __call__(self, request: Request, /) -> Answer:
         """
-        Ask, and return what the person decided.
+        Ask the user and return their answer.
 
         Raises:
-            MissingExtraError: If the form is insisted on, and not installed.
+            MissingExtraError: If ``MCP_ELICIT_UI=interactive`` is set and the
+                extra ``terminal`` is not installed.
         """
         if self.console is not None:
             return await self._ask(self.console, request)
-        answer = Answer.cancel(by="unattended", reason="the terminal is gone")
-        # One that is gone cannot be restored either; what was answered before stands.
-        with suppress(*_GONE):
+        answer = Answer.cancel(by="unattended", reason="the terminal was closed")
+        # The mode of a closed terminal cannot be restored.  An answer from before remains valid.
+        with suppress(*_CLOSED):
             async with terminal() as tty:
                 if tty is None:
-                    return Answer.cancel(by="unattended", reason="there is no terminal to ask at")
-                if _wants_form(tty.width):
+                    return Answer.cancel(by="unattended", reason="there is no terminal")
+                if _is_interactive(tty.width):
                     answer = await self._ask_on_screen(request)
                 else:
                     answer = await self._ask(tty, request)
         return answer
 
     async def _ask(self, console: Console, request: Request) -> Answer:
+        catalog = self.messages or ENGLISH
         try:
             if isinstance(request, FormRequest):
-                return await ask_form(console, request, self._drafts)
-            return await UrlConsentFlow(console, request, self.open_url, self.copy_url).ask()
+                return await ask_form(console, request, self._drafts, catalog)
+            return await UrlConsentFlow(LineModeUrls(console, catalog), request, self.open_url, self.copy_url).ask()
         except EndOfInputError:
             return Answer.cancel(by="unattended", reason="the input ended")
         except InterruptedByUserError:
-            return Answer.cancel(by="user", reason="Ctrl-C")
+            return Answer.cancel(by="user", reason="Ctrl+C")
         except anyio.get_cancelled_exc_class():
-            console.write("\n(The question was withdrawn.)")
+            server = server_name(request.server)
+            console.write(f"\n{catalog.text(messages.WITHDRAWN, server=server)}")
             raise
 
     async def _ask_on_screen(self, request: Request) -> Answer:
-        from mcp_elicit_client.handlers.terminal.interactive import ENGLISH
         from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
-        from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ScreenDrafts, ask_on_screen
+        from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ask_on_screen
 
-        stage = TerminalApp(words=self.messages or ENGLISH, theme=self.theme)
-        drafts = ScreenDrafts(values=self._drafts, texts=self._texts)
-        return await ask_on_screen(stage, request, drafts, self.open_url, self.copy_url)
+        app = TerminalApp(catalog=self.messages or ENGLISH, theme=self.theme)
+        return await ask_on_screen(app, request, self._drafts, self.open_url, self.copy_url)
 
 
-def _wants_form(width: int) -> bool:
-    """Tell whether to ask with the form here."""
-    wish = os.environ.get(_UI, "").strip().casefold()
-    if wish == "line" or not _is_asyncio():
+def _is_interactive(width: int) -> bool:
+    """Return True if the interactive form can be used in this terminal."""
+    choice = os.environ.get(_UI_VARIABLE, "").strip().casefold()
+    if choice == "line" or not _is_asyncio():
         return False
     installed = importlib.util.find_spec("prompt_toolkit") is not None
-    if wish == "interactive":
+    if choice == "interactive":
         if not installed:
-            raise MissingExtraError("terminal", "the terminal form")
+            raise MissingExtraError("terminal", "the interactive form")
         return True
-    return installed and os.environ.get("TERM", "").casefold() not in _INCAPABLE and width >= _NARROWEST
+    return installed and os.environ.get("TERM", "").casefold() not in _TERMS_WITHOUT_CURSOR and width >= _MIN_WIDTH
 
 
 def _is_asyncio() -> bool:

@@ -1,9 +1,9 @@
 """
-The terminal, one line at a time, without a thread.
+The terminal line by line, and the parts that forms and URLs share there.
 
 A thread in ``input()`` cannot be cancelled and keeps the process alive until
-somebody presses Enter.  So the terminal's descriptor is watched by the event
-loop, and read when the line is there.
+the user presses Enter.  Therefore the event loop watches the terminal's file
+descriptor and reads complete lines.
 """
 
 from __future__ import annotations
@@ -11,13 +11,20 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 import threading
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 import anyio
+
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.descriptions import request_details, request_warnings, title_line
+from mcp_elicit_client.presentation.quoting import quote
+from mcp_elicit_client.typing import Request, UrlRequest
 
 try:
     import termios
@@ -25,20 +32,22 @@ except ImportError:  # Windows
     termios = None  # type: ignore[assignment,unused-ignore]
 
 _INTERRUPT = b"\x03"
-_TURN = 0.05
-"""How often somebody who waits for the terminal looks whether it is free, in seconds."""
+_POLL = 0.05
+"""Seconds between two checks whether the terminal is free."""
+
+_MIN_WIDTH = 20
 
 
 class EndOfInputError(Exception):
-    """Nobody is at the console any more."""
+    """The input of the console has ended."""
 
 
 class InterruptedByUserError(Exception):
-    """The user pressed Ctrl-C."""
+    """The user pressed Ctrl+C."""
 
 
 class Console(Protocol):
-    """Where lines are shown and typed."""
+    """A place to show lines and to read lines that the user types."""
 
     @property
     def width(self) -> int:
@@ -46,23 +55,23 @@ class Console(Protocol):
         ...
 
     def write(self, text: str) -> None:
-        """Show *text*, and a line break."""
+        """Show *text* and a line break."""
         ...
 
     async def ask(self, prompt: str, *, hidden: bool = False) -> str:
         """
         Show *prompt* and wait for a line.
 
-        What was typed before the prompt was shown counts for nothing: it was
-        meant for something else.
+        Input from before the prompt is discarded, because it was meant for
+        something else.
 
         Args:
-            prompt: Shown without a line break.
-            hidden: Do not show what is typed.
+            prompt: The prompt, shown without a line break.
+            hidden: Do not show the input.
 
         Raises:
-            EndOfInputError: If nobody is there.
-            InterruptedByUserError: If the user pressed Ctrl-C.
+            EndOfInputError: If the input has ended.
+            InterruptedByUserError: If the user pressed Ctrl+C.
         """
         ...
 
@@ -96,13 +105,13 @@ class Tty:
         return typed.partition(b"\n")[0].decode(self._encoding, "replace")
 
     def restore(self) -> None:
-        """Leave the terminal as it was found."""
+        """Restore the mode that the terminal had before."""
         termios.tcsetattr(self._reader, termios.TCSANOW, self._mode)
 
     def _read(self) -> bytes:
         try:
             typed = os.read(self._reader, 65_536)
-        except OSError:  # the terminal is gone
+        except OSError:  # the terminal was closed
             raise EndOfInputError from None
         if not typed:
             raise EndOfInputError
@@ -112,8 +121,8 @@ class Tty:
         return typed
 
     def _set_mode(self, *, echo: bool) -> None:
-        # Whole lines, edited by the terminal itself.  Ctrl-C ends the line in
-        # place of killing the host: it cancels the question, nothing else.
+        # The terminal itself edits lines.  Ctrl+C ends the line instead of
+        # stopping the host: it cancels the request and nothing else.
         mode: list[Any] = [each[:] if isinstance(each, list) else each for each in self._mode]
         mode[3] |= termios.ICANON | termios.ISIG | termios.ECHO
         if not echo:
@@ -129,7 +138,7 @@ class Tty:
 
 
 class _TerminalQueue:
-    """A queue of those who wait for the one terminal, across threads and event loops."""
+    """A queue for the terminal of this process, across threads and event loops."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -142,7 +151,7 @@ class _TerminalQueue:
             self._waiting.append(ticket)
         try:
             while self._waiting[0] is not ticket:  # noqa: ASYNC110 -- no event spans event loops
-                await anyio.sleep(_TURN)
+                await anyio.sleep(_POLL)
             yield
         finally:
             with self._lock:
@@ -155,10 +164,11 @@ _turns = _TerminalQueue()
 @asynccontextmanager
 async def terminal() -> AsyncIterator[Tty | None]:
     """
-    Take the terminal of this process, when it is free, and give it back as it was.
+    Wait for the terminal of this process, use it, and restore its mode.
 
-    None if nobody could answer there: no terminal, or one in whose
-    background we run.
+    Yields:
+        The terminal.  None if no user can answer there: there is no terminal,
+        or this process runs in its background.
     """
     async with _turns.turn():
         tty = _find()
@@ -178,5 +188,58 @@ def _find() -> Tty | None:
         if writer is None or not os.isatty(reader) or os.tcgetpgrp(reader) != os.getpgrp():
             return None
         return Tty(reader, writer, sys.stdin.encoding or "utf-8")
-    except (AttributeError, OSError, ValueError):  # closed, or replaced by something without a descriptor
+    except (AttributeError, OSError, ValueError):  # closed, or replaced by an object without a descriptor
         return None
+
+
+# --- Parts that forms and URLs share
+
+
+def introduce(console: Console, request: Request, catalog: MessageCatalog) -> None:
+    """Show the server's text first, and then, nearest to the cursor, the server's name and request."""
+    console.write("")
+    console.write(quote(request.message, console.width))
+    console.write("")
+    if isinstance(request, UrlRequest):
+        console.write(f"{catalog.text(messages.FULL_URL)}\n\n{request.target.url}\n")
+    for warning in request_warnings(request, catalog):
+        text = warning.text if warning.is_note else catalog.text(messages.WARNING, message=warning.text)
+        say(console, text)
+    for detail in request_details(request, catalog):
+        say_with_quote(console, detail.label, detail.text)
+    console.write(catalog.text(messages.LEGEND))
+    if request.deadline is not None:
+        say(console, catalog.text(messages.EXPIRES_AT, time=f"{request.deadline.astimezone():%H:%M:%S}"))
+    say(console, title_line(request, catalog))
+
+
+def say(console: Console, text: str) -> None:
+    """Show text of the host, broken between words."""
+    console.write(textwrap.fill(text, max(console.width - 1, _MIN_WIDTH), subsequent_indent="  "))
+
+
+def say_with_quote(console: Console, label: str, text: str) -> None:
+    """Show a label of the host, and below it *text* as a quotation."""
+    say(console, f"{label}:")
+    console.write(quote(text, console.width))
+
+
+async def decide(
+    console: Console, choices: Sequence[str], catalog: MessageCatalog, *, default: str | None = None
+) -> str:
+    """
+    Wait for one of *choices*, typed in full after the prompt was shown.
+
+    A choice such as ``edit N`` has an argument.  Without a *default*, an
+    empty line selects nothing.
+    """
+    simple = {choice for choice in choices if " " not in choice}
+    with_argument = {choice.split()[0] for choice in choices if " " in choice}
+    hint = f" [{default}]" if default is not None else ""
+    while True:
+        typed = (await console.ask(f"{' / '.join(choices)}{hint}: ")).strip().casefold().removeprefix("/")
+        if not typed and default is not None:
+            return default
+        if typed in simple or (typed.split()[:1] and typed.split()[0] in with_argument):
+            return typed
+        console.write(catalog.text(messages.TYPE_ONE_OF, choices=", ".join(choices)))

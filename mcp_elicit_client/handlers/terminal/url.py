@@ -1,89 +1,156 @@
-"""Ask for consent before a page is opened, and wait where the server looks at once."""
+"""The course of a URL request in the terminal: consent, opening the URL, and waiting for its completion."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.url.inspect import TargetUrl
-from mcp_elicit_client.handlers.terminal.line_mode import Console
-from mcp_elicit_client.handlers.terminal.parts import asks, decide, introduce, say
+from mcp_elicit_client.handlers.terminal.line_mode import Console, decide, introduce, say
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.opener import over_ssh
 from mcp_elicit_client.presentation.qr import qr_code
-from mcp_elicit_client.presentation.url_prompts import completion_prompt, consent_prompt
+from mcp_elicit_client.presentation.url_prompts import UrlPrompt, completion_prompt, consent_prompt
 from mcp_elicit_client.typing import Answer, UrlRequest
 
 OpenUrl = Callable[[TargetUrl], Awaitable[bool]]
-"""Tries to open a URL, and says whether a program took it."""
+"""Tries to open a URL and returns True if a program accepted it."""
 
 CopyUrl = Callable[[TargetUrl], Awaitable[bool]]
-"""Tries to put a URL into the user's clipboard, and says whether it did."""
+"""Tries to copy a URL to the user's clipboard and returns True if it was copied."""
+
+
+class OpenedUrl(NamedTuple):
+    """
+    The result of an attempt to open a URL.
+
+    Attributes:
+        opened: A program accepted the URL.  Otherwise the user has to open it.
+        notes: What happened, in sentences of the host.
+    """
+
+    opened: bool
+    notes: tuple[str, ...]
+
+
+class UrlInterface(Protocol):
+    """The part of a user interface that URL requests need."""
+
+    @property
+    def catalog(self) -> MessageCatalog:
+        """The texts."""
+        ...
+
+    async def choose(self, prompt: UrlPrompt, last: OpenedUrl | None) -> str:
+        """Show *prompt* and the result of the *last* attempt to open the URL; return the user's choice."""
+        ...
+
+    async def say(self, text: str) -> None:
+        """Show *text*, which remains visible."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class UrlConsentFlow:
-    """One URL that a person is asked to visit, at one console."""
+    """The questions about one URL, in a user interface."""
 
-    console: Console
+    interface: UrlInterface
     request: UrlRequest
     open_url: OpenUrl
     copy_url: CopyUrl | None = None
 
     async def ask(self) -> Answer:
-        """Show where the URL leads; open it only if the user says so."""
-        introduce(self.console, self.request, asks(self.request))
+        """Ask for consent, open the URL only after it was given, and return the user's answer."""
+        last: OpenedUrl | None = None
         if not self.request.previous_visits:
-            question = consent_prompt(self.request, can_copy=self.copy_url is not None)
-            choice = await decide(self.console, question.choices, default=question.default)
+            prompt = consent_prompt(self.request, can_copy=self.copy_url is not None)
+            choice = await self.interface.choose(prompt, None)
             if choice in ("decline", "block", "cancel"):
-                return _refused(choice)
-            opened = await self._go(choice)
-            if opened and self.request.respond_after == "consent":
-                say(self.console, "If no page opens, visit the address above yourself.")
-                return Answer.accept(by="user", reason="the user agreed; the URL was handed to a browser")
-        return await self._wait()
+                return refusal(choice)
+            last = await self._visit(choice)
+            if last.opened and self.request.respond_after == "consent":
+                text = self.interface.catalog.text(messages.NOTHING_OPENS)
+                await self.interface.say("\n".join([*last.notes, text]))
+                return Answer.accept(by="user", reason="the user agreed; the URL was passed to a browser")
+        return await self._wait(last)
 
-    async def _go(self, choice: str) -> bool:
-        """Open or show the URL; tell whether a program took it."""
-        console, target = self.console, self.request.target
-        if choice == "open" and await self.open_url(target):
-            console.write("A browser was asked to open the page.")
-            return True
-        if choice == "open":
-            console.write(f"No browser could be started here{', over SSH' if over_ssh() else ''}.")
+    async def _visit(self, choice: str) -> OpenedUrl:
+        """Open or copy the URL as the user chose."""
+        text, target = self.interface.catalog.text, self.request.target
+        if choice in ("open", "reopen"):
+            if await self.open_url(target):
+                return OpenedUrl(opened=True, notes=(text(messages.OPENING, url=target.url),))
+            return OpenedUrl(
+                opened=False, notes=(text(messages.NO_BROWSER_OVER_SSH if over_ssh() else messages.NO_BROWSER),)
+            )
         if choice == "copy" and self.copy_url is not None:
             copied = await self.copy_url(target)
-            console.write("The address was copied." if copied else "The address could not be copied.")
-        console.write(f"Open this address yourself, here or on another device:\n\n{target.url}\n")
-        code = qr_code(target.url, console.width)
-        if code is not None:
-            console.write(f"{code}\n")
-        return False
+            return OpenedUrl(opened=False, notes=(text(messages.COPIED if copied else messages.NOT_COPIED),))
+        return OpenedUrl(opened=False, notes=())
 
-    async def _wait(self) -> Answer:
-        """Wait until the user is done, or the server says that they are."""
+    async def _wait(self, last: OpenedUrl | None) -> Answer:
+        """Wait until the user has finished, or until the server reports it."""
         completion = self.request.completion
         if completion is None:
-            return await self._ask_when_done()
-        answer = await run_until(completion.wait, self._ask_when_done)
+            return await self._ask_when_done(last)
+        answer = await run_until(completion.wait, lambda: self._ask_when_done(last))
         if answer is not None:
             return answer
-        self.console.write("\nThe server says that you are done.")
-        return Answer.accept(by="user", reason="the user agreed; the server says that it is finished")
+        server = server_name(self.request.server)
+        await self.interface.say(self.interface.catalog.text(messages.FINISHED, server=server))
+        return Answer.accept(by="user", reason="the user agreed; the server reports completion")
 
-    async def _ask_when_done(self) -> Answer:
-        question = completion_prompt(self.request)
+    async def _ask_when_done(self, last: OpenedUrl | None) -> Answer:
+        prompt = completion_prompt(self.request)
         while True:
-            choice = await decide(self.console, question.choices, about="When you have finished there: ")
+            choice = await self.interface.choose(prompt, last)
             if choice == "done":
-                return Answer.accept(by="user", reason="the user says to have been there")
+                return Answer.accept(by="user", reason="the user reports completion")
             if choice != "reopen":
-                return _refused(choice)
-            await self._go("open")
+                return refusal(choice)
+            last = await self._visit(choice)
 
 
-def _refused(choice: str) -> Answer:
+@dataclass(slots=True)
+class LineModeUrls:
+    """URL requests in line mode."""
+
+    console: Console
+    catalog: MessageCatalog
+    is_introduced: bool = False
+
+    async def choose(self, prompt: UrlPrompt, last: OpenedUrl | None) -> str:
+        """Show what is new since the last question, and wait for a choice."""
+        request, text = prompt.request, self.catalog.text
+        if not self.is_introduced:
+            introduce(self.console, request, self.catalog)
+            self.is_introduced = True
+        if last is not None:
+            self._show(request, last)
+        if prompt.step == "waiting":
+            say(self.console, text(messages.TYPE_DONE, domain=request.target.registrable_domain))
+        return await decide(self.console, prompt.choices, self.catalog, default=prompt.default)
+
+    def _show(self, request: UrlRequest, last: OpenedUrl) -> None:
+        for note in last.notes:
+            self.console.write(note)
+        if not last.opened:
+            self.console.write(f"{self.catalog.text(messages.OPEN_YOURSELF)}\n\n{request.target.url}\n")
+            code = qr_code(request.target.url, self.console.width)
+            if code is not None:
+                self.console.write(f"{code}\n")
+
+    async def say(self, text: str) -> None:
+        """Show *text* on a new line."""
+        self.console.write(f"\n{text}")
+
+
+def refusal(choice: str) -> Answer:
+    """Return the answer for ``decline``, ``block`` or ``cancel``."""
     if choice == "cancel":
         return Answer.cancel(by="user")
     return Answer.decline(by="user", block_server=choice == "block")

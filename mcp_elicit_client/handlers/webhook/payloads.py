@@ -12,7 +12,7 @@ from pydantic_core import from_json
 from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.exceptions import State
-from mcp_elicit_client.inbox.entries import write_request
+from mcp_elicit_client.inbox.records import write_request
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 ASKED, ANSWERED, CLOSED = "elicitation.asked", "elicitation.answered", "elicitation.closed"

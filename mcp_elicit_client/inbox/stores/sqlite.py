@@ -25,8 +25,7 @@ from mcp_elicit_client.inbox.stores.models import (
     StoredRequest,
     lease_owner,
 )
-from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection, execute
-from mcp_elicit_client.inbox.stores.sqlite_worker import SqliteWorker
+from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection, SqliteWorker, execute
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
 T = TypeVar("T")

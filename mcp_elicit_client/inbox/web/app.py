@@ -1,59 +1,68 @@
-"""The ASGI app over an inbox."""
+"""`inbox_app`: the ASGI app of an inbox."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-Authenticate: TypeAlias = "Callable[[Any], str | Awaitable[str | None] | None]"
-"""Tells from a Starlette request who is signed in; None if nobody is."""
+    from mcp_elicit_client.inbox.web.endpoints import Authenticate
 
-BODY = 65_536
-"""The longest body that is read, in bytes."""
+MAX_BODY_BYTES = 65_536
+"""The maximum length of a request body, in bytes."""
 
 
 def inbox_app(
-    inbox: Inbox, authenticate: Authenticate, *, origins: Collection[str] = (), single_request: bool = False
+    inbox: Inbox,
+    authenticate: Authenticate,
+    *,
+    origins: Collection[str] = (),
+    single_request: bool = False,
+    messages: MessageCatalog = ENGLISH,
 ) -> Starlette:
     """
-    Build an app that shows the questions of whoever is signed in, and takes answers.
+    Return an app that shows the requests of the signed-in user and accepts answers.
 
-    It can be mounted in FastAPI, or in any ASGI host.
+    It can be mounted in FastAPI or in any other ASGI application.
 
     =====================  ======================================================
-    ``GET /``              the questions that wait
-    ``GET /history``       those that no longer do, without values
-    ``GET /{id}``          one question
+    ``GET /``              the pending requests
+    ``GET /history``       the closed requests, without values
+    ``GET /{id}``          one request
     ``POST /{id}``         an answer
-    ``GET /events``        what comes and changes, as server-sent events
-    ``GET /openapi.json``  the description of all this
+    ``GET /events``        new and changed requests, as server-sent events
+    ``GET /openapi.json``  the OpenAPI description of these endpoints
     =====================  ======================================================
 
-    Browsers get pages, which work without JavaScript; everybody else JSON.
+    Browsers get pages, which work without JavaScript.  Other clients get
+    JSON.
 
     Args:
-        inbox: The questions.
-        authenticate: Takes the request, and returns the owner, as the
-            `InboxHandler` names them; or None, and nothing is shown.  It may
-            be async.  There is no default: whoever is let in may answer.
-        origins: From where else forms may be sent (``https://app.example``),
-            where a proxy hides the host that the browser knows.
-        single_request: Whether every owner has one question and one page: nothing
-            leads to lists, and a page that is closed says so by a ``POST`` to
-            ``left`` beside it, which stands in front of this app.
+        inbox: The inbox.
+        authenticate: Takes the Starlette request and returns the owner, as
+            `InboxHandler` names it; None if no user is signed in.  It may be
+            async.  There is no default, because everyone it accepts may
+            answer.
+        origins: Other origins that may send forms, such as
+            ``https://app.example``, if a proxy hides the host name that the
+            browser uses.
+        single_request: True if each owner has one request on one page.  Pages
+            then have no links to lists, and report that they are closed with
+            ``POST left``, which the host handles in front of this app.
+        messages: The texts of the pages.
 
     Raises:
         MissingExtraError: If starlette or jinja2 is not installed.
     """
     try:
-        import jinja2  # noqa: F401 -- looked for here, used by the pages
+        import jinja2  # noqa: F401 -- only to see that it is installed
         from starlette.applications import Starlette
         from starlette.middleware import Middleware
         from starlette.routing import Mount, Route
@@ -61,19 +70,20 @@ def inbox_app(
     except ImportError as error:
         raise MissingExtraError("browser", "an inbox in the browser") from error
     from mcp_elicit_client.inbox.web.endpoints import Endpoints
+    from mcp_elicit_client.inbox.web.pages import Pages
     from mcp_elicit_client.inbox.web.security_middleware import SecurityMiddleware
 
-    serve = Endpoints(inbox, authenticate, single_request=single_request)
+    endpoints = Endpoints(inbox, authenticate, Pages(messages, single_request=single_request))
     return Starlette(
         routes=[
-            Route("/", serve.waiting),
-            Route("/history", serve.history),
-            Route("/events", serve.events),
-            Route("/openapi.json", serve.openapi),
+            Route("/", endpoints.pending),
+            Route("/history", endpoints.history),
+            Route("/events", endpoints.events),
+            Route("/openapi.json", endpoints.openapi),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
-            Route("/{id}", serve.show, methods=["GET"]),
-            Route("/{id}", serve.answer, methods=["POST"]),
+            Route("/{id}", endpoints.show, methods=["GET"]),
+            Route("/{id}", endpoints.answer, methods=["POST"]),
         ],
-        middleware=[Middleware(SecurityMiddleware, origins=origins, limit=BODY)],
-        exception_handlers=serve.exceptions,
+        middleware=[Middleware(SecurityMiddleware, origins=origins, limit=MAX_BODY_BYTES)],
+        exception_handlers=endpoints.exception_handlers,
     )

@@ -1,210 +1,305 @@
-"""A form's fields as controls of a page."""
+"""The fields of a form as controls of a page, and the meaning of the values that a browser sends."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, Form, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, Form, MultiChoiceField, NumberField
 from mcp_elicit_client.core.validation.field_errors import FieldError
-from mcp_elicit_client.inbox.web import datetime_fields as moments
-from mcp_elicit_client.inbox.web.form_data import LEFT_OUT, FormData, with_zone, zone_of
-from mcp_elicit_client.inbox.web.hints import hint_of
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.descriptions import FieldDescription, describe_field, selection_limits
+from mcp_elicit_client.presentation.form_input import FieldInput, FormState, Intent, Selection, read_form
+from mcp_elicit_client.presentation.input_parsing import to_text
 
-FEW = 7
-"""Up to how many options are shown as radio buttons."""
+FormData: TypeAlias = Mapping[str, Sequence[str]]
+"""The values that a browser sent, by the name of their control."""
 
-_LONG = 500
-_INPUTS = {"email": "email", "uri": "url", "date": "date"}
+Kind: TypeAlias = Literal["input", "area", "radios", "select", "checks", "moment"]
+"""The kind of a control.  A moment is an input for a time, with a list of time zones beside it."""
+
+MAX_RADIO_BUTTONS = 7
+"""The number of options up to which they are radio buttons instead of a list."""
+
+_OMIT = "-"
+_YES, _NO = "yes", "no"
+_INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+# Browsers show neither leap seconds nor more than three digits after the second.
+_MOMENT = re.compile(
+    r"(?P<local> (\d{4}-\d{2}-\d{2}T)? ([01]\d|2[0-3]):[0-5]\d (:[0-5]\d(\.\d{1,3})?)? )(?P<zone> Z|[+-]\d{2}:\d{2} )?",
+    re.ASCII | re.IGNORECASE | re.VERBOSE,
+)
+_OFFSETS = (
+    "-12:00 -11:00 -10:00 -09:30 -09:00 -08:00 -07:00 -06:00 -05:00 -04:00 -03:30 -03:00 -02:30 -02:00 -01:00 Z"
+    " +01:00 +02:00 +03:00 +03:30 +04:00 +04:30 +05:00 +05:30 +05:45 +06:00 +06:30 +07:00 +08:00 +08:45 +09:00"
+    " +09:30 +10:00 +10:30 +11:00 +12:00 +12:45 +13:00 +13:45 +14:00"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One of several things to choose."""
+    """One of several options."""
 
     value: str
     label: str
-    is_chosen: bool
+    is_selected: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
     """
-    One field on a page.
+    The control for one field.
 
-    Nothing of the server's is a name, an id or an attribute that browsers act
-    upon: controls are numbered.
+    Controls are numbered, so that no text of the server is a name, an ID or
+    an attribute that browsers act upon.
 
     Attributes:
-        id: Its name and id in the page.
-        kind: How it is shown: input, area, radios, select, checks or moment.
-        label: What to call it.
-        description: More about it.
-        hint: What fits, in words of ours.
-        type: The type of the input.
-        is_required: Whether it must be filled in.
-        text: What is filled in, if it is a text.
-        options: What there is to choose.
-        limits: Attributes of the input: least, greatest, step.
-        errors: What is wrong with it.
-        zones: The zones of a moment.
+        id: The name and ID of the control.
+        kind: The kind of the control.
+        about: The description of the field.
+        type: The type of the HTML input.
+        hint: What the field accepts, and whether its value is a suggestion.
+        is_required: True if the field is required.
+        text: The text in the control.
+        options: The options to select from.
+        limits: The attributes ``min``, ``max`` and ``step`` of a number.
+        errors: The sentences about what is wrong with the value.
+        time_zones: The time zones of a moment.
     """
 
     id: str
-    kind: str
-    label: str
-    description: str
-    hint: str
+    kind: Kind
+    about: FieldDescription
     type: str
+    hint: str
     is_required: bool
     text: str
     options: tuple[Option, ...]
     limits: Mapping[str, object]
     errors: tuple[str, ...]
-    zones: tuple[Option, ...] = ()
+    time_zones: tuple[Option, ...] = ()
 
     @property
     def is_group(self) -> bool:
-        """Whether it is several controls under one name."""
+        """True if the control consists of several inputs."""
         return self.kind in ("radios", "checks", "moment")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What its values are called when they are sent."""
-        return (self.id, zone_of(self.id)) if self.zones else (self.id,)
+        """The names of its values in `FormData`."""
+        return (self.id, _zone_name(self.id)) if self.kind == "moment" else (self.id,)
 
     @property
     def target(self) -> str:
-        """Where a link to it leads."""
+        """The ID of its first input."""
         return f"{self.id}-0" if self.options and self.is_group else self.id
 
     @property
     def described_by(self) -> str:
-        """The ids of what describes it."""
-        parts = {"description": self.description, "hint": self.hint, "errors": True}
-        return " ".join(f"{self.id}-{part}" for part, there in parts.items() if there)
-
-    @property
-    def shown(self) -> str:
-        """What is filled in, for a person to review."""
-        if self.options:
-            return ", ".join(option.label for option in self.options if option.is_chosen and option.value != LEFT_OUT)
-        if self.zones:
-            return f"{self.text.replace('T', ' ')} {''.join(zone.label for zone in self.zones if zone.is_chosen)}"
-        return "••••••" if self.type == "password" and self.text else self.text
+        """The IDs of the elements that describe it."""
+        about = self.about
+        parts = {"warning": about.warning, "description": about.help, "hint": self.hint, "pattern": about.pattern}
+        return " ".join([f"{self.id}-{part}" for part, text in parts.items() if text] + [f"{self.id}-errors"])
 
 
-def controls_of(form: Form, filled: FormData | None = None, errors: Sequence[FieldError] = ()) -> tuple[Control, ...]:
+def make_controls(
+    form: Form, catalog: MessageCatalog, filled: FormData | None = None, errors: Sequence[FieldError] = ()
+) -> tuple[Control, ...]:
     """
-    Turn the fields of *form* into controls.
+    Return a control for each field of *form*.
 
     Args:
-        form: What is asked for.
-        filled: What was filled in before; None for what the server suggests.
-        errors: What was wrong with that.
+        form: The form.
+        catalog: The texts.
+        filled: The values that were sent before; None for the default values.
+        errors: The errors in these values.
     """
     return tuple(
-        _control(at, field, filled, tuple(error.message for error in errors if error.field == field.name))
-        for at, field in enumerate(form.fields)
+        _control(_name(index), field, catalog, filled, [error for error in errors if error.field == field.name])
+        for index, field in enumerate(form.fields)
     )
 
 
-def _control(at: int, field: Field, filled: FormData | None, errors: tuple[str, ...]) -> Control:
-    name = f"f{at}"
-    options = _options(field, None if filled is None else filled.get(name, ()))
-    text = _suggested(field) if filled is None else "\n".join(filled.get(name, ()))
+def read_form_data(form: Form, filled: FormData) -> FormState:
+    """Return what *filled* means for *form*.  Patterns are not checked, since that takes another process."""
+    given = {field.name: _given(field, _name(index), filled) for index, field in enumerate(form.fields)}
+    return read_form(form, given, check_patterns=False)
+
+
+def _name(index: int) -> str:
+    return f"f{index}"
+
+
+def _zone_name(name: str) -> str:
+    return f"{name}-zone"
+
+
+# --- From fields to controls
+
+
+def _control(
+    name: str, field: Field, catalog: MessageCatalog, filled: FormData | None, errors: Sequence[FieldError]
+) -> Control:
+    about = describe_field(field, catalog)
+    options = _options(field, catalog, None if filled is None else filled.get(name, ()))
+    kind = _kind(field, about, len(field.choices) if isinstance(field, ChoiceField) else 0)
+    text = _text(field, name, filled)
     zones: tuple[Option, ...] = ()
-    if moments.control_type(field):
-        text, zone = moments.split(text if filled is None else "".join(with_zone(field, name, filled)))
-        zone = zone or ("" if filled is None else next(iter(filled.get(zone_of(name), ())), ""))
-        zones = tuple(Option(offset, label, offset == zone) for offset, label in moments.zones(zone))
+    if kind == "moment":
+        text, zone = _split_moment(text)
+        zones = _time_zones(zone or "".join((filled or {}).get(_zone_name(name), ())[:1]))
     return Control(
         id=name,
-        kind=_kind(field, options),
-        label=field.title,
-        description=field.description,
-        hint=hint_of(field),
-        type=_type(field),
+        kind=kind,
+        about=about,
+        type="text" if kind == "input" and _is_moment(about) else about.html_input,
+        hint=_hint(field, kind, about, catalog),
         is_required=field.required,
         text=text,
         options=options,
         limits=_limits(field),
-        errors=errors,
-        zones=zones,
+        errors=tuple(map(catalog.error, errors)),
+        time_zones=zones,
     )
 
 
-def _kind(field: Field, options: Sequence[Option]) -> str:
-    match field:
-        case MultiChoiceField(choices=()):
+def _kind(field: Field, about: FieldDescription, option_count: int) -> Kind:
+    match about.input_kind:
+        case "text" | "number":
+            return "moment" if _is_moment(about) and _can_split(field) else "input"
+        case "long_text" | "list":
             return "area"
-        case MultiChoiceField():
-            return "checks"
-        case TextField() if not field.is_hidden and ("\n" in (field.default or "") or (field.max_length or 0) >= _LONG):
-            return "area"
-        case TextField() if moments.control_type(field):
-            return "moment"
-        case BooleanField():
+        case "boolean":
             return "radios"
-        case ChoiceField():
-            return "radios" if len(options) - (not field.required) <= FEW else "select"
-        case _:
-            return "input"
+        case "option":
+            return "radios" if option_count <= MAX_RADIO_BUTTONS else "select"
+        case "options":
+            return "checks"
 
 
-def _type(field: Field) -> str:
-    if field.is_hidden:
-        return "password"
-    match field:
-        case NumberField():
-            return "number"
-        case TextField():
-            return moments.control_type(field) or _INPUTS.get(field.format or "", "text")
-        case _:
-            return "text"
+def _text(field: Field, name: str, filled: FormData | None) -> str:
+    if filled is not None:
+        return "\n".join(filled.get(name, ()))
+    return "" if field.default is None else to_text(field, field.default)
+
+
+def _hint(field: Field, kind: Kind, about: FieldDescription, catalog: MessageCatalog) -> str:
+    parts = []
+    if kind == "moment":
+        parts.append(catalog.text(messages.SELECT_TIME_ZONE))
+    elif isinstance(field, MultiChoiceField) and field.choices:
+        parts.append(_capitalize(selection_limits(field, catalog)))
+    elif about.html_input != "date" and about.accepts != catalog.text(messages.TEXT) and kind in ("input", "area"):
+        parts += [_capitalize(about.accepts), about.example]
+    if about.suggested and isinstance(field, BooleanField):
+        parts.append(f"{catalog.text(messages.SUGGESTED_VALUE)}: {about.suggested}")
+    elif about.suggested:
+        parts.append(catalog.text(messages.SUGGESTED))
+    return " · ".join(filter(None, parts))
 
 
 def _limits(field: Field) -> dict[str, object]:
     if not isinstance(field, NumberField) or field.is_hidden:
         return {}
-    least, greatest = field.minimum, field.maximum
-    if field.integer:  # browsers count their steps from the least value
-        least = None if least is None else math.ceil(least)
-        greatest = None if greatest is None else math.floor(greatest)
-    limits = {"min": least, "max": greatest, "step": 1 if field.integer else "any"}
+    minimum, maximum = field.minimum, field.maximum
+    if field.integer:  # Browsers count the steps of a number from its minimum.
+        minimum = None if minimum is None else math.ceil(minimum)
+        maximum = None if maximum is None else math.floor(maximum)
+    limits = {"min": minimum, "max": maximum, "step": 1 if field.integer else "any"}
     return {name: limit for name, limit in limits.items() if limit is not None}
 
 
-def _suggested(field: Field) -> str:
-    match field:
-        case MultiChoiceField():
-            return "\n".join(field.default or ())
-        case BooleanField() | ChoiceField():
-            return ""
-        case _:
-            return "" if field.default is None else str(field.default)
-
-
-def _options(field: Field, chosen: Sequence[str] | None) -> tuple[Option, ...]:
+def _options(field: Field, catalog: MessageCatalog, sent: Sequence[str] | None) -> tuple[Option, ...]:
     match field:
         case BooleanField():
-            labels = [("yes", "Yes"), ("no", "No")]
-            # A yes is never given beforehand.
-            suggested = ["no"] if field.default is False else []
+            labels = [(_YES, _capitalize(catalog.text(messages.YES))), (_NO, _capitalize(catalog.text(messages.NO)))]
+            # Never preselect "yes": only an explicit choice counts as consent.
+            suggested = [_NO] if field.default is False else []
         case ChoiceField() | MultiChoiceField(choices=[_, *_]):
-            labels = [(str(at), field.label_of(choice)) for at, choice in enumerate(field.choices)]
-            default = field.default if isinstance(field, MultiChoiceField) else (field.default,)
-            suggested = [
-                str(at)
-                for at, choice in enumerate(field.choices)
-                if any(choice.value == each and type(choice.value) is type(each) for each in default or ())
-            ]
+            labels = [(str(index), field.label_of(choice)) for index, choice in enumerate(field.choices)]
+            suggested = _suggested_options(field)
         case _:
             return ()
-    marked = suggested if chosen is None else [*chosen]
+    selected = suggested if sent is None else [*sent]
     if not field.required and not isinstance(field, MultiChoiceField):
-        # It is always in sight: first in a long list, last in a short one.
-        labels.insert(0 if len(labels) > FEW else len(labels), (LEFT_OUT, "Leave out"))
-        marked = marked or [LEFT_OUT]
-    return tuple(Option(value, label, value in marked) for value, label in labels)
+        # It is always visible: first in a long list, last in a short one.
+        omit = (_OMIT, catalog.text(messages.DO_NOT_PROVIDE))
+        labels.insert(0 if len(labels) > MAX_RADIO_BUTTONS else len(labels), omit)
+        selected = selected or [_OMIT]
+    return tuple(Option(value, label, value in selected) for value, label in labels)
+
+
+def _suggested_options(field: ChoiceField | MultiChoiceField) -> list[str]:
+    default = field.default if isinstance(field, MultiChoiceField) else (field.default,)
+    return [
+        str(index)
+        for index, choice in enumerate(field.choices)
+        if any(choice.value == each and type(choice.value) is type(each) for each in default or ())
+    ]
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# --- From values to inputs
+
+
+def _given(field: Field, name: str, filled: FormData) -> FieldInput:
+    """Return what the user did with one field.  The page showed its default, so nothing sent means not provided."""
+    texts = filled.get(name, ())
+    match field:
+        case BooleanField():
+            values = {_YES: True, _NO: False}
+            return Selection(tuple(values.get(text, text) for text in texts[:1] if text not in ("", _OMIT)))
+        case ChoiceField():
+            return Selection(tuple(_option_value(field, text) for text in texts[:1] if text not in ("", _OMIT)))
+        case MultiChoiceField(choices=[_, *_]):
+            return Selection(tuple(_option_value(field, text) for text in texts))
+        case _:
+            text = _join_moment("".join(texts[:1]), "".join(filled.get(_zone_name(name), ())[:1]))
+            is_empty_list = isinstance(field, MultiChoiceField) and field.required and not text.strip()
+            return Intent.EMPTY if is_empty_list else text
+
+
+def _option_value(field: ChoiceField | MultiChoiceField, text: str) -> object:
+    index = int(text) if _INDEX.fullmatch(text) else -1
+    # A text that is no index must not be read as a value of the server's.
+    return field.choices[index].value if 0 <= index < len(field.choices) else f"\N{REPLACEMENT CHARACTER}{text}"
+
+
+# --- Date and time
+
+
+def _is_moment(about: FieldDescription) -> bool:
+    return about.html_input in ("datetime-local", "time")
+
+
+def _can_split(field: Field) -> bool:
+    """Return True if a browser's control can show the default of *field*."""
+    return field.default is None or bool(_split_moment(str(field.default))[0])
+
+
+def _split_moment(text: str) -> tuple[str, str]:
+    """Split a time into the part that a browser's control shows, and its time zone; either may be empty."""
+    match = _MOMENT.fullmatch(text)
+    return (match["local"].upper(), (match["zone"] or "").upper()) if match else ("", "")
+
+
+def _join_moment(text: str, zone: str) -> str:
+    """Return *text* with *zone*, unless it is no time or already has a time zone."""
+    local, own_zone = _split_moment(text)
+    return f"{text} {zone}" if zone and local and not own_zone else text
+
+
+def _time_zones(selected: str) -> tuple[Option, ...]:
+    """Return the time zones to select from, with *selected* if there is one."""
+    offsets = _OFFSETS.split()
+    if selected and selected not in offsets:
+        offsets.append(selected)
+    return tuple(Option(each, "UTC" if each == "Z" else f"UTC{each}", each == selected) for each in offsets)

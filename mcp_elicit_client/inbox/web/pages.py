@@ -1,4 +1,4 @@
-"""The pages for people."""
+"""The pages for browsers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import math
 import os
 import sys
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -16,111 +17,120 @@ from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from mcp_elicit_client.core.validation.content import ValidationResult
-from mcp_elicit_client.inbox.entries import Entry, EntryPage
-from mcp_elicit_client.inbox.web.controls import controls_of
-from mcp_elicit_client.inbox.web.form_data import FormData, content_of
+from mcp_elicit_client.core.validation.field_errors import FieldError
+from mcp_elicit_client.inbox.records import Entry, EntryPage
+from mcp_elicit_client.inbox.web.controls import FormData, make_controls, read_form_data
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.descriptions import (
+    answer_warnings,
+    format_value,
+    request_details,
+    request_warnings,
+    server_name,
+    title_line,
+)
+from mcp_elicit_client.presentation.form_input import OMITTED
+from mcp_elicit_client.presentation.url_prompts import consent_prompt
 from mcp_elicit_client.typing import FormRequest, UrlRequest
 
-ENDINGS = {
-    "answered": "It has been answered.",
-    "withdrawn": "Whoever asked no longer wants an answer.",
-    "expired": "Its time is over.",
-    "orphaned": "The program that asked is gone.",
-}
-"""What became of a question, in words."""
-
 _REFUSALS = {
-    401: ("You are not signed in", "Sign in, and open this page again."),
-    404: ("There is no such question", "It may be too old, or it is not for you."),
-    409: ("This question is closed", "Nothing was sent."),
-    503: ("The questions cannot be reached", "Try again in a minute."),
+    401: (messages.NOT_SIGNED_IN, messages.SIGN_IN),
+    404: (messages.NOT_FOUND, messages.MAY_HAVE_EXPIRED),
+    503: (messages.UNAVAILABLE, messages.TRY_AGAIN),
 }
-_SOMETHING = ("That did not work", "Go back and try again.")
 
 
 class Pages:
     """
-    Writes pages; whatever comes from a server is escaped.
+    Writes pages.  All text of a server is escaped.
 
     Args:
-        single_request: Whether each question is on a page by itself, and closing it is
-            an answer.
+        catalog: The texts.
+        single_request: As in `inbox_app`.
     """
 
-    def __init__(self, *, single_request: bool = False) -> None:
-        self._templates = environment(single_request=single_request)
+    def __init__(self, catalog: MessageCatalog, *, single_request: bool = False) -> None:
+        self._catalog = catalog
+        self._templates = environment(catalog, single_request=single_request)
 
-    def waiting(self, page: EntryPage, *, is_later: bool) -> Response:
-        """The questions that wait; *is_later*: not the first of them."""
-        return self._write(
-            "waiting.html", page=page, is_later=is_later, requests=[entry.read() for entry in page.entries]
-        )
+    def pending(self, page: EntryPage, *, is_first: bool) -> Response:
+        """Return a page of the list of pending requests."""
+        requests = [entry.read() for entry in page.entries]
+        return self._write("pending.html", page=page, is_first=is_first, requests=requests)
 
     def history(self, page: EntryPage) -> Response:
-        """Those that no longer wait."""
+        """Return a page of the list of closed requests."""
         return self._write("history.html", page=page, requests=[entry.read() for entry in page.entries])
 
-    def question(self, entry: Entry) -> Response:
-        """One question: to be answered, or what became of it."""
+    def request(
+        self, entry: Entry, filled: FormData | None = None, errors: Sequence[FieldError] | None = None
+    ) -> Response:
+        """
+        Return the page of one request.
+
+        Args:
+            entry: The request.
+            filled: The values that were sent before; None for the default
+                values.
+            errors: The errors in these values.
+        """
         if entry.state != "pending":
-            return self._write("closed.html", entry=entry, ending=ENDINGS[entry.state])
+            return self.closed(entry)
         request = entry.read()
         if isinstance(request, UrlRequest):
-            return self._write("url.html", entry=entry, request=request)
-        return self._form(entry, request, None, ValidationResult(valid=True))
+            return self._write("url.html", entry=entry, request=request, prompt=consent_prompt(request))
+        controls = make_controls(request.form, self._catalog, filled, errors or ())
+        names = request.form.by_name
+        others = [self._catalog.error(error) for error in errors or () if error.field not in names]
+        status = 422 if errors else 200
+        return self._write(
+            "form.html", status, entry=entry, request=request, controls=controls, others=others, errors=errors or ()
+        )
 
-    def step(self, entry: Entry, step: str, filled: FormData, validation: ValidationResult) -> Response:
-        """The page after a step: the review, the form again, or the link that was agreed to."""
+    def review(self, entry: Entry, filled: FormData) -> Response:
+        """Return the page that shows the values before they are sent."""
         request = entry.read()
-        if isinstance(request, UrlRequest):
-            template = "visit.html" if step == "open" else "url.html"
-            return self._write(template, entry=entry, request=request)
-        if step != "review" or not validation:
-            return self._form(entry, request, filled, validation)
-        controls = controls_of(request.form, filled)
-        content = content_of(request.form, filled)
-        names = [field.name for field in request.form.fields]
-        rows = [(control, name in content) for control, name in zip(controls, names, strict=True)]
-        asked = {name for control in controls for name in control.names}
-        sent = [(name, value) for name, values in filled.items() if name in asked for value in values]
-        from mcp_elicit_client.core.secrets.in_answer import typed_secrets
-
-        secrets = typed_secrets(request.form, content, dict.fromkeys(content, "user"))
-        warnings = list(dict.fromkeys(finding.message for finding in secrets))
+        if not isinstance(request, FormRequest):
+            return self.request(entry)
+        form, catalog = request.form, self._catalog
+        state = read_form_data(form, filled)
+        rows = [
+            (field.title, format_value(field, state.content.get(field.name, OMITTED), catalog)) for field in form.fields
+        ]
+        names = {name for control in make_controls(form, catalog, filled) for name in control.names}
+        sent = [(name, value) for name, values in filled.items() if name in names for value in values]
+        warnings = answer_warnings(form, state.content, state.sources, catalog)
         return self._write("review.html", entry=entry, request=request, rows=rows, sent=sent, warnings=warnings)
 
+    def opened(self, entry: Entry) -> Response:
+        """Return the page with the link that the user agreed to open, where the answer is sent afterwards."""
+        return self._write("opened.html", entry=entry, request=entry.read())
+
     def answered(self, entry: Entry) -> Response:
-        """What was just answered."""
+        """Return the page after an answer."""
         request = entry.read()
         link = request if isinstance(request, UrlRequest) and entry.action == "accept" else None
         return self._write("answered.html", entry=entry, link=link)
 
-    def refusal(self, status: int, state: str | None) -> Response:
-        """Why there is nothing to see."""
-        title, advice = _REFUSALS.get(status, _SOMETHING)
-        return self._write("refusal.html", status, title=title, advice=advice, ending=ENDINGS.get(state or "", ""))
+    def closed(self, entry: Entry, *, is_late: bool = False) -> Response:
+        """Return the page of a closed request, which *is_late* if the user has just tried to answer it."""
+        status = 409 if is_late else 200
+        return self._write("closed.html", status, entry=entry, request=entry.read(), is_late=is_late)
 
-    @staticmethod
-    def checked(entry: Entry, validation: ValidationResult) -> Response:
-        """What is wrong so far, for the page's script: sentences by control."""
+    def refusal(self, status: int) -> Response:
+        """Return the page of an HTTP error."""
+        title, advice = _REFUSALS.get(status, (messages.WENT_WRONG, messages.GO_BACK))
+        return self._write("refusal.html", status, title=title, advice=advice)
+
+    def errors(self, entry: Entry, errors: Sequence[FieldError]) -> Response:
+        """Return the sentences about what is wrong so far by control, for the script of the page."""
         request = entry.read()
-        controls = controls_of(request.form, {}, validation.errors) if isinstance(request, FormRequest) else ()
+        controls = make_controls(request.form, self._catalog, {}, errors) if isinstance(request, FormRequest) else ()
         return JSONResponse({control.id: list(control.errors) for control in controls})
 
-    def _form(
-        self, entry: Entry, request: FormRequest, filled: FormData | None, validation: ValidationResult
-    ) -> Response:
-        controls = controls_of(request.form, filled, validation.errors)
-        known = request.form.by_name
-        others = [error.message for error in validation.errors if error.field not in known]
-        return self._write(
-            "form.html", 200 if validation else 422, entry=entry, request=request, controls=controls, others=others
-        )
-
     def _write(self, template: str, status: int = 200, **values: Any) -> Response:
-        page = self._templates.get_template(template)
-        return HTMLResponse(page.render(values, seconds_left=_seconds_left), status)
+        return HTMLResponse(self._templates.get_template(template).render(values), status)
 
 
 def _seconds_left(entry: Entry) -> int:
@@ -129,18 +139,18 @@ def _seconds_left(entry: Entry) -> int:
 
 _FOLDER = Path(__file__).parent / "templates"
 
-# What is compiled is bound to these: who changes the options changes the name.
-_KIND = "escaped-1"
+# Compiled templates depend on the options of the environment.  Increase the number with each change of them.
+_KIND = "escaped-2"
 
 
-class _BesideTheSource(BytecodeCache):
-    """Keeps compiled templates where Python keeps compiled modules, on the same terms."""
+class _TemplateCache(BytecodeCache):
+    """Keeps compiled templates where Python keeps compiled modules, under the same conditions."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
         try:
             with self._path(bucket).open("rb") as file:
                 bucket.load_bytecode(file)
-        except Exception:  # noqa: BLE001 -- not there, or damaged in whichever way: it is compiled again
+        except Exception:  # noqa: BLE001 -- missing or damaged in any way: it is compiled again
             bucket.reset()
 
     def dump_bytecode(self, bucket: Bucket) -> None:
@@ -160,22 +170,33 @@ class _BesideTheSource(BytecodeCache):
         return Path(cache_from_source(name) if sys.implementation.cache_tag else f"{name}c")
 
 
-@functools.cache
-def environment(*, single_request: bool) -> Environment:
+@functools.lru_cache(maxsize=8)
+def environment(catalog: MessageCatalog, *, single_request: bool) -> Environment:
     """
-    Return what renders the templates; everything in them is escaped.
+    Return the environment of the templates, which escapes all values.
 
     Args:
+        catalog: The texts.
         single_request: As in `Pages`.
     """
-    found = Environment(
+    templates = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
-        bytecode_cache=_BesideTheSource(),
+        bytecode_cache=_TemplateCache(),
     )
-    found.globals["alone"] = single_request
-    return found
+    templates.globals |= {
+        "single_request": single_request,
+        "language": catalog.language,
+        "messages": messages,
+        "text": catalog.text,
+        "title_of": functools.partial(title_line, catalog=catalog),
+        "details_of": functools.partial(request_details, catalog=catalog),
+        "warnings_of": functools.partial(request_warnings, catalog=catalog),
+        "server_of": server_name,
+        "seconds_left": _seconds_left,
+    }
+    return templates

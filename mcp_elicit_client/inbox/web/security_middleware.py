@@ -1,4 +1,4 @@
-"""What stands before every request: from where it comes, how long it is, what browsers may do with the reply."""
+"""`SecurityMiddleware`: checks the origin and length of HTTP requests, and adds security headers."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    # Not no-referrer: browsers then hide the origin of our own forms too.
+    # With no-referrer, browsers would also hide the origin of the forms of these pages.
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
 
 
-class TooLongError(Exception):
-    """A body that is longer than is read."""
+class BodyTooLongError(Exception):
+    """Raised when a body exceeds the limit."""
 
 
 class SecurityMiddleware:
     """
-    Refuses what other sites send, and what is too long; adds the headers.
+    Refuses requests of other sites and long bodies, and adds the headers.
 
     Args:
-        app: What stands behind it.
-        origins: From where forms may be sent besides the app's own host.
-        limit: The longest body, in bytes.
+        app: The protected app.
+        origins: The origins that may send forms besides the app's own.
+        limit: The maximum length of a body, in bytes.
     """
 
     def __init__(self, app: ASGIApp, origins: Collection[str], limit: int) -> None:
@@ -45,7 +45,7 @@ class SecurityMiddleware:
         self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one HTTP request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -58,16 +58,16 @@ class SecurityMiddleware:
         headers = Headers(scope=scope)
         refusal: PlainTextResponse | None = None
         if scope["method"] not in ("GET", "HEAD") and not self._is_own(headers):
-            refusal = PlainTextResponse("sent by another site", 403)
+            refusal = PlainTextResponse("Requests from other sites are refused.", 403)
         elif _length(headers) > self._limit:
-            refusal = PlainTextResponse("too long", 413)
+            refusal = PlainTextResponse("The body is too long.", 413)
         try:
             await (refusal or self._app)(scope, self._limited(receive), guarded)
-        except TooLongError:
-            await PlainTextResponse("too long", 413)(scope, receive, guarded)
+        except BodyTooLongError:
+            await PlainTextResponse("The body is too long.", 413)(scope, receive, guarded)
 
     def _is_own(self, headers: Headers) -> bool:
-        """Tell whether a page of ours sent this, or no browser at all."""
+        """Return True if a page of this app or a client other than a browser sent this request."""
         origin = headers.get("origin")
         site = headers.get("sec-fetch-site")
         if origin in self._origins:
@@ -75,7 +75,7 @@ class SecurityMiddleware:
         if site not in (None, "same-origin", "none"):
             return False
         if origin is None or (origin == "null" and site == "same-origin"):
-            # Every browser names the origin of a form; what names none must be JSON, which no form can send.
+            # Browsers name the origin of every form.  Requests without one must be JSON, which no form can send.
             return site == "same-origin" or headers.get("content-type", "").partition(";")[0] == "application/json"
         return len(headers.getlist("host")) == 1 and urlsplit(origin).netloc == headers["host"]
 
@@ -87,7 +87,7 @@ class SecurityMiddleware:
             message = await receive()
             read += len(message.get("body", b""))
             if read > self._limit:
-                raise TooLongError
+                raise BodyTooLongError
             return message
 
         return limited

@@ -1,4 +1,4 @@
-"""What comes and changes in an inbox, as server-sent events."""
+"""`EventStream`: the changes of an inbox as server-sent events."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from starlette.types import Receive, Scope, Send
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 
-PULSE = 15.0
-"""How often something is sent even if nothing happens, in seconds, so that a dead connection is noticed."""
+HEARTBEAT_INTERVAL = 15.0
+"""Seconds between two comments, so that a lost connection is noticed."""
 
 
 class EventStream(Response):
     """
-    A stream of entries: first all that wait, then each one that comes or changes.
+    A stream of the pending requests, then of each request that is new or changes.
 
-    Each event is called ``entry``; its data is an `Entry` in JSON.
+    The name of each event is ``entry``.  Its data is an `Entry` as JSON.
+
+    Args:
+        inbox: The inbox.
+        owner: The owner of the requests.
     """
 
     media_type = "text/event-stream"
@@ -31,34 +35,34 @@ class EventStream(Response):
         self._owner = owner
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 -- an ASGI app
-        """Send events until whoever listens is gone."""
+        """Send events until the client disconnects."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        turn = anyio.Lock()
+        lock = anyio.Lock()
 
-        async def tell(text: str) -> None:
-            async with turn:
+        async def send_text(text: str) -> None:
+            async with lock:
                 await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
 
-        async def pulse() -> None:
+        async def send_heartbeats() -> None:
             while True:
-                await tell(": still here\n\n")
-                await anyio.sleep(PULSE)
+                await send_text(": heartbeat\n\n")
+                await anyio.sleep(HEARTBEAT_INTERVAL)
 
-        async def follow() -> None:
+        async def send_entries() -> None:
             try:
                 async with aclosing(self._inbox.watch(self._owner)) as entries:
                     async for entry in entries:
-                        await tell(f"event: entry\ndata: {entry.model_dump_json()}\n\n")
+                        await send_text(f"event: entry\ndata: {entry.model_dump_json()}\n\n")
             except InboxError:
-                group.cancel_scope.cancel()  # the browser comes back by itself
+                group.cancel_scope.cancel()  # Browsers connect again.
 
-        async def leave() -> None:
+        async def wait_for_disconnect() -> None:
             while (await receive())["type"] != "http.disconnect":
                 pass
             group.cancel_scope.cancel()
 
         async with anyio.create_task_group() as group:
-            for task in (pulse, follow, leave):
+            for task in (send_heartbeats, send_entries, wait_for_disconnect):
                 group.start_soon(task)
         with anyio.CancelScope(shield=True), anyio.move_on_after(1):
             await send({"type": "http.response.body", "body": b"", "more_body": False})

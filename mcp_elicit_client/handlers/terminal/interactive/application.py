@@ -1,7 +1,7 @@
 """
-Show views in the terminal and take it back: a prompt_toolkit application below the host's output.
+`TerminalApp`: a prompt_toolkit application that shows views below the host's output.
 
-It takes no more lines than it needs, and leaves none behind.
+It uses only the lines that a view needs and removes them at the end.
 """
 
 from __future__ import annotations
@@ -25,23 +25,20 @@ from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
-from mcp_elicit_client.handlers.terminal.interactive.key_bindings import bindings_of
-from mcp_elicit_client.handlers.terminal.interactive.layout import ViewControl, fixed
-from mcp_elicit_client.handlers.terminal.interactive.old_messages import ENGLISH, MessageCatalog
-from mcp_elicit_client.handlers.terminal.interactive.rendering import Line
-from mcp_elicit_client.handlers.terminal.interactive.stdout_proxy import StdoutProxy, lines_above
-from mcp_elicit_client.handlers.terminal.interactive.theme import Theme, theme_of
-from mcp_elicit_client.handlers.terminal.interactive.tty import open_terminal
+from mcp_elicit_client.handlers.terminal.interactive.layout import ViewControl, bindings_of, fixed
+from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, Theme, theme_of
+from mcp_elicit_client.handlers.terminal.interactive.tty import StdoutProxy, lines_above, open_terminal
 from mcp_elicit_client.handlers.terminal.interactive.view import View
 from mcp_elicit_client.handlers.terminal.line_mode import EndOfInputError, InterruptedByUserError
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 
 T = TypeVar("T")
 
 INERT = 0.5
-"""How long a question is on screen before it can be sent, in seconds."""
+"""Seconds until a new view can be sent."""
 
 _ESCAPE = 0.1
-"""How long to wait for the rest of a key that begins with Escape, in seconds."""
+"""Seconds to wait for the rest of a key that begins with Escape."""
 
 _TICK = 0.5
 
@@ -49,17 +46,20 @@ _TICK = 0.5
 @dataclass(kw_only=True)
 class TerminalApp:
     """
-    Where views are shown, one at a time.
+    Shows views, one at a time.
 
     Attributes:
-        words: The texts.
-        theme: The colours; None to choose by the environment.
-        inert: How long a view is on screen before it can be sent, in seconds.
-        input: Where keys come from; None for the terminal of this process.
-        output: Where it is drawn; None for the terminal of this process.
+        catalog: The texts.
+        theme: The colors; None to choose by the environment.
+        inert: Seconds until a new view can be sent.
+        input: The input; None for the terminal of this process.
+        output: The output; None for the terminal of this process.
+        view: The view that is shown; None if there is none.
+        overflows: The view is longer than the terminal.
+        application: The running application; None if there is none.
     """
 
-    words: MessageCatalog = ENGLISH
+    catalog: MessageCatalog = ENGLISH
     theme: Theme | None = None
     inert: float = INERT
     input: Input | None = None
@@ -67,27 +67,26 @@ class TerminalApp:
     view: View | None = field(default=None, init=False)
     overflows: bool = field(default=False, init=False)
     application: Application[Any] | None = field(default=None, init=False)
-    above: StdoutProxy | None = field(default=None, init=False)
 
     async def show(self, view: View) -> Any:
         """
-        Show *view* until it is done with; return what it ended with.
+        Show *view* until it ends, and return its result.
 
-        Where an application of prompt_toolkit runs already, it steps aside
-        meanwhile; if it runs in another event loop, the view is shown there.
+        An application of prompt_toolkit that is already running is suspended
+        meanwhile.  If it runs in another event loop, the view is shown there.
 
         Raises:
-            EndOfInputError: If nobody is there any more.
-            InterruptedByUserError: If the user wants to leave.
+            EndOfInputError: If the input has ended.
+            InterruptedByUserError: If the user cancelled the request.
         """
-        return await self._where_it_belongs(lambda: self._show(view))
+        return await self._in_running_loop(lambda: self._show(view))
 
     async def say(self, text: str) -> None:
-        """Say something that stays on the screen."""
-        await self._where_it_belongs(lambda: self._say(text))
+        """Show *text*, which remains on the screen."""
+        await self._in_running_loop(lambda: self._say(text))
 
-    async def _where_it_belongs(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Do *work* in the event loop of the application that runs already, if there is one."""
+    async def _in_running_loop(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run *work* in the event loop of the application that is already running, if there is one."""
         running = get_app_or_none()
         if running is None or not running.is_running or running.loop in (None, asyncio.get_running_loop()):
             return await work()
@@ -96,7 +95,7 @@ class TerminalApp:
             return await asyncio.shield(asyncio.wrap_future(future))
         except asyncio.CancelledError:
             future.cancel()
-            # Not ended before the other loop has given the terminal back.
+            # Wait until the other event loop has released the terminal.
             with anyio.CancelScope(shield=True):
                 while self.application is not None:  # noqa: ASYNC110 -- no event spans event loops
                     await asyncio.sleep(_ESCAPE / 10)
@@ -107,26 +106,31 @@ class TerminalApp:
         self._exit(result=result)
 
     def cancel(self) -> None:
-        """End the view since the user wants to leave."""
+        """End the view because the user cancelled the request."""
         self._exit(exception=InterruptedByUserError())
 
     def switch_to(self, view: View) -> None:
-        """Go on with another view, on the same place."""
+        """Replace the view."""
         self.view = view
         self.refresh()
 
     @property
+    def is_running(self) -> bool:
+        """True while a view is shown."""
+        return self.application is not None
+
+    @property
     def width(self) -> int:
-        """The number of columns."""
+        """The width of the terminal in columns."""
         return self.output.get_size().columns if self.output is not None else shutil.get_terminal_size().columns
 
     def refresh(self) -> None:
-        """Draw again."""
+        """Draw the view again."""
         if self.application is not None:
             self.application.invalidate()
 
     def call_later(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
-        """Do *work* in a thread, and *then* something with what it returned."""
+        """Call *work* in a thread, and *then* with its result."""
         application = self.application
         if application is None:
             return
@@ -134,7 +138,7 @@ class TerminalApp:
         async def run() -> None:
             try:
                 then(await asyncio.get_running_loop().run_in_executor(None, work))
-            except Exception as error:  # noqa: BLE001 -- raised where the view is shown
+            except Exception as error:  # noqa: BLE001 -- `show` raises it
                 self._exit(exception=error)
             self.refresh()
 
@@ -151,7 +155,7 @@ class TerminalApp:
 
     async def _say(self, text: str) -> None:
         async with in_terminal():
-            # The terminal may be gone; then nobody reads this.
+            # The terminal may be closed.
             with contextlib.suppress(OSError, ValueError):
                 if self.output is not None:
                     self.output.write(f"{text}\n")
@@ -171,7 +175,7 @@ class TerminalApp:
         except EOFError:
             raise EndOfInputError from None
         finally:
-            # What was typed for this question is not for whatever comes next.
+            # Keys for this view are not meant for the next one.
             clear_typeahead(reader)
             if above is not None:
                 above.hide()
@@ -189,7 +193,7 @@ class TerminalApp:
         theme = self.theme or theme_of()
         deadline = self.view.request.deadline if self.view is not None else None
         body = Window(
-            ViewControl(self),
+            ViewControl(lambda: self.view, lambda width: self.draw(lambda view: view.content(width), Drawing())),
             height=Dimension(min=1),
             scroll_offsets=ScrollOffsets(top=3, bottom=4),
             dont_extend_height=True,
@@ -219,17 +223,17 @@ class TerminalApp:
             info = body.render_info
             self.overflows = info is not None and info.window_height < info.ui_content.line_count
             if first:
-                # What was typed before anything was to be seen was meant for something else.
+                # Discard keys from before the view was visible.
                 first = False
                 _flush(reader)
             if self.view is not None and self.view.drawn():
-                self._wake()  # counted from here on: drawing may have taken its time
+                self._wake()  # drawing takes time, so the delay begins here
 
         application.after_render += drawn
         return application
 
     def _wake(self) -> None:
-        """Draw again once the view can be sent."""
+        """Draw the view again when it can be sent."""
         application = self.application
         if application is not None and application.loop is not None:
             application.loop.call_later(self.inert + 0.01, application.invalidate)
@@ -244,14 +248,14 @@ class TerminalApp:
         try:
             if self.view is not None:
                 self.view.press(key, data)
-        except Exception as error:  # noqa: BLE001 -- raised where the view is shown
+        except Exception as error:  # noqa: BLE001 -- `show` raises it
             self._exit(exception=error)
 
     def draw(self, what: Callable[[View], T], otherwise: T) -> T:
-        """Draw the view; if that fails, the view ends with it."""
+        """Return what *what* draws.  An exception ends the view."""
         try:
             return what(self.view) if self.view is not None else otherwise
-        except Exception as error:  # noqa: BLE001 -- raised where the view is shown
+        except Exception as error:  # noqa: BLE001 -- `show` raises it
             self._exit(exception=error)
             return otherwise
 

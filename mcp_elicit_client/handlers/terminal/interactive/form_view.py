@@ -1,10 +1,8 @@
-"""The form: every field in sight, checked while it is typed."""
+"""`FormView`: all fields of a form, checked while the user types."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit.buffer import Buffer
 
@@ -12,59 +10,62 @@ from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiC
 from mcp_elicit_client.core.helpers import validate
 from mcp_elicit_client.core.schema.enums import Choice
 from mcp_elicit_client.core.validation.content import ValidationResult
-from mcp_elicit_client.handlers.terminal.interactive.control import Control, ControlState
-from mcp_elicit_client.handlers.terminal.interactive.field_rows import focused, row
-from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import format_error
+from mcp_elicit_client.handlers.terminal.interactive.control import Control, focused, row
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, host_text
-from mcp_elicit_client.handlers.terminal.interactive.review_view import ReviewView
+from mcp_elicit_client.handlers.terminal.interactive.review_view import ReviewView, values_of
 from mcp_elicit_client.handlers.terminal.interactive.select_control import BooleanControl, SelectControl
 from mcp_elicit_client.handlers.terminal.interactive.text_control import TextControl
-from mcp_elicit_client.handlers.terminal.interactive.view import Button, View
+from mcp_elicit_client.handlers.terminal.interactive.view import App, Button, View
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent
 from mcp_elicit_client.presentation.quoting import columns
-from mcp_elicit_client.typing import Answer, FormRequest, Source
+from mcp_elicit_client.typing import FormRequest
 
-if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
-    from mcp_elicit_client.handlers.terminal.interactive.old_messages import MessageCatalog
-
-_TITLE = 32
+_MAX_TITLE = 32
 
 
-def control_of(field: Field, words: MessageCatalog) -> Control:
-    """Make the control that *field* is answered with."""
+def control_of(field: Field, catalog: MessageCatalog) -> Control:
+    """Return the control for *field*."""
     match field:
         case BooleanField():
-            return BooleanControl(field, words)
+            return BooleanControl(field, catalog)
         case ChoiceField() | MultiChoiceField(choices=(Choice(), *_)):
-            return SelectControl(field, words)
+            return SelectControl(field, catalog)
         case _:
-            return TextControl(field, words)
+            return TextControl(field, catalog)
 
 
 class FormView(View):
     """
-    A form to be filled in.
+    A form.
 
     Attributes:
-        controls: One for each field.
+        controls: One control for each field.
+        place: The index of the field with the focus.
+        details: The details of the focused field are shown.
+        status: A sentence below the fields; empty if there is none.
     """
 
     request: FormRequest
-    busy: bool
 
-    def __init__(self, stage: TerminalApp, request: FormRequest) -> None:
-        super().__init__(stage, request)
-        self.controls: list[Control] = [control_of(field, stage.words) for field in request.form.fields]
+    def __init__(self, app: App, request: FormRequest) -> None:
+        super().__init__(app, request)
+        self.controls: list[Control] = [control_of(field, app.catalog) for field in request.form.fields]
         for control in self.controls:
             control.on_change = self._changed
         self.place: int = 0
-        self.more: bool = False
+        self.details: bool = False
         self.status: str = ""
-        self._looking: set[str] = set()
+        self._checking: set[str] = set()
+
+    def first(self) -> View:
+        """Return the view to begin with: the review if the form has no fields."""
+        return self if self.controls else self._review()
 
     @property
     def control(self) -> Control | None:
-        """The control that the keys go to."""
+        """The control with the focus."""
         return self.controls[self.place] if self.at is None and self.controls else None
 
     @property
@@ -78,59 +79,33 @@ class FormView(View):
     def is_touched(self) -> bool:
         return any(control.touched for control in self.controls)
 
-    def values(self) -> dict[str, Any]:
-        """What would be sent."""
-        return {each.field.name: each.state.value for each in self.controls if each.state.is_set}
+    def draft(self) -> dict[str, FieldInput]:
+        """Return what the user entered, by field name."""
+        given = {each.field.name: each.given for each in self.controls if each.touched}
+        return {name: each for name, each in given.items() if each is not Intent.OMIT and each != ""}
 
-    def sources(self) -> dict[str, Source]:
-        """Who said so, by field."""
-        outcomes = {each.field.name: each.state for each in self.controls}
-        return {name: each.source for name, each in outcomes.items() if each.is_set and each.source is not None}
-
-    def kept(self) -> dict[str, Any]:
-        """What the user answered, for the next time."""
-        return {each.field.name: each.state.value for each in self.controls if each.touched and each.state.is_set}
-
-    def kept_texts(self) -> dict[str, str]:
-        """What the user typed that is no answer yet, for the next time."""
-        return {
-            each.field.name: each.text
-            for each in self.controls
-            if isinstance(each, TextControl) and each.touched and each.text.strip() and not each.state.is_set
-        }
-
-    def restore(self, values: Mapping[str, Any], texts: Mapping[str, Any]) -> None:
-        """Put back what the user had typed when the question was withdrawn."""
+    def restore(self, draft: Mapping[str, FieldInput]) -> None:
+        """Restore what the user entered before."""
         for control in self.controls:
-            name = control.field.name
-            if name in texts and isinstance(control, TextControl):
-                control.restore_text(str(texts[name]))
-            elif name in values:
-                control.restore(values[name])
+            given = draft.get(control.field.name)
+            if given is not None and not control.field.is_hidden:
+                control.restore(given)
 
     def buttons(self) -> Sequence[Button]:
-        words = self.words
-        never = [Button("block", words.do_block, "F4")] if self.request.can_block else []
-        return [
-            Button("send", words.do_review, "Ctrl+S", guarded=True),
-            Button("decline", words.do_decline, "Ctrl+D"),
-            *never,
-            Button("cancel", words.do_cancel, "Ctrl+C"),
-        ]
+        review = Button("send", self.catalog.text(messages.REVIEW), "Ctrl+S", guarded=True)
+        return [review, *self.refusal_buttons()]
 
     def keys(self) -> Sequence[tuple[str, str]]:
-        words = self.words
-        own = self.control.keys() if self.control is not None else ()
-        return [("Tab/Enter", words.key_next), *own, ("F1", words.key_more), ("Esc", words.key_leave)]
+        text = self.catalog.text
+        keys = self.control.keys() if self.control is not None else ()
+        details, cancel = ("F1", text(messages.KEY_DETAILS)), ("Esc", text(messages.KEY_CANCEL))
+        return [("Tab/Enter", text(messages.KEY_NEXT)), *keys, details, cancel]
 
     def activate(self, name: str) -> None:
-        match name:
-            case "send":
-                self._review()
-            case "decline" | "block":
-                self.stage.end(Answer.decline(by="user", block_server=name == "block"))
-            case "cancel":
-                self.stage.cancel()
+        if name == "send":
+            self._check_all()
+        else:
+            super().activate(name)
 
     def handle_key(self, key: str, data: str) -> None:
         control = self.control
@@ -143,8 +118,8 @@ class FormView(View):
             self._move(1)
         elif key in ("previous", "up"):
             self._move(-1)
-        elif key == "more":
-            self.more = not self.more
+        elif key == "details":
+            self.details = not self.details
         elif key == "enter":
             self.press_focused()
         elif self.at is not None and key in ("left", "right"):
@@ -152,7 +127,7 @@ class FormView(View):
             self.at = min(max(self.at + (1 if key == "right" else -1), 0), last)
 
     def go_to(self, place: int) -> None:
-        """Let the keys go to the field at *place*."""
+        """Move the focus to the field with the index *place*."""
         if self.control is not None:
             self.control.leave()
         self.place = place
@@ -171,73 +146,76 @@ class FormView(View):
             self.at = there - count
 
     def begin(self) -> None:
-        if self.stage.overflows:
-            self.look = 0  # what the server says comes first
+        if self.app.overflows:
+            self.look = 0  # begin with the server's message
         for control in self.controls:
             if isinstance(control, TextControl):
-                self._look(control)
-        self.stage.refresh()
+                self._check_pattern(control)
+        self.app.refresh()
 
     def _changed(self, control: Control) -> None:
         self.status = ""
         self.look = None
-        if isinstance(control, TextControl) and control.field.name not in self._looking:
-            self._look(control)
-        self.stage.refresh()
+        if isinstance(control, TextControl) and control.field.name not in self._checking:
+            self._check_pattern(control)
+        self.app.refresh()
 
-    def _look(self, control: TextControl) -> None:
-        """Check the pattern of what is typed: one check at a time, of what is there by then."""
-        if not control.state.pending or self.stage.application is None:
+    def _check_pattern(self, control: TextControl) -> None:
+        """Check the pattern of an input in a thread, and again if the input has changed meanwhile."""
+        if not control.is_checking or not self.app.is_running:
             return
-        text = control.text
+        given = control.given
 
-        def settle(outcome: ControlState) -> None:
-            self._looking.discard(control.field.name)
-            control.settle(text, outcome)
-            self._look(control)
+        def settle(state: FieldState) -> None:
+            self._checking.discard(control.field.name)
+            control.settle(given, state)
+            self._check_pattern(control)
 
-        self._looking.add(control.field.name)
-        self.stage.call_later(lambda: control.look(text), settle)
+        self._checking.add(control.field.name)
+        self.app.call_later(lambda: control.check_pattern(given), settle)
 
-    def _review(self) -> None:
+    def _check_all(self) -> None:
         for control in self.controls:
-            control.nagged = True
-        if self._show_wrong():
+            control.insistent = True
+        invalid = [at for at, control in enumerate(self.controls) if control.state.errors]
+        if invalid:
+            self.go_to(invalid[0])
+            self.status = self.catalog.text(messages.NEEDS_ATTENTION, count=len(invalid))
             return
         self.busy = True
-        check = partial(validate, self.request, self.values())
-        self.stage.call_later(check, self._checked)
+        values = values_of(self.controls)
+        self.app.call_later(lambda: validate(self.request, values), self._checked)
 
-    def _checked(self, validation: ValidationResult) -> None:
+    def _checked(self, result: ValidationResult) -> None:
         self.busy = False
-        if validation.valid:
-            self.stage.switch_to(ReviewView(self.stage, self))
+        if result.valid:
+            self.app.switch_to(self._review())
             return
         places = {each.field.name: at for at, each in enumerate(self.controls)}
-        for error in validation.errors:
+        for error in result.errors:
             place = places.get(error.field)
-            control = self.controls[place] if place is not None else None
-            if place is not None and isinstance(control, TextControl):
-                control.refuse(error)
+            if place is not None:
+                self.controls[place].refuse(error)
                 self.go_to(place)
-            self.status = format_error(error, self.words)
+            self.status = self.catalog.error(error)
 
-    def _show_wrong(self) -> bool:
-        wrong = [at for at, control in enumerate(self.controls) if control.state.errors]
-        if wrong:
-            self.go_to(wrong[0])
-            self.status = self.words.wrong_fields.format(count=len(wrong))
-        return bool(wrong)
+    def _review(self) -> ReviewView:
+        return ReviewView(self.app, self.request, self.controls, self._edit)
+
+    def _edit(self, place: int | None) -> None:
+        if place is not None:
+            self.go_to(place)
+        self.app.switch_to(self)
 
     def body(self, width: int) -> Drawing:
         drawing = self.message(width)
-        titles = min(max((columns(each.field.title) for each in self.controls), default=0), _TITLE, width // 2)
+        titles = max((columns(each.field.title) for each in self.controls), default=0)
+        title_width = min(titles, _MAX_TITLE, width // 2)
         for at, control in enumerate(self.controls):
-            here = self.at is None and at == self.place
-            drawing.add(focused(control, width, more=self.more) if here else row(control, width, titles))
-        if self.request.form.unsupported_fields:
-            count = len(self.request.form.unsupported_fields)
-            drawing.lines += host_text(self.words.left_out_fields.format(count=count), width, "class:hint")
+            if self.at is None and at == self.place:
+                drawing.add(focused(control, width, details=self.details))
+            else:
+                drawing.add(row(control, width, title_width))
         if self.status:
             drawing.lines += host_text(self.status, width, "class:error")
         if drawing.cursor is None:

@@ -1,44 +1,82 @@
-"""The windows of the application: a part that scrolls, between two that do not."""
+"""The windows and key bindings of the application."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from prompt_toolkit.application import get_app_or_none
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.data_structures import Point
+from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, UIContent, Window
 from prompt_toolkit.layout.controls import FormattedTextControl, GetLinePrefixCallable
 from prompt_toolkit.layout.dimension import Dimension
 
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line
+from mcp_elicit_client.handlers.terminal.interactive.view import View
 
-if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
+_KEYS: dict[str, str] = {
+    "c-c": "cancel",
+    "<sigint>": "cancel",
+    "c-d": "decline",
+    "f4": "block",
+    "c-s": "send",
+    "escape": "escape",
+    "tab": "next",
+    "s-tab": "previous",
+    "up": "up",
+    "down": "down",
+    "enter": "enter",
+    "c-j": "newline",
+    "f1": "details",
+    "f2": "omit",
+    "pageup": "page-up",
+    "pagedown": "page-down",
+    "c-z": "ignored",
+    "c-q": "ignored",
+    "c-r": "ignored",
+}
+"""The keys of all views, with their meanings."""
+
+_KEYS_WITHOUT_INPUT: dict[str, str] = {
+    "left": "left",
+    "right": "right",
+    "backspace": "erase",
+    "delete": "erase",
+    "c-h": "erase",
+}
+"""The keys that edit text if a text input has the focus, with their meanings otherwise."""
 
 
 class ViewControl(BufferControl):
-    """Draws the view; what is typed goes to the buffer of the field that has the keys."""
+    """
+    Shows a view and passes typed text to the buffer of its focused input.
 
-    def __init__(self, stage: TerminalApp) -> None:
-        self._stage = stage
-        # Not read-only: then letters would search in it.
-        self._nothing = Buffer()
-        super().__init__(buffer=self._nothing, focusable=True)
+    Args:
+        view: Returns the view.
+        draw: Returns the lines of the view for a width.
+    """
+
+    def __init__(self, view: Callable[[], View | None], draw: Callable[[int], Drawing]) -> None:
+        self._view = view
+        self._draw = draw
+        # This buffer is not read-only, because letters would then search in it.
+        self._no_input = Buffer()
+        super().__init__(buffer=self._no_input, focusable=True)
         self._kept: tuple[object, UIContent] | None = None
 
     @property
     def buffer(self) -> Buffer:
-        view = self._stage.view
-        if view is None or view.confirmation is not None or view.busy or view.buffer is None:
-            return self._nothing
-        return view.buffer
+        view = _interactive(self._view())
+        return self._no_input if view is None or view.buffer is None else view.buffer
 
     @buffer.setter
     def buffer(self, buffer: Buffer) -> None:
-        """Ignore what the base class would set."""
+        """Ignore the buffer of the base class."""
 
     def preferred_height(
         self,
@@ -56,11 +94,10 @@ class ViewControl(BufferControl):
         return self._content(width)
 
     def _content(self, width: int) -> UIContent:
-        application = self._stage.application
-        key = (application.render_counter if application is not None else 0, width, self._stage.view)
+        application = get_app_or_none()
+        key = (application.render_counter if application is not None else 0, width, self._view())
         if self._kept is None or self._kept[0] != key:
-            drawing = self._stage.draw(lambda view: view.content(width), Drawing())
-            self._kept = (key, _as_content(drawing))
+            self._kept = (key, _as_content(self._draw(width)))
         return self._kept[1]
 
 
@@ -76,7 +113,7 @@ def _as_content(drawing: Drawing) -> UIContent:
 
 
 def fixed(draw: Callable[[int], list[Line]]) -> Window:
-    """Show lines that do not scroll."""
+    """Return a window with lines that do not scroll."""
 
     def text() -> StyleAndTextTuples:
         application = get_app_or_none()
@@ -89,3 +126,44 @@ def fixed(draw: Callable[[int], list[Line]]) -> Window:
     return Window(
         FormattedTextControl(text, focusable=False), dont_extend_height=True, wrap_lines=False, height=Dimension(min=1)
     )
+
+
+def bindings_of(view: Callable[[], View | None], press: Callable[[str, str], None]) -> KeyBindings:
+    """
+    Return the key bindings.
+
+    Args:
+        view: Returns the view.
+        press: Handles the meaning of a key and the text that it typed.
+    """
+    bindings = KeyBindings()
+
+    def is_typing() -> bool:
+        shown = _interactive(view())
+        return shown is not None and shown.buffer is not None
+
+    def takes_spaces() -> bool:
+        shown = _interactive(view())
+        return shown is not None and shown.takes_spaces
+
+    def bind(key: str, name: str, **options: Any) -> None:
+        def handle(event: KeyPressEvent) -> None:
+            press(name, event.data)
+
+        bindings.add(key, **options)(handle)
+
+    typing = Condition(is_typing)
+    for key, name in _KEYS.items():
+        # Escape does not begin another key.
+        bind(key, name, eager=key == "escape")
+    for key, name in _KEYS_WITHOUT_INPUT.items():
+        bind(key, name, filter=~typing)
+    bind(" ", "space", filter=~Condition(takes_spaces))
+    bind(Keys.BracketedPaste, "paste")
+    bind(Keys.Any, "char", filter=~typing)
+    return bindings
+
+
+def _interactive(view: View | None) -> View | None:
+    """Return *view* unless it asks for a confirmation or is busy."""
+    return view if view is not None and view.confirmation is None and not view.busy else None

@@ -1,14 +1,17 @@
 """
-Lines of coloured text, set so that the server's words cannot pass for the host's.
+Styled lines and themes of the interactive form.
 
-A line is a list of pieces, each a style and a text.  No text is read as
-markup, and every line is broken here: none is left to the terminal.
+A line is a list of pieces, each with a style and a text.  Text of the server
+is marked, so that it cannot imitate text of the host.  No text is read as
+markup, and lines are broken here, not by the terminal.
 """
 
 from __future__ import annotations
 
+import os
 import unicodedata
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -20,21 +23,22 @@ Line: TypeAlias = list[tuple[str, str]]
 
 INDENT = " " * len(GUTTER)
 VALUE = "  : "
-"""The mark before what was typed, or what the server would have typed."""
+"""The mark before a value."""
 
-_MARKS_ON_ONE_LETTER = 4
+_MAX_MARKS = 4
 _HANGING = "  "
 
 
 @dataclass
 class Drawing:
     """
-    Lines, and where the cursor is among them.
+    Lines with an optional cursor.
 
     Attributes:
-        lines: What is shown.
-        cursor: Line and character of the cursor, from 0 on; None if it is not here.
-        shown: Whether the cursor is to be seen.
+        lines: The lines.
+        cursor: Line and character of the cursor, from 0 on; None if it is
+            elsewhere.
+        shown: The cursor is visible.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -42,7 +46,7 @@ class Drawing:
     shown: bool = False
 
     def add(self, other: Drawing) -> None:
-        """Put *other* below."""
+        """Append *other*."""
         if other.cursor is not None:
             row, at = other.cursor
             self.cursor = (len(self.lines) + row, at)
@@ -56,16 +60,16 @@ def _quoted(text: str, width: int) -> tuple[str, ...]:
 
 
 def server_text(text: str, width: int, style: str = "class:server") -> list[Line]:
-    """Set the server's words behind the gutter."""
+    """Return lines of text that comes from the server, with the gutter."""
     return [[("class:gutter", GUTTER), (style, line[len(GUTTER) :])] for line in _quoted(text, width)]
 
 
 def host_text(text: str, width: int, style: str = "class:host", indent: str = "") -> list[Line]:
     """
-    Set the host's own words.
+    Return lines of text of the host.
 
-    No line but the first begins at the edge: what a name has in it cannot
-    pass for a line of its own.
+    All lines but the first are indented, so that a line break in a name
+    cannot begin a line of its own.
     """
     room = max(width - len(indent) - len(_HANGING), 1) + len(GUTTER)
     lines = [line[len(GUTTER) :] for line in _quoted(text, room)]
@@ -90,19 +94,19 @@ def pad(text: str, room: int) -> str:
     return shown + " " * (room - columns(shown))
 
 
-def input_text(  # noqa: PLR0913 -- one way to draw, by keyword
+def input_text(  # noqa: PLR0913 -- by keyword
     text: str, cursor: int | None, width: int, *, hidden: bool, style: str, rows: int = 12
 ) -> Drawing:
     """
-    Set what is being typed behind its mark: every line, broken where it is too long.
+    Return the lines of an input, with the mark of values.
 
     Args:
-        text: What was typed, or suggested: raw.
-        cursor: Where in *text* the cursor is; None if elsewhere.
-        width: The columns that there are.
-        hidden: Whether to show only how long it is.
-        style: How to show it.
-        rows: How many lines to show, those around the cursor.
+        text: The text that was typed or suggested.  Not sanitized.
+        cursor: The position of the cursor in *text*; None if it is elsewhere.
+        width: The width of the terminal in columns.
+        hidden: Show only the length of the text.
+        style: The style of the text.
+        rows: The maximum number of lines; those around the cursor are shown.
     """
     room = max(width - len(VALUE) - 1, 4)
     lines: list[str] = [""]
@@ -116,7 +120,7 @@ def input_text(  # noqa: PLR0913 -- one way to draw, by keyword
             lines.append("")
             used = 0
             continue
-        shown = "*" if hidden else _visible(character, marks if lines[-1] else _MARKS_ON_ONE_LETTER + 1)
+        shown = "*" if hidden else _visible(character, marks if lines[-1] else _MAX_MARKS + 1)
         wide = columns(shown)
         if used + wide > room:
             lines.append("")
@@ -133,7 +137,7 @@ def input_text(  # noqa: PLR0913 -- one way to draw, by keyword
 def _visible(character: str, marks: int) -> str:
     if character.isascii() and character.isprintable():
         return character
-    if 0 < marks <= _MARKS_ON_ONE_LETTER and _printable(f"a{character}") == f"a{character}":
+    if 0 < marks <= _MAX_MARKS and _printable(f"a{character}") == f"a{character}":
         return character
     return _printable(character)
 
@@ -141,3 +145,90 @@ def _visible(character: str, marks: int) -> str:
 @lru_cache(maxsize=4_096)
 def _printable(text: str) -> str:
     return sanitize_text(text, multiline=False)
+
+
+def flow(pieces: Sequence[Line], width: int) -> list[Line]:
+    """Return lines with as many *pieces* as fit beside each other."""
+    lines: list[Line] = []
+    used = 0
+    for piece in pieces:
+        wide = sum(columns(text) for _, text in piece)
+        if lines and used + 2 + wide < width:
+            lines[-1] = [*lines[-1], ("", "  "), *piece]
+            used += 2 + wide
+        elif wide <= width:
+            lines.append(list(piece))
+            used = wide
+        else:
+            lines += [*host_text("".join(text for _, text in piece), width, piece[-1][0])]
+            used = width
+    return lines
+
+
+# --- Themes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theme:
+    """
+    The styles of the interactive form, as prompt_toolkit writes them (``bold ansired``).
+
+    A style is never the only difference between two parts: each part also
+    has a mark or a word.
+
+    Attributes:
+        host: Text of the host, such as the title.
+        server: Text of the server.
+        gutter: The mark before text of the server.
+        value: Values that the user typed or selected.
+        suggestion: Suggested values that the user did not change.
+        hint: What a field accepts, and what keys do.
+        focus: The mark of the focused field, option or button.
+        error: Field errors.
+        warning: Warnings and confirmations.
+        domain: The registrable domain in a URL.
+        button: Buttons.
+        pressed: The button that Enter would press.
+    """
+
+    host: str = "bold"
+    server: str = ""
+    gutter: str = "ansibrightblack"
+    value: str = "bold"
+    suggestion: str = "italic"
+    hint: str = "ansibrightblack"
+    focus: str = "bold ansicyan"
+    error: str = "ansibrightred"
+    warning: str = "bold ansiyellow"
+    domain: str = "bold reverse"
+    button: str = ""
+    pressed: str = "bold reverse"
+
+    def styles(self) -> Mapping[str, str]:
+        """Return the styles by name."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+DARK = Theme()
+"""For dark backgrounds; readable on most others."""
+
+LIGHT = Theme(focus="bold ansiblue", error="ansired", warning="bold ansimagenta")
+"""For light backgrounds."""
+
+PLAIN = Theme(gutter="", hint="", focus="bold", error="bold", warning="bold")
+"""Without colors."""
+
+_LIGHT_BACKGROUNDS = frozenset({"7", "15"})
+
+
+def theme_of(environment: Mapping[str, str] = os.environ) -> Theme:
+    """
+    Return the theme that suits the environment variables.
+
+    A ``NO_COLOR`` that is not empty selects `PLAIN`.  ``COLORFGBG``, which
+    some terminals set, selects `LIGHT` for a light background.
+    """
+    if environment.get("NO_COLOR"):
+        return PLAIN
+    background = environment.get("COLORFGBG", "").rpartition(";")[2]
+    return LIGHT if background in _LIGHT_BACKGROUNDS else DARK

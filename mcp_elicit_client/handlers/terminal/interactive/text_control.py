@@ -1,41 +1,38 @@
-"""A field that is typed: a text, a number, a date, a list."""
+"""`TextControl`: the input for text, numbers, dates and lists."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 
-from mcp_elicit_client.core.form import Field, MultiChoiceField, NumberField, TextField, text_constraints
-from mcp_elicit_client.core.validation.content import validate_value
-from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError
-from mcp_elicit_client.handlers.terminal.interactive.control import OMITTED, Control, ControlState
-from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import format_value
-from mcp_elicit_client.handlers.terminal.interactive.old_messages import MessageCatalog
+from mcp_elicit_client.core.form import MultiChoiceField, NumberField, TextField, text_constraints
+from mcp_elicit_client.handlers.terminal.interactive.control import Control
 from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Drawing, cut, host_text, input_text
-from mcp_elicit_client.presentation.input_parsing import parse_text
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.descriptions import format_value
+from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent, read_field
+from mcp_elicit_client.presentation.input_parsing import accepts_empty, accepts_line_breaks, to_text
 
-_LONGEST = 65_536
-"""How many characters a field takes; what is sent may be far less."""
+_MAX_TEXT = 65_536
+"""The number of characters that can be typed.  Limits of the answer are usually lower."""
 
 
 class TextControl(Control):
     """
-    A field that is typed.
+    An input for typed text.
 
     Attributes:
-        lines: Whether it takes more than one line.
+        multiline: The input accepts line breaks.
+        empty: The user wants to send an empty value.
     """
 
-    def __init__(self, field: TextField | NumberField | MultiChoiceField, words: MessageCatalog) -> None:
-        super().__init__(field, words)
-        self.lines: bool = isinstance(field, MultiChoiceField) or (
-            isinstance(field, TextField) and field.format is None and not field.is_hidden
-        )
+    def __init__(self, field: TextField | NumberField | MultiChoiceField, catalog: MessageCatalog) -> None:
+        super().__init__(field, catalog)
+        self.multiline: bool = accepts_line_breaks(field)
         self.empty: bool = False
-        self._outcome = self._untouched()
-        text = "" if field.default is None else _as_text(field, field.default)
+        self._is_checking = False
+        text = "" if field.default is None else to_text(field, field.default)
         self._buffer = Buffer(document=Document(text, len(text)), multiline=True)
         self._buffer.on_text_changed += self._on_text_changed
 
@@ -45,150 +42,97 @@ class TextControl(Control):
 
     @property
     def text(self) -> str:
-        """What is in the field now."""
+        """The text in the input."""
         return self._buffer.text
 
     @property
-    def state(self) -> ControlState:
-        return self._outcome
+    def given(self) -> FieldInput:
+        return Intent.EMPTY if self.empty else self.text
 
-    def restore(self, value: Any) -> None:
-        self.restore_text(_as_text(self.field, value))
+    @property
+    def is_checking(self) -> bool:
+        return self._is_checking
 
-    def restore_text(self, text: str) -> None:
-        """Put back what was typed, right or wrong."""
-        if self.field.is_hidden:
-            return
+    def restore(self, given: FieldInput) -> None:
+        text = given if isinstance(given, str) else ""
         self._buffer.set_document(Document(text, len(text)))
+        self.empty = given is Intent.EMPTY
         self.touched = self.restored = True
         self._check()
 
     def press(self, key: str, data: str) -> bool:
         match key:
-            case "newline" if self.lines:
+            case "newline" if self.multiline:
                 self._buffer.insert_text("\n")
             case "newline":
                 return True
             case "omit":
-                self.empty = not self.text.strip() and not self.empty
+                empty = not self.text.strip() and not self.empty
                 self._buffer.set_document(Document(""))
-                self.change()
+                self.empty = empty
                 self._check()
+                self.change()
             case "paste":
                 text = data.replace("\r\n", "\n").replace("\r", "\n")
-                self._buffer.insert_text(text if self.lines else " ".join(text.splitlines()))
-            case "up" if self.lines and self._buffer.document.cursor_position_row > 0:
+                self._buffer.insert_text(text if self.multiline else " ".join(text.splitlines()))
+            case "up" if self.multiline and self._buffer.document.cursor_position_row > 0:
                 self._buffer.cursor_up()
-            case "down" if self.lines and not self._buffer.document.on_last_line:
+            case "down" if self.multiline and not self._buffer.document.on_last_line:
                 self._buffer.cursor_down()
             case _:
                 return False
         return True
 
     def rows(self, width: int) -> Drawing:
-        style = "class:suggestion" if self._outcome.source == "default" else "class:value"
+        style = "class:suggestion" if self.state.source == "default" else "class:value"
         drawn = input_text(self.text, self._buffer.cursor_position, width, hidden=self.field.is_hidden, style=style)
-        if self._outcome.pending:
-            drawn.lines += host_text(self.words.checking, width, "class:hint", INDENT)
+        if self.is_checking:
+            drawn.lines += host_text(self.catalog.text(messages.CHECKING), width, "class:hint", INDENT)
         elif self.empty:
-            drawn.lines += host_text(f"({self._spell_empty()})", width, "class:hint", INDENT)
+            drawn.lines += host_text(f"({self.catalog.text(messages.EMPTY)})", width, "class:hint", INDENT)
         elif (sent := self._sent_otherwise()) is not None:
-            shown = cut(self.words.sent_as.format(value=sent), width - len(INDENT) - 1)
+            shown = cut(self.catalog.text(messages.SENT_AS, value=sent), width - len(INDENT) - 1)
             drawn.lines.append([("class:hint", INDENT + shown)])
-        if self.field.required and not self.text and not self.empty and self._may_be_empty():
-            drawn.lines += host_text(self.words.to_send_empty, width, "class:hint", INDENT)
         return drawn
 
     def summary(self) -> str:
-        if self.touched and self.text.strip() and not self._outcome.is_set and not self.field.is_hidden:
-            shown = input_text(self.text, None, _LONGEST, hidden=False, style="").lines
+        if self.touched and self.text.strip() and not self.state.is_set and not self.field.is_hidden:
+            shown = input_text(self.text, None, _MAX_TEXT, hidden=False, style="").lines
             return " ".join(line[-1][1] for line in shown)
         return super().summary()
 
     def keys(self) -> tuple[tuple[str, str], ...]:
-        newline = (("Ctrl+J", self.words.key_newline),) if self.lines else ()
-        return (*newline, ("F2", self.words.key_empty)) if self._may_be_empty() else newline
+        text = self.catalog.text
+        newline = (("Ctrl+J", text(messages.KEY_NEW_LINE)),) if self.multiline else ()
+        return (*newline, ("F2", text(messages.KEY_CLEAR_OR_EMPTY))) if accepts_empty(self.field) else newline
 
-    def settle(self, text: str, outcome: ControlState) -> None:
-        """Take what the check of a pattern found, unless the text is another by now."""
-        if text == self.text and self._outcome.pending:
-            self._outcome = outcome
+    def check_pattern(self, given: FieldInput) -> FieldState:
+        """Return the state for *given*, with the pattern checked.  This takes time and may run in any thread."""
+        return read_field(self.field, given)
 
-    def refuse(self, error: FieldError) -> None:
-        """Take note of what the last check of all found."""
-        self._outcome = ControlState(errors=(error,))
-
-    def look(self, text: str) -> ControlState:
-        """Check *text*, its pattern included: takes time, may run in any thread."""
-        return _read(self.field, text)
-
-    def _untouched(self) -> ControlState:
-        if self.field.default is None:
-            return self.missing()
-        return ControlState(self.field.default, "default")
+    def settle(self, given: FieldInput, state: FieldState) -> None:
+        """Use the result of a pattern check, unless the input has changed since."""
+        if given == self.given and self.is_checking:
+            self._state, self._is_checking = state, False
 
     def _on_text_changed(self, _: Buffer) -> None:
-        if len(self.text) > _LONGEST:
-            self._buffer.set_document(Document(self.text[:_LONGEST]))
+        if len(self.text) > _MAX_TEXT:
+            self._buffer.set_document(Document(self.text[:_MAX_TEXT]))
             return
         self.empty = False
         self._check()
         self.change()
 
     def _check(self) -> None:
-        if self.empty:
-            value = "" if isinstance(self.field, TextField) else []
-            errors = validate_value(_without_pattern(self.field), value)
-            self._outcome = ControlState(errors=errors) if errors else ControlState(value, "user")
-        elif not self.text.strip():
-            self._outcome = self.missing()
-        else:
-            outcome = _read(_without_pattern(self.field), self.text)
-            text = text_constraints(self.field)
-            pending = text is not None and bool(text.pattern) and not outcome.errors
-            self._outcome = ControlState(outcome.value, outcome.source, outcome.errors, pending)
-
-    def _may_be_empty(self) -> bool:
-        match self.field:
-            case TextField():
-                return not self.field.min_length and self.field.format is None
-            case MultiChoiceField():
-                return not self.field.min_items
-            case _:
-                return False
-
-    def _spell_empty(self) -> str:
-        return self.words.empty if isinstance(self.field, TextField) else self.words.none_chosen
+        """Check the input except for its pattern, which the form checks in a thread."""
+        self._state = read_field(self.field, self.given, check_pattern=False)
+        text = text_constraints(self.field)
+        has_pattern = text is not None and bool(text.pattern)
+        self._is_checking = has_pattern and self._state.is_set and not self.empty
 
     def _sent_otherwise(self) -> str | None:
-        """Return what would be sent, where it is not what was typed."""
-        value = self._outcome.value
-        if self.field.is_hidden or not self.touched or value is OMITTED or isinstance(value, list):
+        """Return the value to send if it differs from the text."""
+        value = self.state.value
+        if self.field.is_hidden or not self.touched or not self.state.is_set or isinstance(value, list):
             return None
-        return None if str(value) == self.text else format_value(self.field, value, self.words)
-
-
-def _read(field: Field, text: str) -> ControlState:
-    try:
-        if isinstance(field, MultiChoiceField) and "\n" in text.strip():
-            values = [line.strip() for line in text.split("\n") if line.strip()]
-            errors = validate_value(field, values)
-            return ControlState(errors=errors) if errors else ControlState(values, "user")
-        return ControlState(parse_text(field, text), "user")
-    except AnswerError as error:
-        return ControlState(errors=error.errors)
-
-
-def _without_pattern(field: Field) -> Field:
-    if isinstance(field, TextField) and field.pattern is not None:
-        return field.model_copy(update={"pattern": None})
-    if isinstance(field, MultiChoiceField) and field.item is not None and field.item.pattern is not None:
-        return field.model_copy(update={"item": field.item.model_copy(update={"pattern": None})})
-    return field
-
-
-def _as_text(field: Field, value: Any) -> str:
-    if isinstance(field, MultiChoiceField):
-        values = [str(each) for each in value]
-        return "\n".join(values) if any("," in each for each in values) else ", ".join(values)
-    return str(value)
+        return None if str(value) == self.text else format_value(self.field, value, self.catalog)

@@ -1,15 +1,19 @@
-"""The terminal of this process, as prompt_toolkit takes it, for as long as it is there."""
+"""The terminal of this process for prompt_toolkit, and the host's output above the form."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import logging
 import os
 import sys
 import termios
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
+from prompt_toolkit.application import Application
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.vt100 import Vt100Input
@@ -19,9 +23,12 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from mcp_elicit_client.core.url.inspect import TargetUrl
 
+_COLLECT = 0.02
+"""Seconds during which output is collected before the form is drawn again."""
+
 
 class _Reader(Vt100Input):
-    """Keys of a terminal; its end is the end of input, however it came."""
+    """Keys of a terminal.  A terminal that was closed is the end of input."""
 
     def read_keys(self) -> list[KeyPress]:
         keys = super().read_keys()
@@ -32,9 +39,10 @@ class _Reader(Vt100Input):
 
 class _Writer(Vt100_Output):
     """
-    A terminal to draw on; what is drawn after its end goes nowhere.
+    The output of a terminal.  Output to a closed terminal is discarded.
 
-    It is never asked where its cursor is: the answer would come in as if typed.
+    The position of the cursor is not requested, because the terminal sends
+    it as input.
     """
 
     def flush(self) -> None:
@@ -52,8 +60,8 @@ def _is_gone(descriptor: int) -> bool:
     return False
 
 
-def _go_on(descriptor: int) -> None:
-    """Let a terminal go on that Ctrl+S has stopped: here that key means something else."""
+def _resume_output(descriptor: int) -> None:
+    """Resume the output that Ctrl+S may have stopped: in the form, that key sends."""
     with suppress(termios.error):
         termios.tcflow(descriptor, termios.TCOOFF)
         termios.tcflow(descriptor, termios.TCOON)
@@ -62,11 +70,11 @@ def _go_on(descriptor: int) -> None:
 @contextmanager
 def open_terminal(reader: Input | None, writer: Output | None) -> Iterator[tuple[Input, Output, TextIO | None]]:
     """
-    Open the terminal of this process, unless there are others to read and write.
+    Open the terminal of this process, unless *reader* and *writer* are given.
 
     Yields:
-        Where keys come from, where to draw, and the stream of that terminal
-        if it is this process's.
+        The input, the output, and the stream of the terminal if it belongs to
+        this process.
     """
     if reader is not None and writer is not None:
         yield reader, writer, None
@@ -74,7 +82,7 @@ def open_terminal(reader: Input | None, writer: Output | None) -> Iterator[tuple
     stream = sys.stdout
     screen = _Writer(stream, _size_of(stream), term=os.environ.get("TERM"), enable_cpr=False)
     keys = _Reader(sys.stdin)
-    _go_on(keys.fileno())
+    _resume_output(keys.fileno())
     try:
         yield reader or keys, writer or screen, stream
     finally:
@@ -87,18 +95,161 @@ def _size_of(stream: TextIO) -> Any:
             columns, rows = os.get_terminal_size(stream.fileno())
         except (OSError, ValueError):
             columns, rows = 80, 24
-        # Some terminals say 0 when they do not know.
+        # Some terminals report 0 if they do not know their size.
         return Size(rows=rows or 24, columns=columns or 80)
 
     return size
 
 
+class StdoutProxy:
+    """
+    Writes the host's output above the form, from any thread.
+
+    Complete lines are written at once, an incomplete one when the form ends.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lock = threading.RLock()
+        self._pending: list[str] = []
+        self._scheduled = False
+        self._application: Application[Any] | None = None
+
+    def show(self, application: Application[Any]) -> None:
+        """Keep *application*, which runs in the current event loop, below the output."""
+        with self._lock:
+            self._application = application
+
+    def hide(self) -> None:
+        """Continue without a form: output is written directly."""
+        with self._lock:
+            self._application = None
+            self._write(self._take(everything=True))
+
+    def put(self, text: str) -> None:
+        """Write *text*."""
+        with self._lock:
+            self._pending.append(text)
+            application = self._application
+            if application is None:
+                self._write(self._take(everything=True))
+            elif not self._scheduled and application.loop is not None:
+                self._scheduled = True
+                application.loop.call_soon_threadsafe(self._later, application.loop)
+
+    def _later(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.call_later(_COLLECT, self._flush)
+
+    def _flush(self) -> None:
+        with self._lock:
+            self._scheduled = False
+            text = self._take(everything=self._application is None)
+            application = self._application
+            if not text:
+                return
+            if application is None or not application.is_running:
+                self._write(text)
+                return
+            application.renderer.erase()
+            application.output.enable_autowrap()
+            application.output.flush()
+            self._write(text)
+        application.invalidate()
+
+    def _take(self, *, everything: bool) -> str:
+        text = "".join(self._pending)
+        end = len(text) if everything else text.rfind("\n") + 1
+        self._pending = [text[end:]] if text[end:] else []
+        return text[:end]
+
+    def _write(self, text: str) -> None:
+        if text:
+            try:
+                self._stream.write(text)
+                self._stream.flush()
+            except OSError:  # the terminal was closed
+                self._pending = []
+
+
+class _Stream:
+    """Replaces a stream of the process while a form is shown."""
+
+    def __init__(self, stream: TextIO, above: StdoutProxy) -> None:
+        self._stream = stream
+        self._above = above
+
+    def write(self, text: str) -> int:
+        self._above.put(text)
+        return len(text)
+
+    def writelines(self, lines: Iterator[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        """Do nothing: complete lines are written without it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def lines_above(stream: TextIO) -> Iterator[StdoutProxy]:
+    """
+    Redirect ``sys.stdout``, ``sys.stderr`` and log handlers that write to the terminal.
+
+    Output that is written directly to the file descriptor is not redirected.
+    """
+    above = StdoutProxy(stream)
+    originals = {name: getattr(sys, name) for name in ("stdout", "stderr")}
+    caught = {name: each for name, each in originals.items() if _is_terminal(each)}
+    stands = {id(each): _Stream(each, above) for each in caught.values()}
+    for name, each in caught.items():
+        setattr(sys, name, stands[id(each)])
+    changed: list[tuple[logging.StreamHandler[Any], Any]] = []
+    for handler in _stream_handlers():
+        original = handler.stream
+        if id(original) in stands:
+            changed.append((handler, original))
+            handler.setStream(stands[id(original)])
+    try:
+        yield above
+    finally:
+        for handler, original in changed:
+            if isinstance(handler.stream, _Stream):
+                handler.setStream(original)
+        for name, each in caught.items():
+            if getattr(sys, name) is stands[id(each)]:
+                setattr(sys, name, each)
+        above.hide()
+
+
+def _is_terminal(stream: Any) -> bool:
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError, OSError):  # missing or closed
+        return False
+
+
+def _stream_handlers() -> Iterator[logging.StreamHandler[Any]]:
+    loggers = [logging.getLogger(), *logging.Logger.manager.loggerDict.values()]
+    seen: set[int] = set()
+    for logger in loggers:
+        for handler in getattr(logger, "handlers", ()):
+            if isinstance(handler, logging.StreamHandler) and id(handler) not in seen:
+                seen.add(id(handler))
+                yield handler
+
+
 async def copy_through_terminal(target: TargetUrl) -> bool:
     """
-    Put *target* into the clipboard of the user's terminal, with OSC 52.
+    Copy *target* to the clipboard of the user's terminal, with OSC 52.
 
-    Works over SSH, where the terminal allows it; none tells whether it did.
-    Pass it as ``copy_url`` to offer it.
+    This also works over SSH if the terminal allows it.  Terminals do not
+    report the result.  Pass this function as ``copy_url`` to offer it.
+
+    Returns:
+        True if the sequence was written to a terminal.
     """
     stream = sys.__stdout__
     try:

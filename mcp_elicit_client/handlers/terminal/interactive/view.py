@@ -1,4 +1,4 @@
-"""What is on screen, as one thing that draws itself and obeys keys."""
+"""`View`: a part of a request that the application shows, such as a form, with its buttons and keys."""
 
 from __future__ import annotations
 
@@ -7,34 +7,36 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from prompt_toolkit.buffer import Buffer
 
-from mcp_elicit_client.handlers.terminal.interactive.old_descriptions import name_of, title_line
-from mcp_elicit_client.handlers.terminal.interactive.old_messages import MessageCatalog
-from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, host_text, server_text
-from mcp_elicit_client.presentation.quoting import columns
-from mcp_elicit_client.typing import Request
-
-if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
+from mcp_elicit_client.core.messages import Message
+from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, flow, host_text, server_text
+from mcp_elicit_client.handlers.terminal.url import refusal
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.descriptions import request_details, request_warnings, server_name, title_line
+from mcp_elicit_client.typing import Request, UrlRequest
 
 _COUNTDOWN = 60
+"""Seconds before the deadline from which on they are counted down."""
+
 _PAGE = 10
-_SHOWN_PROBLEMS = ("impersonation", "sensitive_data")
+_LABELS: dict[str, Message] = {str(name): label for name, label in messages.URL_CHOICES.items()}
+_REFUSAL_KEYS = {"decline": "Ctrl+D", "block": "F4", "cancel": "Ctrl+C"}
 
 
 @dataclass(frozen=True, slots=True)
 class Button:
     """
-    Something to press.
+    A button.
 
     Attributes:
-        name: What it does, in one word.
-        label: What is on it.
-        key: The key that does the same; empty if there is none.
-        guarded: Whether it does nothing until the question was seen for a moment.
+        name: The name of its action.
+        label: Its label.
+        key: The key with the same action; empty if there is none.
+        guarded: It has no effect until the view was visible for a moment.
     """
 
     name: str
@@ -46,13 +48,13 @@ class Button:
 @dataclass(frozen=True, slots=True)
 class Confirmation:
     """
-    A question within the question, to be answered with yes or anything else.
+    A question in the footer that is answered with yes or with any other key.
 
     Attributes:
         text: The question.
-        warnings: What to know first.
-        on_yes: What yes does.
-        escape: Whether Escape, pressed once more, means yes.
+        on_yes: The action for yes.
+        warnings: Warnings to show before the question.
+        escape: A second Escape means yes.
     """
 
     text: str
@@ -61,20 +63,61 @@ class Confirmation:
     escape: bool = False
 
 
+class App(Protocol):
+    """
+    The part of the application that views use.
+
+    Attributes:
+        catalog: The texts.
+        inert: Seconds until guarded buttons have an effect.
+        overflows: The view is longer than the terminal.
+    """
+
+    catalog: MessageCatalog
+    inert: float
+    overflows: bool
+
+    @property
+    def is_running(self) -> bool:
+        """True while a view is shown."""
+        ...
+
+    def end(self, result: Any) -> None:
+        """End the view with *result*."""
+        ...
+
+    def cancel(self) -> None:
+        """End the view because the user cancelled the request."""
+        ...
+
+    def switch_to(self, view: View) -> None:
+        """Replace the view."""
+        ...
+
+    def refresh(self) -> None:
+        """Draw the view again."""
+        ...
+
+    def call_later(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
+        """Call *work* in a thread, and *then* with its result."""
+        ...
+
+
 class View(ABC):
     """
     A form, a review, or a question about a URL.
 
     Attributes:
-        stage: What it is shown on.
-        request: What it is about.
-        at: The button that Enter would press; None if none.
-        confirmation: What is being asked within it.
-        busy: Whether it waits for something, and obeys nothing but a way out.
+        app: The application that shows the view.
+        request: The request.
+        at: The index of the focused button; None if no button is focused.
+        confirmation: The question in the footer; None if there is none.
+        busy: The view waits for a check and can only be cancelled.
+        look: The line to scroll to; None for the cursor.
     """
 
-    def __init__(self, stage: TerminalApp, request: Request) -> None:
-        self.stage = stage
+    def __init__(self, app: App, request: Request) -> None:
+        self.app = app
         self.request = request
         self.at: int | None = None
         self.confirmation: Confirmation | None = None
@@ -85,55 +128,71 @@ class View(ABC):
         self._cursor = 0
 
     @property
-    def words(self) -> MessageCatalog:
+    def catalog(self) -> MessageCatalog:
         """The texts."""
-        return self.stage.words
+        return self.app.catalog
 
     @property
     def buffer(self) -> Buffer | None:
-        """What typing goes to; None if there is nothing to type."""
+        """The buffer of the focused text input; None if there is none."""
         return None
 
     @property
     def ready(self) -> bool:
-        """Whether it was on screen long enough to be sent on purpose."""
-        return self._drawn is not None and time.monotonic() - self._drawn >= self.stage.inert
+        """True if the view was visible long enough to be sent on purpose."""
+        return self._drawn is not None and time.monotonic() - self._drawn >= self.app.inert
 
     @abstractmethod
     def buttons(self) -> Sequence[Button]:
-        """What can be pressed."""
+        """Return the buttons."""
 
     @abstractmethod
     def body(self, width: int) -> Drawing:
-        """Draw what scrolls."""
-
-    @abstractmethod
-    def activate(self, name: str) -> None:
-        """Do what the button *name* says."""
+        """Return the part that scrolls."""
 
     @abstractmethod
     def handle_key(self, key: str, data: str) -> None:
-        """Obey a key that means nothing to every view."""
+        """Handle a key that has no meaning common to all views."""
+
+    def activate(self, name: str) -> None:
+        """Execute the action of the button *name*."""
+        if name == "cancel":
+            self.app.cancel()
+        else:
+            self.app.end(refusal(name))
+
+    def refusal_buttons(self) -> list[Button]:
+        """Return the buttons to decline, to block the server if that is offered, and to cancel."""
+        names = ["decline", *(["block"] if self.request.can_block else []), "cancel"]
+        return [self.choice_button(name) for name in names]
+
+    def choice_button(self, name: str, *, guarded: bool = False) -> Button:
+        """Return the button for a choice that `messages.URL_CHOICES` names."""
+        parameters = {"server": server_name(self.request.server)}
+        if isinstance(self.request, UrlRequest):
+            parameters["domain"] = self.request.target.registrable_domain
+        label = self.catalog.text(_LABELS[name], **parameters)
+        return Button(name, label, _REFUSAL_KEYS.get(name, ""), guarded=guarded)
 
     @property
     def takes_spaces(self) -> bool:
-        """Whether a space is typed, and chooses nothing."""
+        """True if a space is typed into the focused input."""
         return False
 
     def keys(self) -> Sequence[tuple[str, str]]:
-        """The keys that do something here, and what."""
+        """Return the keys that have a meaning here, with their hints."""
         return ()
 
     def is_touched(self) -> bool:
-        """Tell whether anything was typed that leaving would lose."""
+        """Return True if the user entered something."""
         return False
 
     def press(self, key: str, data: str = "") -> None:
-        """Obey a key."""
+        """Handle a key."""
         if key == "cancel":
-            self.stage.cancel()
+            self.app.cancel()
         elif self.confirmation is not None:
-            self._settle(key, data)
+            self._answer(key, data)
         elif key in ("page-up", "page-down"):
             here = self._cursor if self.look is None else self.look
             self.look = min(max(here + (_PAGE if key == "page-down" else -_PAGE), 0), max(self._lines - 1, 0))
@@ -141,72 +200,71 @@ class View(ABC):
             self._escape()
         elif not self.busy:
             self.look = None
-            self._obey(key, data)
-        self.stage.refresh()
+            self._press_or_handle(key, data)
+        self.app.refresh()
 
-    def _obey(self, key: str, data: str) -> None:
+    def _press_or_handle(self, key: str, data: str) -> None:
         for button in self.buttons():
             if button.name == key:
-                if self.ready or not button.guarded:
-                    self.activate(key)
+                self._press_button(button)
                 return
         self.handle_key(key, data)
 
     def press_focused(self) -> None:
-        """Press the button that Enter would press."""
+        """Press the focused button."""
         if self.at is not None:
-            button = self.buttons()[self.at]
-            if self.ready or not button.guarded:
-                self.activate(button.name)
+            self._press_button(self.buttons()[self.at])
+
+    def _press_button(self, button: Button) -> None:
+        if self.ready or not button.guarded:
+            self.activate(button.name)
 
     def _escape(self) -> None:
         if not self.is_touched():
-            self.stage.cancel()
+            self.app.cancel()
         else:
-            self.confirmation = Confirmation(self.words.ask_discard, self.stage.cancel, escape=True)
+            text = self.catalog.text(messages.CANCEL_ANYWAY)
+            self.confirmation = Confirmation(text, self.app.cancel, escape=True)
 
-    def _settle(self, key: str, data: str) -> None:
+    def _answer(self, key: str, data: str) -> None:
         confirmation, self.confirmation = self.confirmation, None
-        yes = key == "char" and data != "" and data in self.words.yes_keys
+        yes = key == "char" and data != "" and data in self.catalog.yes_keys
         if confirmation is not None and (yes or (confirmation.escape and key == "escape")):
             confirmation.on_yes()
 
     def drawn(self) -> bool:
-        """Note that it is on screen now; tell whether it was not before."""
+        """Note that the view is visible.  Return True if it was not visible before."""
         if self._drawn is not None:
             return False
         self._drawn = time.monotonic()
         self.begin()
         return True
 
-    def begin(self) -> None:  # noqa: B027 -- most have nothing to begin
-        """Begin whatever takes the application that shows it."""
+    def begin(self) -> None:  # noqa: B027 -- most views have nothing to start
+        """Start what needs a running application."""
 
     def header(self, width: int) -> list[Line]:
-        """Draw who asks, and for what: always in sight."""
-        return host_text(title_line(self.request, self.words), width)
+        """Return the title, which does not scroll."""
+        return host_text(title_line(self.request, self.catalog), width)
 
     def message(self, width: int) -> Drawing:
-        """Draw what the server says, and what to know about it."""
-        request, words = self.request, self.words
+        """Return the server's message with the details and warnings about the request."""
+        request, catalog = self.request, self.catalog
         lines = server_text(request.message, width) if request.message else []
-        claimed = request.server.claimed_name
-        if claimed and claimed != request.server.name:
-            lines += [*host_text(words.claims, width, "class:hint"), *server_text(claimed, width)]
-        lines += host_text(words.legend, width, "class:hint")
-        for problem in request.diagnostics:
-            if problem.code in _SHOWN_PROBLEMS:
-                message = words.problems.get(problem.code, problem.message)
-                lines += host_text(words.careful.format(message=message), width, "class:warning")
+        for detail in request_details(request, catalog):
+            lines += [*host_text(f"{detail.label}:", width, "class:hint"), *server_text(detail.text, width)]
+        lines += host_text(catalog.text(messages.LEGEND), width, "class:hint")
+        for warning in request_warnings(request, catalog):
+            text = warning.text if warning.is_note else catalog.text(messages.WARNING, message=warning.text)
+            lines += host_text(text, width, "class:hint" if warning.is_note else "class:warning")
         left = self._seconds_left()
         if request.deadline is not None and left is not None and left > _COUNTDOWN:
-            lines += host_text(
-                words.closes_at.format(time=f"{request.deadline.astimezone():%H:%M:%S}"), width, "class:hint"
-            )
+            time_of_day = f"{request.deadline.astimezone():%H:%M:%S}"
+            lines += host_text(catalog.text(messages.EXPIRES_AT, time=time_of_day), width, "class:hint")
         return Drawing([*lines, []])
 
     def content(self, width: int) -> Drawing:
-        """Draw what scrolls, and remember how long it is."""
+        """Return the part that scrolls, with the cursor at the line to show."""
         drawing = self.body(width)
         self._lines = len(drawing.lines)
         self._cursor = drawing.cursor[0] if drawing.cursor else 0
@@ -215,54 +273,31 @@ class View(ABC):
         return drawing
 
     def footer(self, width: int) -> list[Line]:
-        """Draw what can be pressed: always in sight."""
+        """Return the countdown, the question or the buttons, and the keys.  They do not scroll."""
+        text = self.catalog.text
         lines: list[Line] = []
         left = self._seconds_left()
         if left is not None and left <= _COUNTDOWN:
-            lines += host_text(self.words.closes_in.format(seconds=max(int(left), 0)), width, "class:warning")
+            lines += host_text(text(messages.EXPIRES_IN, count=max(int(left), 0)), width, "class:warning")
         if self.confirmation is not None:
             for each in self.confirmation.warnings:
-                lines += host_text(self.words.careful.format(message=each), width, "class:warning")
-            question = self.confirmation.text.format(yes=self.words.yes_keys[0])
-            return [*lines, *host_text(question, width, "class:warning")]
+                lines += host_text(text(messages.WARNING, message=each), width, "class:warning")
+            return [*lines, *host_text(self.confirmation.text, width, "class:warning")]
         if self.busy:
-            lines += host_text(self.words.checking, width, "class:hint")
+            lines += host_text(text(messages.CHECKING), width, "class:hint")
         lines += flow([self._draw(at, button) for at, button in enumerate(self.buttons())], width)
-        keys = [(key, what) for key, what in self.keys() if what]
-        if self.stage.overflows:
-            keys.append(("PgUp/PgDn", self.words.key_scroll))
-        pieces: list[Line] = [[("class:hint", f"{key} {what}")] for key, what in keys]
+        keys = [(key, hint) for key, hint in self.keys() if hint]
+        if self.app.overflows:
+            keys.append(("PgUp/PgDn", text(messages.KEY_SCROLL)))
+        pieces: list[Line] = [[("class:hint", f"{key} {hint}")] for key, hint in keys]
         return [*lines, *flow(pieces, width)]
 
     def _draw(self, at: int, button: Button) -> Line:
         style = "class:pressed" if at == self.at else "class:button"
-        label = button.label if self.ready or not button.guarded else self.words.wait
+        label = button.label if self.ready or not button.guarded else self.catalog.text(messages.WAIT)
         text = f"{button.key} {label}" if button.key else label
         return [("class:focus", ">" if at == self.at else " "), (style, f"[{text}]")]
 
     def _seconds_left(self) -> float | None:
         deadline = self.request.deadline
         return None if deadline is None else (deadline - datetime.now(timezone.utc)).total_seconds()
-
-    @property
-    def name(self) -> str:
-        """What the host calls the server."""
-        return name_of(self.request.server)
-
-
-def flow(pieces: Sequence[Line], width: int) -> list[Line]:
-    """Set pieces one after the other, on as many lines as they take."""
-    lines: list[Line] = []
-    used = 0
-    for piece in pieces:
-        wide = sum(columns(text) for _, text in piece)
-        if lines and used + 2 + wide < width:
-            lines[-1] = [*lines[-1], ("", "  "), *piece]
-            used += 2 + wide
-        elif wide <= width:
-            lines.append(list(piece))
-            used = wide
-        else:
-            lines += [*host_text("".join(text for _, text in piece), width, piece[-1][0])]
-            used = width
-    return lines

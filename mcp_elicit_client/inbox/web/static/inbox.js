@@ -1,5 +1,5 @@
 "use strict";
-// The pages work without this: it shows errors early, counts down, filters long lists, and notices what happens elsewhere.
+// Optional: shows errors early, counts down, filters long lists and notices changes by other clients.
 
 const body = document.body;
 const form = document.querySelector("form[data-form]");
@@ -25,7 +25,7 @@ function showErrors(control, errors) {
   }
 }
 
-// What a browser's own control holds and cannot read is not sent: it must not pass for left out.
+// A browser does not send what it cannot read in its own control.  That must not count as "not provided".
 function unreadable() {
   return [...form.elements].filter((input) => input.validity && input.validity.badInput);
 }
@@ -34,7 +34,7 @@ function showFound() {
   if (!isLeaving) for (const control of touched) showErrors(control, errorsOf(control));
 }
 
-// What is about to be clicked must not move away.
+// Nothing moves while the user presses a button.
 addEventListener("pointerdown", () => { isPressed = true; }, true);
 for (const end of ["pointerup", "pointercancel"]) {
   addEventListener(end, () => setTimeout(() => { isPressed = false; showFound(); }, 200), true);
@@ -42,7 +42,7 @@ for (const end of ["pointerup", "pointercancel"]) {
 
 function errorsOf(control) {
   const bad = unreadable().some((input) => input.id === control);
-  return bad ? ["This cannot be read yet."] : found[control] || [];
+  return bad ? [body.dataset.incomplete] : found[control] || [];
 }
 
 async function check() {
@@ -54,11 +54,11 @@ async function check() {
     found = await reply.json();
     if (!isPressed) showFound();
   } catch {
-    // It is checked again when it is sent.
+    // The values are checked again when they are sent.
   }
 }
 
-// The offset of this computer's zone, there and then, as the zones of the page are called.
+// Return the offset of this computer's time zone at a time, as in the list of time zones.
 function offsetAt(text) {
   const then = new Date(text.includes("T") ? text : `${new Date().toISOString().slice(0, 10)}T${text}`);
   const minutes = -then.getTimezoneOffset();
@@ -69,8 +69,8 @@ function offsetAt(text) {
 function filterOf(list, options, label) {
   const box = document.createElement("input");
   box.type = "search";
-  box.placeholder = "Filter…";
-  box.setAttribute("aria-label", `Filter the options of ${label}`);
+  box.placeholder = list.dataset.filterLabel;
+  box.setAttribute("aria-label", `${list.dataset.filterLabel}: ${label}`);
   box.addEventListener("input", () => {
     const wanted = box.value.toLocaleLowerCase();
     let shown = 0;
@@ -79,15 +79,15 @@ function filterOf(list, options, label) {
       option.hidden = !isChosen && !option.textContent.toLocaleLowerCase().includes(wanted);
       shown += option.hidden ? 0 : 1;
     }
-    told.textContent = `${shown} of ${options.length}`;
+    status.textContent = list.dataset.filter.replace("{shown}", shown);
   });
-  // Enter here looks for options; it does not send the form.
+  // Enter filters the options; it does not send the form.
   box.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
-  const told = document.createElement("p");
-  told.className = "hint";
-  told.setAttribute("role", "status");
+  const status = document.createElement("p");
+  status.className = "hint";
+  status.setAttribute("role", "status");
   if (list.tagName === "SELECT") list.size = Math.min(options.length, 8);
-  list.before(box, told);
+  list.before(box, status);
 }
 
 if (form) {
@@ -118,11 +118,13 @@ if (form) {
   for (const group of document.querySelectorAll("fieldset[data-control]")) {
     const boxes = [...group.querySelectorAll("input[type=checkbox]")];
     if (!boxes.length) continue;
-    const told = document.createElement("p");
-    told.className = "hint";
-    told.setAttribute("role", "status");
-    const count = () => { told.textContent = `${boxes.filter((box) => box.checked).length} chosen`; };
-    group.append(told);
+    const status = document.createElement("p");
+    status.className = "hint";
+    status.setAttribute("role", "status");
+    const count = () => {
+      status.textContent = group.dataset.selected.replace("{count}", boxes.filter((box) => box.checked).length);
+    };
+    group.append(status);
     group.addEventListener("change", count);
     count();
   }
@@ -136,7 +138,7 @@ if (form) {
 const summary = document.getElementById("summary");
 if (summary) summary.focus();
 
-// A second click was not meant for the page that the first one led to.
+// Ignore a second click that was meant for the previous page.
 setTimeout(() => { body.dataset.awake = ""; }, 500);
 for (const each of document.forms) {
   each.addEventListener("submit", (event) => {
@@ -146,7 +148,7 @@ for (const each of document.forms) {
   });
 }
 
-// A page by itself is left by being closed; if it was only loaded again, it is back in time.
+// Closing the page of a single request cancels it, unless the page is loaded again soon.
 if ("alone" in body.dataset && body.dataset.entry) {
   addEventListener("pagehide", () => { if (!isLeaving) navigator.sendBeacon("left"); });
 }
@@ -154,14 +156,10 @@ if ("alone" in body.dataset && body.dataset.entry) {
 if (body.dataset.expires) {
   const end = Date.parse(body.dataset.expires);
   const shown = document.querySelector("[data-countdown]");
-  const time = document.querySelector(".until time");
-  if (time) time.textContent = new Date(end).toLocaleTimeString();
   const count = () => {
     const left = Math.max(0, Math.round((end - Date.now()) / 1000));
-    if (shown) {
-      shown.hidden = false;
-      shown.textContent = `, ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} from now`;
-    }
+    const time = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+    if (shown) shown.textContent = body.dataset.expiresText.replace("{time}", time);
     if (left > 0) setTimeout(count, 1000);
     else if (!isLeaving) setTimeout(() => location.replace(location.href), 1500);
   };
