@@ -201,7 +201,7 @@ def introduce(console: Console, request: Request, catalog: MessageCatalog) -> No
     console.write(quote(request.message, console.width))
     console.write("")
     if isinstance(request, UrlRequest):
-        console.write(f"{catalog.text(messages.FULL_URL)}\n\n{request.target.url}\n")
+        console.write(f"{catalog.text(messages.FULL_URL)}\n\n{request.target.as_sent}\n")
     for warning in request_warnings(request, catalog):
         text = warning.text if warning.is_note else catalog.text(messages.WARNING, message=warning.text)
         say(console, text)
