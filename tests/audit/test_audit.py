@@ -28,7 +28,7 @@ from mcp_elicit_client.audit.writer import LOCK_TIMEOUT
 from mcp_elicit_client.cli.main import main
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.typing import Request
-from tests.support import ROOT, form_params
+from tests.support import ROOT, form_params, read_line
 
 KEY = bytes(range(32))
 SERVER = Server(name="mail", claimed_name="Mail\x1b[2J", transport="stdio", origin="mail-server")
@@ -929,8 +929,7 @@ for _ in range(int(sys.argv[3])):
 def start_together(path: Path, processes: int, *arguments: object) -> None:
     started = [python(WRITER, path, *arguments, stdin=subprocess.PIPE) for _ in range(processes)]
     for each in started:
-        assert each.stdout is not None
-        assert each.stdout.readline() == "ready\n"
+        assert read_line(each) == "ready\n"
     for each in started:
         assert each.stdin is not None
         each.stdin.write("go\n")
@@ -1001,11 +1000,11 @@ for child in children:
 
 def test_verify_may_read_while_others_write(path: Path) -> None:
     python(
-        "log = write(Path(sys.argv[1]), 1, max_bytes=50_000, backup_count=9999)\nprint(flush=True)\nwhile True: ask(log)",
+        "log = write(Path(sys.argv[1]), 1, max_bytes=50_000, backup_count=9999)\n"
+        "print(flush=True)\nwhile True: ask(log)",
         path,
     )
-    assert started[-1].stdout is not None
-    started[-1].stdout.readline()
+    read_line(started[-1])
 
     found = verify(path, KEY)
     while found and found.events < 1_000:
@@ -1043,9 +1042,8 @@ def test_processes_that_are_killed_while_they_write_harm_nothing_that_was_writte
     sequence = 0
     for _ in range(5):
         process = python(code, path)
-        assert process.stdout is not None
         for _ in range(50):
-            sequence = int(process.stdout.readline())
+            sequence = int(read_line(process))
         process.kill()
         finish(process)
 
@@ -1257,8 +1255,7 @@ print(flush=True)
 signal.pause()
 """
     process = python(code, path)
-    assert process.stdout is not None
-    process.stdout.readline()
+    read_line(process)
 
     assert ask(log, reply=YES) == YES
     assert "another process keeps the audit log locked" in caplog.text
@@ -1594,9 +1591,8 @@ def test_the_command_follows_a_log_from_file_to_file(path: Path) -> None:
     code = f"{heed} from mcp_elicit_client.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "audit", "tail", str(path), "--follow", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         for sequence in range(1, 8):
-            assert json.loads(process.stdout.readline())["seq"] == sequence
+            assert json.loads(read_line(process))["seq"] == sequence
             ask(log)
         process.send_signal(signal.SIGINT)
 

@@ -24,7 +24,7 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import ConnectMode
 from mcp_elicit_client.exceptions import CallError, MissingExtraError
 from mcp_elicit_client.handlers.langgraph import NO_ANSWER, InterruptHandler, durable, resume_value
-from tests.support import ROOT
+from tests.support import ROOT, read_line
 from tests.support.inprocess import in_process
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
@@ -188,8 +188,8 @@ async def test_questions_of_one_round_are_asked_one_after_the_other() -> None:
         told = await each.resume(resume_value(second, "cancel"))
 
     assert [each["request"]["batch_position"] for each in (first, second)] == [
-        {"number": 1, "of": 2},
-        {"number": 2, "of": 2},
+        {"number": 1, "total": 2},
+        {"number": 2, "total": 2},
     ]
     assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "cancel"}]}
 
@@ -251,8 +251,8 @@ async def test_what_is_no_answer_is_asked_again(era: ConnectMode, lie: Callable[
 
     assert again["problem"] in (
         NO_ANSWER,
-        "the answer did not fit the form: type",
-        "the answer did not fit the form: required",
+        "the answer does not fit the form: type",
+        "the answer does not fit the form: required",
     )
     assert again["question"] == first["question"]
     assert told == {"got": {"action": "accept", "content": NAME}}
@@ -387,8 +387,7 @@ def test_an_agent_killed_while_it_waits_goes_on_in_another_process(tmp_path: Pat
     asked = []
     for _ in range(2):
         with agent(tmp_path / "agent.db") as process:
-            assert process.stdout is not None
-            asked.append(json.loads(process.stdout.readline()))
+            asked.append(json.loads(read_line(process)))
             process.kill()
     fields = asked[0]["request"]["form"]["fields"]
     content = {field["name"]: field["default"] for field in fields if field["default"] is not None}

@@ -44,7 +44,7 @@ from mcp_elicit_client.handlers.webhook import (
 from mcp_elicit_client.handlers.webhook.delivery import pause_before
 from mcp_elicit_client.inbox import Inbox, InboxError, MemoryStore, SqliteStore
 from mcp_elicit_client.inbox.web import inbox_app
-from tests.support import ROOT, form_params
+from tests.support import ROOT, form_params, read_line
 
 pytestmark = pytest.mark.anyio
 
@@ -937,9 +937,8 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) 
 def example_receiver(*servers: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     command = [sys.executable, str(ROOT / "examples" / "webhook_receiver.py"), SECRET, *servers]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         try:
-            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/elicitation", process
+            yield f"http://127.0.0.1:{read_line(process).strip()}/elicitation", process
         finally:
             process.terminate()
 
@@ -951,8 +950,7 @@ async def test_a_server_asks_and_the_receiver_of_the_examples_answers() -> None:
         command = Command([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog=sys.__stderr__ or sys.stderr)
         async with connect(command, Caller(registry, "restaurant")) as connection:
             result = await connection.call_tool("book_table", {})
-        assert process.stdout is not None
-        asked = process.stdout.readline()
+        asked = read_line(process)
 
     assert '"guests": 2' in result["content"][0]["text"]
     assert asked.startswith("asked: restaurant")

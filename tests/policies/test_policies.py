@@ -45,7 +45,7 @@ from mcp_elicit_client.policies import (
 )
 from mcp_elicit_client.policies.impersonation import skeleton
 from mcp_elicit_client.typing import Request
-from tests.support import ROOT, cases, form_params, skip_or_fail
+from tests.support import ROOT, cases, form_params, read_line, skip_or_fail
 from tests.support.console import ScriptedConsole
 
 pytestmark = pytest.mark.anyio
@@ -167,8 +167,8 @@ async def late_in_a_call() -> Answer:
 
     caller = Caller(for_ever, "mail")
     call = ActiveCall(None, None, CallTimeouts(None, 0.0), 9)
-    caller._questions.calls.add(call)
-    with call.clocks.running():
+    caller._elicitations.calls.add(call)
+    with call.timeouts.running():
         return await caller.handler(request())
 
 
@@ -418,8 +418,7 @@ def redis(folder: Path) -> Iterator[tuple[str, Any]]:
         skip_or_fail("redis-server is not installed; see .ci/run")
     with process:
         try:
-            assert process.stdout is not None
-            while "Ready to accept connections" not in process.stdout.readline():
+            while "Ready to accept connections" not in read_line(process):
                 assert process.poll() is None
             yield f"redis://127.0.0.1:{port}", process
         finally:
