@@ -700,9 +700,9 @@ async def test_an_unreadable_stored_call_is_an_error_and_nothing_is_sent(stores:
 
 
 CORRUPT = {
-    "questions": ("{", "7", "[]", '["x", "y"]', "null"),
+    "request_ids": ("{", "7", "[]", '["x", "y"]', "null"),
     "state": ("", "suspended!", "pending"),
-    "expires": (1e300, "never"),
+    "expires_at": (1e300, "never"),
 }
 
 

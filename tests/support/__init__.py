@@ -166,7 +166,7 @@ def read_line(process: subprocess.Popen[str], seconds: float = 60.0) -> str:
     timer = threading.Timer(seconds, process.kill)
     timer.start()
     try:
-        line = read_line(process)
+        line = process.stdout.readline()
     finally:
         timer.cancel()
     assert line, "the process ended, or printed nothing in time"
