@@ -450,9 +450,12 @@ LIES: dict[str, tuple[Step, str]] = {
     "yes-to-secrets": (replying({**GOOD, "confirmed": "yes"}), "no answer"),
     "content-is-a-text": (replying({"action": "accept", "content": MARK}), "no answer"),
     "content-is-nested": (replying({"action": "accept", "content": {"city": {"a": MARK}}}), "no answer"),
-    "content-missing": (replying({"action": "accept"}), "did not fit the form: required"),
-    "content-too-long": (replying({"action": "accept", "content": {"city": MARK}}), "did not fit the form: max_length"),
-    "content-of-wrong-type": (replying({"action": "accept", "content": {"city": 1}}), "did not fit the form: type"),
+    "content-missing": (replying({"action": "accept"}), "does not fit the form: required"),
+    "content-too-long": (
+        replying({"action": "accept", "content": {"city": MARK}}),
+        "does not fit the form: max_length",
+    ),
+    "content-of-wrong-type": (replying({"action": "accept", "content": {"city": 1}}), "does not fit the form: type"),
     "huge": (flooding, "more than 65536 bytes"),
     "huge-and-signed": (replying(body=b" " * 65_537), "more than 65536 bytes"),
     "bomb": (replying(body=BOMB, headers={"content-encoding": "gzip"}), "compressed"),
@@ -480,7 +483,7 @@ async def test_an_answer_that_does_not_match_a_pattern_is_a_cancel(host: Host) -
 
     answer = await WebhookHandler(endpoint.url, SECRET)(request(PATTERN))
 
-    assert (answer.action, answer.reason) == ("cancel", "the answer did not fit the form: pattern")
+    assert (answer.action, answer.reason) == ("cancel", "the answer does not fit the form: pattern")
 
 
 async def test_a_flood_is_cut_off(host: Host) -> None:
