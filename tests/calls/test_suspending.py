@@ -715,7 +715,10 @@ async def test_a_store_that_was_tampered_with_is_an_error_and_nothing_is_sent(
             with stores.made[0]._database.writing() as connection:
                 connection.execute(f"UPDATE calls SET {column} = ?", (value,))
         else:
-            await stores.made[0]._link().run_command("HSET", f"{{{stores.path}}}:call:{suspended.id}", column, value)
+            from redis.asyncio import Redis
+
+            async with Redis.from_url(stores.redis().url) as client:
+                await client.execute_command("HSET", f"{{{stores.path}}}:call:{suspended.id}", column, value)
 
     async with visitor(seen) as (who, client):
         for column, values in CORRUPT.items():
