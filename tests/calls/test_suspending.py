@@ -717,6 +717,7 @@ async def test_a_store_that_was_tampered_with_is_an_error_and_nothing_is_sent(
         else:
             from redis.asyncio import Redis
 
+            client: Any
             async with Redis.from_url(stores.redis().url) as client:
                 await client.execute_command("HSET", f"{{{stores.path}}}:call:{suspended.id}", column, value)
 

@@ -133,7 +133,7 @@ async def test_without_a_handler_the_server_gets_a_cancel(era: ConnectMode) -> N
     assert got["action"] == "cancel"
 
 
-@pytest.mark.parametrize(("params", "text"), [(NESTED, 'the required field "a"'), (UNSAFE, "does not name its host")])
+@pytest.mark.parametrize(("params", "text"), [(NESTED, 'the required field "a"'), (UNSAFE, "ambiguous host")])
 async def test_what_nobody_could_answer_is_an_error_where_the_protocol_has_a_place_for_it(
     params: dict[str, Any], text: str, era: ConnectMode
 ) -> None:
