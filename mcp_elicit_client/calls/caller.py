@@ -9,13 +9,12 @@ from typing import Any, TypeAlias
 import anyio
 import anyio.lowlevel
 
-from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.methods import CallSpec, unwrap_session
 from mcp_elicit_client.calls.resuming import claim_call, load_call
 from mcp_elicit_client.calls.runner import CallLimits, CallRunner
 from mcp_elicit_client.calls.suspending import CallSuspender, SuspendOptions
-from mcp_elicit_client.calls.timeouts import CallTimeouts
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server
 from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, options_for
 from mcp_elicit_client.exceptions import ResumeError

@@ -461,7 +461,10 @@ LIES: dict[str, tuple[Step, str]] = {
     "bomb": (replying(body=BOMB, headers={"content-encoding": "gzip"}), "compressed"),
     "small-but-compressed": (replying(body=gzip.compress(b"{}"), headers={"content-encoding": "gzip"}), "compressed"),
     **{f"status-{code}": (replying(GOOD, status=code), f"refused the request (status {code})") for code in (201, 206)},
-    **{f"status-{code}": (status(code), f"refused the request (status {code})") for code in (204, 400, 401, 403, 404, 410, 501)},
+    **{
+        f"status-{code}": (status(code), f"refused the request (status {code})")
+        for code in (204, 400, 401, 403, 404, 410, 501)
+    },
     "later-without-inbox": (status(202), "answers later"),
 }
 

@@ -28,12 +28,12 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command
 from mcp_elicit_client.dispatch import options_for
 from mcp_elicit_client.exceptions import CallTimeoutError
-from mcp_elicit_client.hosts.event_loops import run_in_loop
 from mcp_elicit_client.hosts.langchain import on_elicitation
 from mcp_elicit_client.hosts.langchain_mcp import answer_interrupt, is_elicitation
 from mcp_elicit_client.hosts.mcp_agent import elicitation_callback as of_mcp_agent
 from mcp_elicit_client.hosts.session_proxy import wrap_session
 from mcp_elicit_client.hosts.strands import elicitation_callback as of_strands
+from mcp_elicit_client.hosts.strands import run_in_loop
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import elicitation_callback
 from mcp_elicit_client.typing import Handler, Request

@@ -23,8 +23,7 @@ import trio.lowlevel
 from trio.testing import MockClock
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Server, parse_request
-from mcp_elicit_client.calls.active_call import ActiveCall
-from mcp_elicit_client.calls.timeouts import CallTimeouts
+from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.exceptions import MissingExtraError, PermissionsFileError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
