@@ -569,7 +569,7 @@ def test_lines_that_are_cut_off_are_missed_by_those_that_come_next(
     found = verify(path, KEY)
     assert codes(found) == damages
     assert found.events == 8
-    assert "lines 6 to 7 before it, gone" in found.violations[-1].message
+    assert "Missing before this line: lines 6 to 7" in found.violations[-1].message
 
 
 def test_no_byte_can_be_changed(path: Path) -> None:
@@ -615,7 +615,7 @@ def test_whoever_has_the_key_can_rewrite_the_log_but_not_an_anchor_kept_elsewher
     assert verify(path, KEY)
     found = verify(path, KEY, anchor)
     assert codes(found) == [("checkpoint_mismatch", 0)]
-    assert "written anew" in found.violations[0].message
+    assert "rewritten" in found.violations[0].message
 
 
 def test_whoever_puts_back_an_old_copy_of_everything_is_found_out_by_an_anchor_alone(path: Path) -> None:
@@ -752,7 +752,7 @@ def test_a_file_that_others_may_write_is_refused(path: Path, suffix: str, mode: 
     write(path, 1, key=None).close()
     path.with_name(f"{path.name}{suffix}").chmod(mode)
 
-    with pytest.raises(AuditError, match=f"audit.jsonl{suffix}: chmod 600 it"):
+    with pytest.raises(AuditError, match=f"audit.jsonl{suffix}. Run `chmod 600"):
         AuditLog(path)
 
 
@@ -762,7 +762,7 @@ def test_a_key_that_others_may_read_is_refused(path: Path, mode: int) -> None:
     path.with_name(f"{path.name}.key").chmod(mode)
 
     for use in (AuditLog, verify):
-        with pytest.raises(AuditError, match="others may read the key"):
+        with pytest.raises(AuditError, match="Other users can read the key"):
             use(path)
 
 
@@ -783,7 +783,7 @@ def test_what_is_no_file_is_refused(path: Path, suffix: str) -> None:
     file.unlink()
     os.mkfifo(file, 0o600)
 
-    with pytest.raises(AuditError, match="is not a file"):
+    with pytest.raises(AuditError, match="not a regular file"):
         AuditLog(path)
 
 
@@ -804,7 +804,7 @@ def test_what_is_no_key_is_refused(path: Path, data: bytes) -> None:
     file.write_bytes(data)
     file.chmod(0o600)
 
-    with pytest.raises((AuditError, ValueError), match=r"is no key|at least 16 bytes"):
+    with pytest.raises((AuditError, ValueError), match=r"is not a key|at least 16 bytes"):
         AuditLog(path)
 
 
@@ -812,7 +812,7 @@ def test_a_log_whose_key_is_gone_gets_no_new_one(path: Path) -> None:
     write(path, 1, key=None).close()
     path.with_name(f"{path.name}.key").unlink()
 
-    with pytest.raises(AuditError, match="is gone: bring it back"):
+    with pytest.raises(AuditError, match="is missing. Restore the key"):
         AuditLog(path)
 
 
@@ -867,7 +867,7 @@ def test_an_anchor_whose_file_was_deleted_confirms_nothing(path: Path) -> None:
         anchors.append(log.checkpoint())
 
     assert [bool(verify(path, KEY, anchor)) for anchor in anchors] == [False, True, True, True, True]
-    assert "take a later one" in verify(path, KEY, anchors[0]).violations[0].message
+    assert "Use a later one" in verify(path, KEY, anchors[0]).violations[0].message
 
 
 def test_a_file_from_the_middle_is_missed(path: Path) -> None:
@@ -878,7 +878,7 @@ def test_a_file_from_the_middle_is_missed(path: Path) -> None:
 
     assert codes(found) == [("missing", 1)]
     assert found.violations[0].file == "audit.jsonl.2"
-    assert "line 3 " in found.violations[0].message
+    assert "line 3" in found.violations[0].message
 
 
 def test_others_may_put_the_file_aside(path: Path) -> None:
@@ -1162,7 +1162,7 @@ def test_a_log_that_cannot_be_written_stops_no_question_unless_the_host_wants_th
         away()
         ask(log)
         assert len(caplog.records) == 2
-        assert "can be written again; 3 events are lost" in caplog.text
+        assert "can be written again; 3 events were lost" in caplog.text
         away()
         ask(log)
         assert len(caplog.records) == 3
@@ -1258,7 +1258,7 @@ signal.pause()
     read_line(process)
 
     assert ask(log, reply=YES) == YES
-    assert "another process keeps the audit log locked" in caplog.text
+    assert "Another process holds the lock of the audit log" in caplog.text
     assert log._writer.lock_timeout == 0
     process.kill()
     finish(process)
@@ -1291,7 +1291,7 @@ def test_a_log_that_becomes_unsafe_is_not_written(path: Path, caplog: pytest.Log
 
     assert ask(log, reply=YES) == YES
 
-    assert "others may write" in caplog.text
+    assert "Other users can write to" in caplog.text
     assert len(events(path)) == 1
 
 
@@ -1458,7 +1458,7 @@ def test_the_command_verifies_a_log_with_the_key_beside_it(path: Path, run: Any)
     assert run("verify", path, "--checkpoint", anchor)[0] == 0
     assert run("verify", path, "--checkpoint", f"4:{'0' * 64}")[:2] == (
         1,
-        f"""truncated: the anchor knows line 4, gone from the end
+        f"""truncated: The checkpoint includes line 4, missing from the end.
 Verification failed: 1 violation.
 Checkpoint: {anchor}
 """,
@@ -1471,7 +1471,7 @@ def test_the_command_says_which_line_was_changed(path: Path, run: Any, key_file:
 
     status, out, _ = run("verify", path, "--key", key_file)
     assert status == 1
-    assert out.startswith("audit.jsonl, line 1: modified: it is not as it was written\n")
+    assert out.startswith("audit.jsonl, line 1: modified: The line was changed.\n")
 
     status, out, _ = run("verify", path, "--key", key_file, "--json")
     found = json.loads(out)
@@ -1495,8 +1495,8 @@ def test_the_command_says_what_it_cannot_do(path: Path, run: Any, key_file: Path
     for words, message in [
         (["verify", path], f"Cannot read {path}.key: No such file"),
         (["verify", path.parent / "nothing", "--key", key_file], "nothing: No such file"),
-        (["verify", path, "--key", key_file, "--checkpoint", "x"], "an anchor is SEQUENCE:MAC"),
-        (["verify", path, "--key", key_file.with_name("bad")], "others may read the key"),
+        (["verify", path, "--key", key_file, "--checkpoint", "x"], "A checkpoint is SEQUENCE:MAC"),
+        (["verify", path, "--key", key_file.with_name("bad")], "Other users can read the key"),
         (["tail", path.parent / "nothing"], "Cannot read"),
         (["stats", path.parent], "Cannot read"),
         (["tail", path, "-n", "-1"], "invalid"),
