@@ -21,8 +21,8 @@ class HeadlessHandler:
 
     Attributes:
         accept_defaults_from: The names of servers whose default values are
-            accepted.  A form without default values is a question that only a
-            user can answer; it is cancelled.  So is every URL.
+            accepted.  Forms without default values and URLs are cancelled,
+            because only a user can answer them.
     """
 
     accept_defaults_from: Collection[str] = ()

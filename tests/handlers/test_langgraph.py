@@ -169,7 +169,7 @@ async def test_what_is_remembered_is_not_taken_for_another_call() -> None:
 
         each = build(ask.node(call))
         question = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
-        with pytest.raises(CallError, match="something else"):
+        with pytest.raises(CallError, match="another call"):
             await each.ainvoke(Command(resume=resume_value(question, "accept", NAME)), CONFIG)
 
 
