@@ -30,7 +30,7 @@ T = TypeVar("T")
 _logger = logging.getLogger("mcp_elicit_client")
 
 OUTCOME_META_KEY = "mcp-elicit-client/outcome"
-"""The key in a result's ``_meta`` that tells the server who decided, if the host application wants that."""
+"""The key in a result's ``_meta`` for who decided, if `RequestOptions.report_outcome` is set."""
 
 MAX_BATCH = 16
 """The largest number of requests that one ``input_required`` result may hold."""

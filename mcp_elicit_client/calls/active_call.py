@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from mcp_elicit_client.core.request import request_key
 from mcp_elicit_client.dispatch import NormalizedHandler
 from mcp_elicit_client.exceptions import CallTimeoutError
-from mcp_elicit_client.stored_answers import StoredAnswers
+from mcp_elicit_client.stored_answers import StoredAnswers, is_resuming
 from mcp_elicit_client.typing import Answer, Request, UrlRequest
 
 
@@ -116,7 +116,7 @@ class Ask(Protocol):
 
 class CallHistory(BaseModel):
     """
-    Facts about a call that are kept from request to request, and while it is suspended.
+    The history of a call.  It is stored with the call while it is suspended.
 
     Attributes:
         rounds: How often the server returned ``input_required``.
@@ -166,7 +166,7 @@ class ActiveCall:
         """Return how often the user consented to *url*."""
         return self.history.visits.get(url, 0)
 
-    async def ask(self, handler: NormalizedHandler, request: Request, *, is_resuming: bool = False) -> Answer:
+    async def ask(self, handler: NormalizedHandler, request: Request) -> Answer:
         """
         Ask *handler*, unless the request was declined before or there were too many.
 
@@ -174,7 +174,7 @@ class ActiveCall:
         user is not asked again.
         """
         digest = _digest(request)
-        refusal = None if is_resuming else self._refusal(digest)
+        refusal = None if is_resuming() else self._refusal(digest)
         if refusal is not None:
             return refusal
         if isinstance(request, UrlRequest):

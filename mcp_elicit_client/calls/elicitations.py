@@ -105,9 +105,8 @@ class ElicitationDispatcher:
                 # The server asks again, so an earlier completion does not count.
                 self.completions.forget(request.elicitation_id)
             request = self._with_completion(request)
-            with answering_from(answers := None if stored is None else stored(request)):
-                is_resuming = answers is not None and answers.is_resuming
-                return await call.ask(self._handler, request, is_resuming=is_resuming)
+            with answering_from(None if stored is None else stored(request)):
+                return await call.ask(self._handler, request)
 
         dispatcher = SdkDispatcher(NormalizedHandler(ask), self._dispatcher.request_options)
         details = {"tool": call.tool, **details}
@@ -162,10 +161,10 @@ async def wait_for_disconnect(session: Any, *, in_callback: bool = False) -> Non
 
 async def _wait_until_closed(session: Any) -> None:
     disconnected = getattr(session, "disconnected", None)
-    if isinstance(disconnected, anyio.Event):  # a session of ours, with mcp 1.x
+    if isinstance(disconnected, anyio.Event):  # the session class of this package, with mcp 1.x
         await disconnected.wait()
         return
-    # mcp 2.x tells only tasks that wait for a result, and none does while a request is open.
+    # mcp 2.x notifies only tasks that wait for a result.  While a request is open, no task does.
     dispatcher = getattr(session, "_dispatcher", None)
     while not getattr(dispatcher, "_closed", False):  # noqa: ASYNC110 -- there is no event
         await anyio.sleep(_POLL_INTERVAL)

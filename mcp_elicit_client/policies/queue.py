@@ -51,7 +51,7 @@ def answer_timeout(seconds: float = 240) -> Policy:
     Cancel a request that is not answered in time.
 
     The handler is cancelled, so the request disappears from the user
-    interface.  `Request.deadline` tells the handler when.  240 s are less
+    interface.  `Request.deadline` is set for the handler.  240 s are less
     than the limits of the SDK's HTTP transport and of the Python SDK's
     server.
 

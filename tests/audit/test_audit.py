@@ -70,7 +70,7 @@ def answering(reply: Any) -> Any:
 
 
 def ask(log: AuditLog, request: Request = FORM, reply: Any = NO) -> Any:
-    """Ask without an event loop: the log needs none."""
+    """Ask without an event loop, which the log does not need."""
     question: Any = log.policy(answering(reply))(request)
     with pytest.raises(StopIteration) as answered:
         question.send(None)
@@ -265,7 +265,7 @@ SECRETS = [
 
 
 def spellings(text: str) -> Iterator[bytes]:
-    """How *text* might stand in a file."""
+    """Return the ways in which a file might contain *text*."""
     for each in (text, sanitize_text(text), sanitize_text(text, multiline=False), text.casefold()):
         yield each.encode()
         yield json.dumps(each)[1:-1].encode()
@@ -305,7 +305,7 @@ def test_the_log_contains_no_answers_and_messages(path: Path, secret: str) -> No
 
 
 def digests(text: str) -> Iterator[bytes]:
-    """What somebody who guesses *text* could compute without the key."""
+    """Return what can be computed from a guessed *text* without the key."""
     for digest in ("md5", "sha1", "sha256"):
         yield hashlib.new(digest, text.encode()).hexdigest()[:32].encode()
         yield hmac.new(b"", text.encode(), digest).hexdigest()[:32].encode()
@@ -484,7 +484,7 @@ def test_an_error_passes_through_and_its_class_is_logged(path: Path, reply: obje
 
 
 def rewritten(lines: Sequence[bytes]) -> list[bytes]:
-    """Write it all anew, as somebody without the key would."""
+    """Rewrite the log without the key."""
     done: list[bytes] = []
     mac = "0" * 64
     for line in lines:
@@ -1031,7 +1031,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def events_of(path: Path) -> list[dict[str, Any]]:
-    """The events, without what is none."""
+    """Return the events, without malformed lines."""
     return [json.loads(line) for line in path.read_bytes().splitlines() if line.endswith(b"}")]
 
 
@@ -1134,7 +1134,7 @@ def test_a_log_with_backups_only_is_continued_and_reported(path: Path) -> None:
 
 @pytest.fixture
 def away(tmp_path: Path) -> Callable[[], None]:
-    """Take the folder of the log away, or bring it back."""
+    """Move the folder of the log away, or back."""
     folder, elsewhere = tmp_path / "folder", tmp_path / "elsewhere"
     folder.mkdir()
 
@@ -1178,7 +1178,7 @@ def test_with_cancel_a_request_that_cannot_be_logged_is_not_asked(tmp_path: Path
     log = write(path, 1, on_failure="cancel")
     away()
 
-    answer = ask(log, reply=lambda: pytest.fail("somebody was asked"))
+    answer = ask(log, reply=lambda: pytest.fail("the user was asked"))
 
     assert (answer.action, answer.by, answer.policy) == ("cancel", "error", "audit")
     assert answer.reason == "the audit log cannot be written"
@@ -1221,7 +1221,7 @@ def test_opening_the_log_is_retried(tmp_path: Path, on_failure: str, caplog: pyt
 
 @pytest.mark.parametrize(("on_failure", "room"), [("continue", 0), ("continue", 400), ("cancel", 1)])
 def test_events_lost_to_a_full_disk_are_counted(path: Path, on_failure: str, room: int) -> None:
-    """The limit on the size of files leaves half a line, as a full disk does."""
+    """A limit on the size of files leaves half a line, as a full disk does."""
     code = """
 path = Path(sys.argv[1])
 log = write(path, 2, on_failure=sys.argv[2])
@@ -1313,7 +1313,7 @@ def test_fsync_writes_each_line_to_the_disk(path: Path) -> None:
 
 
 class Recorder:
-    """Stands in for what OpenTelemetry hands out, and notes what it is told."""
+    """Replaces the meters and tracers of OpenTelemetry, and records their calls."""
 
     def __init__(self) -> None:
         self.spans: list[dict[str, Any]] = []

@@ -60,7 +60,7 @@ class Graph:
         return await self._go(Command(resume=value))
 
     async def _go(self, what: Any) -> Any:
-        """Return the question that the graph stops at; else what the tool told."""
+        """Return the request that interrupts the graph; otherwise the result of the tool."""
         with anyio.fail_after(10):
             state = await self.graph.ainvoke(what, CONFIG)
         return state["__interrupt__"][0].value if "__interrupt__" in state else state["told"]
@@ -86,7 +86,7 @@ async def graph(
         yield Graph(durable(client) if remember else client, caller, ask)
 
 
-# --- a question, and its answer
+# --- a request and its answer
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -224,7 +224,7 @@ async def test_a_server_serves_the_next_call_after_an_interrupt(era: ConnectMode
         assert (await each.start("form"))["problem"] == ""
 
 
-# --- what is no answer
+# --- invalid answers
 
 LIES: dict[str, Callable[[str], Any]] = {
     "yes": lambda _: "yes",
@@ -296,7 +296,7 @@ async def test_a_block_applies_only_if_the_request_allows_it(can_block: bool) ->
     assert told["told"] is can_block
 
 
-# --- whose question
+# --- the node of a request
 
 
 async def test_a_request_outside_of_a_node_is_cancelled() -> None:
@@ -326,7 +326,7 @@ class Many(TypedDict, total=False):
 
 
 class Meeting:
-    """Where two wait for each other."""
+    """A point at which two tasks wait for each other."""
 
     def __init__(self) -> None:
         self.here = 0
@@ -489,7 +489,7 @@ def test_a_synchronous_graph_is_interrupted_and_resumed(tmp_path: Path) -> None:
     assert json.loads(told["told"]) == {"got": {"action": "accept", "content": NAME}}
 
 
-# --- what is installed
+# --- dependencies
 
 
 def test_without_langgraph_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,7 +76,7 @@ def at_once(_attempt: int) -> float:
 
 
 class Endpoint:
-    """A webhook that does what it is told, one step for each request; the last one again and again."""
+    """A webhook that takes one scripted step for each request, and repeats the last one."""
 
     def __init__(self, url: str, steps: tuple[Step, ...]) -> None:
         self.url = url
@@ -147,7 +147,7 @@ def replying(
     status: int = 200,
     kind: str = "elicitation.answered",
 ) -> Step:
-    """Answer with *data*, signed, but for what is said otherwise."""
+    """Answer with *data*, signed unless the arguments change that."""
 
     async def step(web: WebRequest, _asked: bytes) -> Response:
         asked_id = web.headers["webhook-id"]
@@ -171,13 +171,13 @@ async def unsigned(web: WebRequest, _asked: bytes) -> Response:
 
 
 async def echoing(web: WebRequest, asked: bytes) -> Response:
-    """Send the question back as it came, with our own signature."""
+    """Echo the request with its signature."""
     signed = {name: web.headers[name] for name in ("webhook-id", "webhook-timestamp", "webhook-signature")}
     return Response(asked, 200, {**signed, "content-type": "application/json"})
 
 
 async def holding(web: WebRequest, _asked: bytes) -> Response:
-    """Say nothing until the client leaves."""
+    """Do not respond until the client disconnects."""
     while (await web.receive())["type"] != "http.disconnect":
         pass
     web.state.endpoint.left.set()
@@ -185,7 +185,7 @@ async def holding(web: WebRequest, _asked: bytes) -> Response:
 
 
 async def trickling(_web: WebRequest, _asked: bytes) -> Response:
-    """Begin to answer, and never end."""
+    """Send the response byte by byte without end."""
 
     async def parts() -> AsyncIterator[bytes]:
         yield b'{"type"'
@@ -203,7 +203,7 @@ async def breaking_off(_web: WebRequest, _asked: bytes) -> Response:
 
 
 async def flooding(web: WebRequest, _asked: bytes) -> Response:
-    """Send without end."""
+    """Send large parts without end."""
 
     async def parts() -> AsyncIterator[bytes]:
         try:
@@ -218,7 +218,7 @@ async def flooding(web: WebRequest, _asked: bytes) -> Response:
 
 @contextmanager
 def closing_server() -> Iterator[tuple[str, list[bytes]]]:
-    """Take connections, read what comes, and hang up."""
+    """Accept connections, read, and disconnect."""
     seen: list[bytes] = []
 
     def serve() -> None:
@@ -246,7 +246,7 @@ async def until(event: threading.Event) -> None:
 
 @asynccontextmanager
 async def asked(handler: WebhookHandler, params: Any = FORM, **more: Any) -> AsyncIterator[Any]:
-    """Ask in a task of its own; leave to cancel."""
+    """Ask in a background task, which is cancelled at the end of the block."""
     outcome: list[Answer] = []
     over = anyio.Event()
 
@@ -371,7 +371,7 @@ def test_an_invalid_secret_is_refused_and_not_quoted(secrets: Any) -> None:
         webhook_authenticator("ann", secrets)
 
 
-# --- the question, and its answer
+# --- a request and its answer
 
 
 async def test_the_request_is_signed_and_the_answer_is_returned(host: Host) -> None:
@@ -425,7 +425,7 @@ async def test_undeclared_values_are_omitted(host: Host) -> None:
     assert (await WebhookHandler(endpoint.url, SECRET)(request())).content == {"city": "Bern"}
 
 
-# --- lies
+# --- invalid replies
 
 BOMB = gzip.compress(b" " * 50_000_000)
 
@@ -446,7 +446,7 @@ LIES: dict[str, tuple[Step, str]] = {
     "html": (replying(GOOD, headers={"content-type": "text/html"}), "not JSON"),
     "other-action": (replying({"action": MARK}), "not a valid answer"),
     "no-action": (replying({"content": {"city": "Bern"}}), "not a valid answer"),
-    "action-by-nobody": (replying({**GOOD, "by": "error"}), "not a valid answer"),
+    "action-by-error": (replying({**GOOD, "by": "error"}), "not a valid answer"),
     "yes-to-secrets": (replying({**GOOD, "confirmed": "yes"}), "not a valid answer"),
     "content-is-a-text": (replying({"action": "accept", "content": MARK}), "not a valid answer"),
     "content-is-nested": (replying({"action": "accept", "content": {"city": {"a": MARK}}}), "not a valid answer"),
@@ -517,7 +517,7 @@ async def test_a_redirect_is_not_followed(host: Host, code: int, shared: bool) -
     assert (len(endpoint.seen), elsewhere.seen) == (1, [])
 
 
-# --- once more
+# --- retries
 
 
 async def test_an_overloaded_webhook_gets_the_request_again_with_the_same_id(host: Host) -> None:
@@ -597,7 +597,7 @@ def test_pauses_double_up_to_a_maximum() -> None:
         assert bound / 2 <= shortest[attempt] < longest[attempt] <= bound
 
 
-# --- time
+# --- timeouts
 
 
 @pytest.mark.parametrize("slow", [holding, trickling])
@@ -646,7 +646,7 @@ async def test_a_webhook_that_answered_is_not_notified(host: Host) -> None:
     assert len(endpoint.seen) == 1
 
 
-# --- later
+# --- deferred answers
 
 
 class Inboxed:
@@ -824,7 +824,7 @@ async def test_a_failing_notification_changes_nothing(host: Host) -> None:
     assert [message["type"] for message in endpoint.messages] == ["elicitation.asked", "elicitation.closed"]
 
 
-# --- where to
+# --- the URL
 
 
 @pytest.mark.parametrize(
@@ -886,7 +886,7 @@ async def test_proxies_of_the_environment_are_not_used(host: Host, monkeypatch: 
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
-    """Make a certificate for this machine that nobody vouches for."""
+    """Write a self-signed certificate for this computer."""
     from ipaddress import ip_address
 
     from cryptography import x509
@@ -1035,12 +1035,12 @@ async def test_the_receiver_of_the_examples_decides_once_and_checks_signatures()
                 await client.post(url, content=body, headers=headers)
                 for headers in ({}, sign(body, "q1", OTHER), sign(body, "q1", SECRET, now=time.time() - 400))
             ]
-            nobody = await WebhookHandler(url, SECRET)(request())
+            declined = await WebhookHandler(url, SECRET)(request())
         process.terminate()
         assert process.stdout is not None
         lines = process.stdout.read().splitlines()
 
     assert [reply.json()["data"]["content"] for reply in replies] == [{"city": "Bern"}] * 3
     assert [reply.status_code for reply in refused] == [401] * 3
-    assert (nobody.action, nobody.by) == ("cancel", "policy")
+    assert (declined.action, declined.by) == ("cancel", "policy")
     assert len([line for line in lines if line.startswith("asked:")]) == 2

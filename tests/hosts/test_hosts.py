@@ -97,18 +97,18 @@ def test_the_distributions_of_this_session_are_installed() -> None:
     assert (WANTED or {"mcp"}) <= {matrix.distribution(row) for row in HERE}
 
 
-# --- the measuring itself
+# --- the measurement
 
 
 class Wrong:
-    """A library that is used with a callback that somebody wrote by hand."""
+    """A library that is used with a handwritten callback."""
 
     def __init__(self, callback: Any) -> None:
         self.callback = callback
 
     @asynccontextmanager
     async def connected(self, handler: Handler, servers: Servers) -> AsyncIterator[Call]:
-        answers = elicitation_callback(handler, server="somebody")
+        answers = elicitation_callback(handler, server="other")
 
         async def callback(context: Any, params: Any) -> Any:
             return await self.callback(lambda: answers(context, params))
@@ -198,7 +198,7 @@ def test_the_page_lists_every_library_correctly() -> None:
     assert "**no**" not in page
 
 
-# --- the adapters by themselves
+# --- adapters without their libraries
 
 
 def test_an_adapter_loads_no_library_before_it_is_used() -> None:

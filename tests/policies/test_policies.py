@@ -62,7 +62,7 @@ def request(params: Any = TEXT, server: str = "mail", **details: Any) -> Any:
 
 
 def guarded(policy: Any, handler: Any) -> Any:
-    """What a policy makes of a handler; ours always return an `Answer`."""
+    """A handler wrapped in a policy of this package, which always returns an `Answer`."""
     return policy(handler)
 
 
@@ -85,7 +85,7 @@ class Asked:
         return self.answers[0] if len(self.answers) == 1 else self.answers.pop(0)
 
 
-# --- every path that is not a person's decision
+# --- answers without a decision of a user
 
 
 async def nothing(_request: Request) -> Any:
@@ -362,7 +362,7 @@ def test_an_unknown_permission_is_refused() -> None:
         Permissions().set("block_until_restart", server=None)
 
 
-# --- how often
+# --- rate limits
 
 
 @contextmanager
@@ -536,7 +536,7 @@ async def test_a_flood_leaves_nothing_behind() -> None:
     assert second - first < 100_000
 
 
-# --- turns
+# --- the queue
 
 
 async def test_servers_take_turns_in_the_queue() -> None:
@@ -620,7 +620,7 @@ def test_requests_of_all_event_loops_are_shown_one_at_a_time(backends: tuple[str
     assert (asked, most_open) == (40, 1)
 
 
-# --- quiet
+# --- the cooldown
 
 
 async def test_three_declines_start_a_cooldown_and_five_block() -> None:
@@ -657,7 +657,7 @@ async def test_only_consecutive_declines_of_a_user_count() -> None:
     assert len(asked.requests) == len(answers)
 
 
-# --- patience
+# --- the answer timeout
 
 
 @pytest.mark.parametrize("anyio_backend", [SIMULATED])
@@ -841,7 +841,7 @@ async def test_a_url_request_is_not_checked_for_sensitive_data() -> None:
     assert (await protect_secrets()(answering(Answer.accept(by="user")))(request(URL))).action == "accept"
 
 
-# --- all together
+# --- combinations
 
 
 async def test_the_recommended_policies_need_no_options() -> None:
