@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
@@ -77,6 +78,7 @@ Adapter = Callable[[Handler, dict[str, Any]], Awaitable[Any]]
 
 
 async def ask_fastmcp(handler: Handler, params: dict[str, Any]) -> Any:
+    pytest.importorskip("fastmcp")
     wrapped: Any = fastmcp.elicitation_handler(handler, server="test")
     return await wrapped("m", None, params, CONTEXT)
 
@@ -99,8 +101,6 @@ async def ask_mcp_agent(handler: Handler, params: dict[str, Any]) -> Any:
 
 
 async def ask_strands(handler: Handler, params: dict[str, Any]) -> Any:
-    import asyncio
-
     callback: Any = strands.elicitation_callback(handler, server="test", loop=asyncio.get_running_loop())
     return await callback(CONTEXT, params)
 
