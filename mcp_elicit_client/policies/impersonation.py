@@ -1,4 +1,4 @@
-"""Servers that call themselves like somebody else."""
+"""`flag_impersonation`: servers that report the name of another server, product or role."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RESERVED = (
     *("claude", "anthropic", "chatgpt", "openai", "copilot", "gemini", "cursor", "codex", "assistant"),
     *("windows", "macos", "apple", "google", "microsoft", "github", "linux", "ubuntu", "terminal", "browser"),
 )
-"""Names that no server should claim: of systems, of the applications that host servers, of roles."""
+"""Names that no server should report: of operating systems, host applications and roles."""
 
 _LEET = str.maketrans(
     {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "|": "l", "!": "i", "$": "s"}
@@ -26,11 +26,10 @@ _LEET = str.maketrans(
 
 def skeleton(name: str) -> str:
     """
-    Reduce *name* to what the eye keeps of it.
+    Reduce *name* so that names that look alike become equal.
 
-    Two names with the same skeleton are taken for each other: letters of
-    other alphabets, digits that stand for letters, case, spaces, accents and
-    invisible characters make no difference.
+    Look-alike letters of other alphabets, digits in place of letters, case,
+    spaces, accents and invisible characters make no difference.
 
     Examples:
         >>> skeleton("C 1AUDE") == skeleton("claude")
@@ -44,14 +43,15 @@ def skeleton(name: str) -> str:
 
 def flag_impersonation(*, known_names: Collection[str] = (), reserved: Iterable[str] = RESERVED) -> Policy:
     """
-    Note on the request that the server calls itself like somebody else.
+    Warn the user if the name that a server reports resembles that of another server, product or role.
 
-    The user is asked all the same, under the name that the host gives the
-    server, and told (`Problem` with the code ``impersonation``).
+    The request gets a `Diagnostic` with the code ``impersonation``.  It is
+    shown under the name that the host application gave the server.
 
     Args:
-        known_names: What the host application calls its servers, and itself.
-        reserved: Names that no server should claim.
+        known_names: The names that the host application uses for its servers
+            and for itself.
+        reserved: Names that no server should report.
     """
     others = {skeleton(name): name for name in known_names}
     taken = {skeleton(name) for name in reserved}
@@ -73,13 +73,15 @@ def _imitation(request: Request, others: dict[str, str], taken: set[str]) -> str
         return None
     claim, own = skeleton(claimed), skeleton(request.server.name)
     if claim == own:
-        return None if claimed.casefold() == request.server.name.casefold() or claimed.isascii() else _LOOKS_LIKE_OWN
+        return (
+            None if claimed.casefold() == request.server.name.casefold() or claimed.isascii() else _LOOK_ALIKE_LETTERS
+        )
     if claim in others:
-        return f"The server calls itself like another one of yours, {others[claim]}."
+        return f"The name reported by the server resembles {others[claim]}, another server."
     words = {skeleton(word) for word in claimed.replace("_", " ").replace("-", " ").replace("(", " ").split()}
     if claim in taken or words & taken:
-        return "The server calls itself like something that it is not."
+        return "The name reported by the server resembles a well-known product or role."
     return None
 
 
-_LOOKS_LIKE_OWN = "The server spells its name with letters that only look alike."
+_LOOK_ALIKE_LETTERS = "The name reported by the server uses look-alike letters."

@@ -710,16 +710,17 @@ CORRUPT = {
 async def test_a_store_that_was_tampered_with_is_an_error_and_nothing_is_sent(
     suspend: SuspendOptions, stores: Stores, seen: list[str]
 ) -> None:
-    from redis.asyncio import Redis
 
     async def tamper(column: str, value: Any) -> None:
         if stores.kind == "sqlite":
             with stores.made[0]._database.writing() as connection:
                 connection.execute(f"UPDATE calls SET {column} = ?", (value,))
         else:
-            redis: Any = Redis.from_url(stores.redis().url)
-            async with redis:
-                await redis.hset(f"{{{stores.path}}}:call:{suspended.id}", column, value)
+            from redis.asyncio import Redis
+
+            client: Any
+            async with Redis.from_url(stores.redis().url) as client:
+                await client.execute_command("HSET", f"{{{stores.path}}}:call:{suspended.id}", column, value)
 
     async with visitor(seen) as (who, client):
         for column, values in CORRUPT.items():

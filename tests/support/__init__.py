@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -159,13 +160,25 @@ def _number(field: NumberField) -> int | float:
     return next(each for each in candidates if not validate_value(field, int(each) if field.integer else each))
 
 
+def read_line(process: subprocess.Popen[str], seconds: float = 60.0) -> str:
+    """Read a line of a process.  If none comes in time, the process is killed and the test fails."""
+    assert process.stdout is not None
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        line = process.stdout.readline()
+    finally:
+        timer.cancel()
+    assert line, "the process ended, or printed nothing in time"
+    return line
+
+
 @contextmanager
 def http_server(command: Sequence[str] = ASKER, environment: Mapping[str, str] | None = None) -> Iterator[str]:
     """Start a server of ``tests/servers`` over HTTP; yield its URL."""
     environ = {**os.environ, **(environment or {})}
     with subprocess.Popen([*command, "--http"], cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        port, slash = process.stdout.readline().strip(), "" if supports_multi_round_trip() else "/"
+        port, slash = read_line(process).strip(), "" if supports_multi_round_trip() else "/"
         try:
             yield f"http://127.0.0.1:{port}/mcp{slash}"
         finally:
