@@ -81,7 +81,8 @@ class Completion(Protocol):
 
 
 class _Request(BaseModel):
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+    # `defer_build`: a base class needs no validator, which would slow down the import.
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
 
     server: Server
     message: str
@@ -105,7 +106,7 @@ class _Request(BaseModel):
         return hash((self.server, self.message, self.request_id))
 
 
-class FormRequest(_Request):
+class FormRequest(_Request, defer_build=False):
     """
     A request for a form.
 
@@ -135,7 +136,7 @@ finished, because the server continues as soon as it has the answer.
 """
 
 
-class UrlRequest(_Request):
+class UrlRequest(_Request, defer_build=False):
     """
     A request to open a URL.
 
