@@ -20,7 +20,7 @@ Value: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat | tuple[Stri
 
 
 class _Field(BaseModel):
-    # `defer_build`: a base class needs no validator, which would slow down the import.
+    # `defer_build`: a validator is built at its first use; a base class needs none.  The import is faster without.
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
