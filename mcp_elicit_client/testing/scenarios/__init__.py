@@ -1,9 +1,9 @@
 """
 The scenarios: what a callback must do correctly, and why.
 
-Each group has a data file with names, texts and inputs, and a module with the
-behavior.  A scenario runs the function that ``run`` names in its data, or
-the function of the scenario's own name, with ``arguments``.
+Each group has a data file with names, texts and inputs.  A scenario runs the
+function that ``run`` names in its row, or the function of the scenario's own
+name, with ``arguments``.  The functions are in `forms` and `dangers`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,15 @@ from typing import Any, get_args
 from mcp_elicit_client.testing.fake_server import Delivery
 from mcp_elicit_client.testing.results import Scenario
 
-GROUPS = ("decisions", "values", "validation", "urls", "failures", "hostile_servers")
-"""The data files and modules, in the order in which the scenarios run."""
+GROUPS: Mapping[str, str] = {
+    "decisions": "forms",
+    "values": "forms",
+    "validation": "forms",
+    "urls": "dangers",
+    "failures": "dangers",
+    "hostile_servers": "dangers",
+}
+"""The data files and the module of their functions, in the order in which the scenarios run."""
 
 ALL_DELIVERIES = get_args(Delivery)
 
@@ -47,7 +54,7 @@ def _load_all() -> dict[str, Scenario]:
 
 
 def _load_group(group: str) -> Iterator[Scenario]:
-    functions = importlib.import_module(f"{__name__}.{group}")
+    functions = importlib.import_module(f"{__name__}.{GROUPS[group]}")
     data = load_data(group)
     for row in data["scenarios"]:
         function = getattr(functions, function_name(row))
@@ -72,3 +79,31 @@ def load_data(group: str) -> dict[str, Any]:
 def function_name(row: Mapping[str, Any]) -> str:
     """Return the name of the function that runs the scenario in *row*."""
     return str(row.get("run", row["name"].replace("-", "_")))
+
+
+# --- The requests of the scenarios
+
+HOST = "login.example"
+URL = f"https://{HOST}/authorise?ticket=4711"
+NAME_FIELD: Mapping[str, Any] = {"type": "string", "title": "Your name"}
+
+
+def form_params(*required: str, message: str = "Please fill this in", **properties: Any) -> dict[str, Any]:
+    """Return the params of a form; its properties are passed by keyword."""
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return {"mode": "form", "message": message, "requestedSchema": schema}
+
+
+def url_params(url: str = URL, message: str = "Please sign in") -> dict[str, Any]:
+    """Return the params of a request in URL mode."""
+    return {"mode": "url", "message": message, "url": url, "elicitationId": "4711"}
+
+
+NAME_FORM = form_params("name", name=NAME_FIELD)
+"""A form with one required field, ``name``."""
+
+CONFIRMATION = form_params(message="Delete all 4711 files?")
+"""A form without fields."""
+
+REQUESTS: Mapping[str, Mapping[str, Any]] = {"form": NAME_FORM, "url": url_params(), "confirmation": CONFIRMATION}
+"""Requests by the names that the data files use."""
