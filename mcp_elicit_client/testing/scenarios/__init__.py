@@ -11,12 +11,13 @@ from __future__ import annotations
 import functools
 import importlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, get_args
 
 from mcp_elicit_client.testing.fake_server import Delivery
-from mcp_elicit_client.testing.results import Scenario
+from mcp_elicit_client.testing.scenario_run import ScenarioRun
 
 GROUPS: Mapping[str, str] = {
     "decisions": "forms",
@@ -29,6 +30,35 @@ GROUPS: Mapping[str, str] = {
 """The data files and the module of their functions, in the order in which the scenarios run."""
 
 ALL_DELIVERIES = get_args(Delivery)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """
+    One thing that a callback must do correctly.
+
+    Attributes:
+        name: The stable name.
+        title: The correct behavior, as a sentence.
+        because: The sentence of the specification, or the defect that was
+            found in other clients.
+        source: Where to read about it: protocol version and section, or an
+            issue.
+        group: The topic.
+        run: Runs the scenario.
+        deliveries: The deliveries to which it applies.
+        hang_fails: True if a missing answer is a failure, False if it is
+            inconclusive.
+    """
+
+    name: str
+    title: str
+    because: str
+    source: str
+    group: str
+    run: Callable[[ScenarioRun], Awaitable[None]]
+    deliveries: tuple[Delivery, ...] = ("server-initiated", "multi-round-trip")
+    hang_fails: bool = False
 
 
 class _Scenarios(Mapping[str, Scenario]):

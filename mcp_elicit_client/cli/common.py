@@ -1,10 +1,22 @@
-"""The texts that the commands print, as gettext message IDs.  The help texts are in `parser`."""
+"""What the commands share: their texts, their errors, and the reading of JSON."""
 
 from __future__ import annotations
 
+import json
+import sys
+from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
+from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.messages import Message, format_message
+from mcp_elicit_client.core.text import sanitize_text
+
+_MAX_FIELD_NAME = 80
+_MAX_FILE = 16 * 1024 * 1024
+
+# --- Texts as gettext message IDs.  The help texts are in the package's `__init__`.
 
 # errors
 ERROR = Message("mcp-elicit: {reason}")
@@ -57,3 +69,66 @@ DAMAGE = Message("Lost events: {lost}. Invalid lines: {malformed}.")
 def text(message: Message, **parameters: Any) -> str:
     """Return *message* in English with its *parameters*."""
     return format_message(message, parameters)
+
+
+def describe_diagnostic(diagnostic: Diagnostic) -> str:
+    """Return the message of *diagnostic* with the name of its field."""
+    if diagnostic.field is None:
+        return diagnostic.message
+    return f"{sanitize_text(diagnostic.field, limit=_MAX_FIELD_NAME, multiline=False)}: {diagnostic.message}"
+
+
+# --- Errors
+
+
+class UsageError(Exception):
+    """The command line is wrong, or a file cannot be used.  The exit status is 2."""
+
+
+class CommandFailedError(Exception):
+    """The command failed.  The text is sanitized.  The exit status is 1."""
+
+
+# --- JSON from files and arguments
+
+
+def read_params(name: str) -> object:
+    """
+    Return the params of the request in a file: they alone, or the whole request.
+
+    Args:
+        name: The path; ``-`` for standard input.
+
+    Raises:
+        UsageError: If the file cannot be read or is not JSON.
+    """
+    try:
+        if name == "-":
+            data = sys.stdin.buffer.read(_MAX_FILE + 1)
+        else:
+            with Path(name).open("rb") as file:
+                data = file.read(_MAX_FILE + 1)
+    except OSError as error:
+        raise UsageError(text(CANNOT_READ, path=name, reason=error.strerror)) from None
+    if len(data) > _MAX_FILE:
+        raise UsageError(text(TOO_LARGE, path=name, max=_MAX_FILE))
+    found = parse_json(data, name)
+    if isinstance(found, dict) and "message" not in found and isinstance(found.get("params"), dict):
+        return found["params"]
+    return found
+
+
+def parse_json(data: str | bytes, source: str) -> object:
+    """
+    Return the JSON value in *data*, which comes from *source*.
+
+    Raises:
+        UsageError: If it is not JSON.
+    """
+    try:
+        return from_json(data.decode(json.detect_encoding(data)) if isinstance(data, bytes) else data)
+    except UnicodeDecodeError:
+        reason = text(NOT_UNICODE)
+    except ValueError as error:
+        reason = str(error)
+    raise UsageError(text(NOT_JSON, source=source, reason=reason))
