@@ -14,7 +14,7 @@ from typing import Any
 from mcp_elicit_client.cli.audit import run_stats, run_tail, run_verify
 from mcp_elicit_client.cli.call import run_call, run_demo_command, run_show
 from mcp_elicit_client.cli.check import run_check, run_lint
-from mcp_elicit_client.cli.common import COMMAND_NOT_ACCEPTED, ERROR, CommandFailedError, UsageError, text
+from mcp_elicit_client.cli.common import COMMAND_NOT_ACCEPTED, ERROR, CommandFailedError, UsageError
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import RequestError
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _configure_logging()
     try:
         if options.server_command and options.command != "call":
-            raise UsageError(text(COMMAND_NOT_ACCEPTED))  # noqa: TRY301 -- printed as the other errors
+            raise UsageError(COMMAND_NOT_ACCEPTED)  # noqa: TRY301 -- printed as the other errors
         return int(options.run(options))
     except UsageError as error:
         return _fail(error, _USAGE_ERROR)
@@ -64,7 +64,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _fail(error: Exception, status: int) -> int:
-    print(text(ERROR, reason=error), file=sys.stderr)
+    print(ERROR.format(reason=error), file=sys.stderr)
     return status
 
 

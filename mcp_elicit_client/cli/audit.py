@@ -32,7 +32,6 @@ from mcp_elicit_client.cli.common import (
     VERIFICATION_FAILED,
     VERIFICATION_PASSED,
     UsageError,
-    text,
 )
 from mcp_elicit_client.core.text import sanitize_text
 
@@ -52,7 +51,7 @@ def _readable(log: Path) -> Iterator[None]:
         raise
     except OSError as error:
         path = error.filename or log
-        raise UsageError(text(CANNOT_READ, path=path, reason=error.strerror)) from None
+        raise UsageError(CANNOT_READ.format(path=path, reason=error.strerror)) from None
     except (AuditError, ValueError) as error:
         raise UsageError(str(error)) from None
 
@@ -79,14 +78,15 @@ def _verification_lines(found: Verification) -> Iterator[str]:
         where = f"{sanitize_text(each.file, multiline=False)}, line {each.line}: " if each.line else ""
         yield f"{where}{each.code}: {each.message}"
     if found.more:
-        yield text(MORE_VIOLATIONS, count=found.more)
+        yield MORE_VIOLATIONS.format(count=found.more)
     if found:
-        yield text(VERIFICATION_PASSED, count=found.events)
+        yield VERIFICATION_PASSED[found.events != 1].format(count=found.events)
     else:
-        yield text(VERIFICATION_FAILED, count=len(found.violations) + found.more)
+        count = len(found.violations) + found.more
+        yield VERIFICATION_FAILED[count != 1].format(count=count)
     if not found.events and found.violations:
-        yield text(NO_LINE_MATCHES)
-    yield text(CHECKPOINT, checkpoint=found.last)
+        yield NO_LINE_MATCHES
+    yield CHECKPOINT.format(checkpoint=found.last)
 
 
 # --- tail
@@ -144,9 +144,9 @@ def _event_line(event: _Event) -> str:
         case "question":
             shown = "; ".join(filter(None, _clauses(event)))
         case "recovery":
-            shown = text(LOST_EVENTS, count=_value(event.get("lost")))
+            shown = LOST_EVENTS.format(count=_value(event.get("lost")))
         case _:
-            shown = text(INVALID_LINE)
+            shown = INVALID_LINE
     return f"{start} {shown}".strip()
 
 
@@ -195,10 +195,10 @@ def run_stats(options: argparse.Namespace) -> int:
         return 0
     median = found["median_latency"]
     if median is None:
-        print(text(TOTALS_WITHOUT_LATENCY, count=found["requests"]))
+        print(TOTALS_WITHOUT_LATENCY.format(count=found["requests"]))
     else:
-        print(text(TOTALS, count=found["requests"], latency=f"{median:.3f} s"))
-    print(text(DAMAGE, lost=found["lost"], malformed=found["malformed"]))
+        print(TOTALS.format(count=found["requests"], latency=f"{median:.3f} s"))
+    print(DAMAGE.format(lost=found["lost"], malformed=found["malformed"]))
     for name in _COUNTED:
         print(f"{name}:")
         for value, count in found[name].items():

@@ -33,7 +33,6 @@ from mcp_elicit_client.cli.common import (
     describe_diagnostic,
     parse_json,
     read_params,
-    text,
 )
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.core.text import sanitize_text
@@ -76,10 +75,10 @@ def run_demo_command(options: argparse.Namespace) -> int:
 def run_call(options: argparse.Namespace) -> int:
     """Call a tool, or list the tools and let the user choose; return the exit status."""
     if bool(options.url) == bool(options.server_command):
-        raise UsageError(text(SERVER_MISSING))
+        raise UsageError(SERVER_MISSING)
     arguments = parse_json(options.args, "--args")
     if not isinstance(arguments, dict):
-        raise UsageError(text(NOT_AN_OBJECT, source="--args"))
+        raise UsageError(NOT_AN_OBJECT.format(source="--args"))
     return anyio.run(_connect_and_call, options, arguments)
 
 
@@ -97,7 +96,7 @@ async def _connect_and_call(options: argparse.Namespace, arguments: Mapping[str,
         except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
             if any(isinstance(each, BrokenPipeError) for each in _leaves(error)):
                 raise BrokenPipeError from None
-            hint = f"\n{text(NEEDS_LEGACY)}" if _needs_legacy(error, mode) else ""
+            hint = f"\n{NEEDS_LEGACY}" if _needs_legacy(error, mode) else ""
             raise CommandFailedError(_explain(error, errlog) + hint) from None
 
 
@@ -141,7 +140,7 @@ async def _choose_tools(connection: Connection, *, as_json: bool) -> int:
 
 async def _ask_tool(console: Console) -> str | None:
     try:
-        return (await console.ask(f"\n{text(TOOL_PROMPT)}")).strip()
+        return (await console.ask(f"\n{TOOL_PROMPT}")).strip()
     except (EndOfInputError, InterruptedByUserError):
         return None
 
@@ -152,18 +151,18 @@ def _read_tool_line(line: str, tools: set[str]) -> tuple[str, dict[str, Any], st
     try:
         arguments = from_json(typed or "{}")
     except ValueError:
-        return tool, {}, text(ARGUMENTS_NOT_JSON, example=_EXAMPLE)
+        return tool, {}, ARGUMENTS_NOT_JSON.format(example=_EXAMPLE)
     if tool not in tools:
-        return tool, {}, text(UNKNOWN_TOOL)
+        return tool, {}, UNKNOWN_TOOL
     if not isinstance(arguments, dict):
-        return tool, {}, text(ARGUMENTS_NOT_AN_OBJECT)
+        return tool, {}, ARGUMENTS_NOT_AN_OBJECT
     return tool, arguments, ""
 
 
 def _explain(error: BaseException, errlog: TextIO | None = None) -> str:
     """Return what failed, sanitized, with the last lines of the server's log."""
     causes = list(dict.fromkeys(sanitize_text(_describe(each), limit=_MAX_ERROR) for each in _leaves(error)))
-    lines = [text(SERVER_FAILED, reason="; ".join(causes))]
+    lines = [SERVER_FAILED.format(reason="; ".join(causes))]
     if errlog is not None:
         errlog.seek(0)
         tail = errlog.read()[-_MAX_RESULT:].splitlines()[-_LOG_LINES:]
@@ -189,7 +188,7 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 def _describe(error: BaseException) -> str:
     if isinstance(error, (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)):
-        return text(CONNECTION_CLOSED)
+        return CONNECTION_CLOSED
     if isinstance(error, CallError):
         return str(error)
     code = _code(error)
@@ -211,7 +210,7 @@ def run_show(options: argparse.Namespace) -> int:
 
     async def note_and_ask(request: Request, /) -> Answer | ElicitResult:
         for diagnostic in request.diagnostics:
-            print(text(NOTE, text=describe_diagnostic(diagnostic)), file=sys.stderr)
+            print(NOTE.format(text=describe_diagnostic(diagnostic)), file=sys.stderr)
         return await handler(request)
 
     dispatcher = Dispatcher(note_and_ask, RequestOptions(url_rules=url_rules(options)))
@@ -221,7 +220,7 @@ def run_show(options: argparse.Namespace) -> int:
 
     given = anyio.run(answer)
     if given.by != "user":
-        print(text(ERROR, reason=given.reason), file=sys.stderr)
+        print(ERROR.format(reason=given.reason), file=sys.stderr)
     print(json.dumps(dispatcher.to_wire(given)))
     return 1 if given.by == "error" else 0
 

@@ -22,7 +22,6 @@ from mcp_elicit_client.cli.common import (
     UsageError,
     describe_diagnostic,
     read_params,
-    text,
 )
 from mcp_elicit_client.core.parse import parse_request
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
@@ -40,7 +39,7 @@ def run_check(options: argparse.Namespace) -> int:
     """Run scenarios on a callback and print the report, or list the scenarios; return the exit status."""
     names = _scenario_names(options.only)
     if (options.callback is None) == (not options.list):
-        raise UsageError(text(CALLBACK_MISSING))
+        raise UsageError(CALLBACK_MISSING)
     if options.list:
         _list_scenarios(names)
         return 0
@@ -50,7 +49,7 @@ def run_check(options: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise UsageError(text(CANNOT_WRITE, path=error.filename, reason=error.strerror)) from None
+        raise UsageError(CANNOT_WRITE.format(path=error.filename, reason=error.strerror)) from None
     failing = ("fail", "inconclusive") if options.strict else ("fail",)
     return 1 if any(each.outcome in failing for each in results) else 0
 
@@ -72,7 +71,7 @@ def _run_scenarios(options: argparse.Namespace, names: Sequence[str]) -> list[Sc
     try:
         for result in runner.results():
             results.append(result)
-            _show_progress(text(PROGRESS, done=len(results), count=len(names)))
+            _show_progress(PROGRESS.format(done=len(results), count=len(names)))
     except LoadError as error:
         raise UsageError(sanitize_text(str(error), limit=_MAX_ERROR, multiline=False)) from None
     finally:
@@ -88,7 +87,7 @@ def _scenario_names(selected: Sequence[str]) -> list[str]:
     for name in selected:
         if name not in known:
             shown = sanitize_text(name, limit=_MAX_ERROR, multiline=False)
-            raise UsageError(text(UNKNOWN_SCENARIO, name=shown))
+            raise UsageError(UNKNOWN_SCENARIO.format(name=shown))
     return [each.name for each in SCENARIOS.values() if not selected or {each.name, each.group} & set(selected)]
 
 
@@ -115,7 +114,7 @@ def _report(options: argparse.Namespace, results: Sequence[ScenarioResult]) -> N
     for line in as_text(results, verbose=options.verbose):
         print(line)
     if options.user is None:
-        print(text(USER_SKIPPED))
+        print(USER_SKIPPED)
 
 
 def _show_progress(line: str) -> None:
@@ -144,7 +143,7 @@ def run_lint(options: argparse.Namespace) -> int:
 
 def _lint_lines(versions: Sequence[str], found: Sequence[LintMessage], rejecting: AbstractSet[str]) -> Iterator[str]:
     for version in versions:
-        yield text(NOT_ALLOWED if version in rejecting else ALLOWED, version=version)
+        yield (NOT_ALLOWED if version in rejecting else ALLOWED).format(version=version)
         for each in found:
             if each.protocol_version == version:
                 yield f"  {each.severity}: {each.path or '/'}: {each.message}"
@@ -154,8 +153,8 @@ def _support_lines(params: object) -> Iterator[str]:
     try:
         request = parse_request(params)
     except RequestError as error:
-        yield text(REQUEST_REJECTED, reason=str(error).removesuffix("."))
+        yield REQUEST_REJECTED.format(reason=str(error).removesuffix("."))
         return
-    yield text(REQUEST_SUPPORTED)
+    yield REQUEST_SUPPORTED
     for diagnostic in request.diagnostics:
         yield f"  {diagnostic.code}: {describe_diagnostic(diagnostic)}"
