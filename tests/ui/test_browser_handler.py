@@ -27,7 +27,7 @@ from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.browser import BrowserHandler, handler
-from mcp_elicit_client.handlers.browser import local_server as protocol
+from mcp_elicit_client.handlers.browser import http_server as protocol
 from mcp_elicit_client.handlers.browser import tab as page
 from mcp_elicit_client.handlers.browser.fair_semaphore import FairSemaphore
 from mcp_elicit_client.handlers.browser.local_server import PROCESS

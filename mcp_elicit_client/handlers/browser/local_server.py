@@ -10,11 +10,7 @@ import os
 import socket
 import threading
 from itertools import count
-from typing import TYPE_CHECKING, Any
-
-import uvicorn
-from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from typing import TYPE_CHECKING
 
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
 from mcp_elicit_client.handlers.browser.fair_semaphore import FairSemaphore
@@ -112,7 +108,7 @@ class LocalServer:
     async def _serve(self) -> None:
         try:
             from mcp_elicit_client.handlers.browser.access_control import AccessControl, authenticated_owner
-            from mcp_elicit_client.handlers.browser.local_server import server_of
+            from mcp_elicit_client.handlers.browser.http_server import server_of
             from mcp_elicit_client.inbox.web import inbox_app
 
             door = AccessControl(
@@ -213,35 +209,3 @@ PROCESS = _Process()
 atexit.register(PROCESS.close)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=PROCESS.after_fork)
-
-
-class _QuietProtocol(H11Protocol):
-    """Logs no paths: they are secrets here, and uvicorn's own loggers may be the host's."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.access_log = False
-        self.logger = logging.getLogger("mcp_elicit_client.browser")
-
-
-def server_of(app: ASGIApp, connections: int) -> uvicorn.Server:
-    """
-    Build the server of *app*.
-
-    Args:
-        app: What it serves.
-        connections: How many there may be at a time.
-    """
-    config = uvicorn.Config(
-        app,
-        http=_QuietProtocol,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        proxy_headers=False,
-        server_header=False,
-        date_header=False,
-        limit_concurrency=connections,
-        timeout_graceful_shutdown=1,
-    )
-    return uvicorn.Server(config)
