@@ -1,11 +1,10 @@
 """
-How soon a question is on the screen, and how soon a key is.
+The time until a request is on the screen, and until a key is.
 
-First paint: in a process that has imported ``mcp`` and nothing of ours but
-what a host imports, from the question to the first bytes on a terminal.  The
-same for the first question of questionary and for a Textual application, where
-they are installed.  A key: in a form of 64 fields, from the key to the end of
-its repaint.  The bars are 150 ms and 30 ms.
+First paint: from the request to the first bytes on a terminal, in a process
+that has imported ``mcp`` and what a host imports.  Also for questionary and
+Textual if they are installed.  Key: from a key to the end of its repaint, in a
+form of 64 fields.  The limits are 150 ms and 30 ms.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ asyncio.run(Form().run_async(inline=True))
 
 def first_paint(code: str, sign: bytes) -> float:
     """Run *code* in a terminal of its own; return the seconds from its ``begin`` to *sign* on the screen."""
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40", "MCP_ELICIT_UI": "form"}
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40", "MCP_ELICIT_UI": "interactive"}
     process, master = pty.fork()
     if process == 0:
         os.execve(sys.executable, [sys.executable, "-c", code], environment)  # noqa: S606 -- no shell is wanted
