@@ -1,10 +1,11 @@
 """
-The time until a request is on the screen, and until a key is.
+How soon a question is on the screen, and how soon a key is.
 
-First paint: from the request to the first bytes on a terminal, in a process
-that has imported ``mcp`` and what a host imports.  Also for questionary and
-Textual if they are installed.  Key: from a key to the end of its repaint, in a
-form of 64 fields.  The limits are 150 ms and 30 ms.
+First paint: in a process that has imported ``mcp`` and nothing of ours but
+what a host imports, from the question to the first bytes on a terminal.  The
+same for the first question of questionary and for a Textual application, where
+they are installed.  A key: in a form of 64 fields, from the key to the end of
+its repaint.  The bars are 150 ms and 30 ms.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ asyncio.run(Form().run_async(inline=True))
 
 def first_paint(code: str, sign: bytes) -> float:
     """Run *code* in a terminal of its own; return the seconds from its ``begin`` to *sign* on the screen."""
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40", "MCP_ELICIT_UI": "interactive"}
+    size = {"COLUMNS": "80", "LINES": "40"}
+    environment = {**os.environ, **size, "TERM": "xterm-256color", "MCP_ELICIT_UI": "interactive"}
     process, master = pty.fork()
     if process == 0:
         os.execve(sys.executable, [sys.executable, "-c", code], environment)  # noqa: S606 -- no shell is wanted
@@ -101,15 +103,15 @@ async def keystrokes(count: int) -> list[float]:
     times: list[float] = []
     with create_pipe_input() as keyboard, open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: ASYNC230, PTH123 -- nothing waits
         screen = Vt100_Output(nowhere, lambda: Size(rows=50, columns=120), term="xterm", enable_cpr=False)
-        stage = TerminalApp(inert=0, input=keyboard, output=screen)
-        shown = asyncio.ensure_future(stage.show(FormView(stage, request)))
-        while stage.application is None or not stage.application.render_counter:  # noqa: ASYNC110 -- a benchmark
+        app = TerminalApp(inert=0, input=keyboard, output=screen)
+        shown = asyncio.ensure_future(app.show(FormView(app, request)))
+        while app.application is None or not app.application.render_counter:  # noqa: ASYNC110 -- a benchmark
             await asyncio.sleep(0.001)
         for at in range(count):
-            counter = stage.application.render_counter
+            counter = app.application.render_counter
             begin = time.perf_counter()
             keyboard.send_text("\t" if at % 5 == 0 else "a")
-            while stage.application.render_counter == counter:  # noqa: ASYNC110 -- a benchmark
+            while app.application.render_counter == counter:  # noqa: ASYNC110 -- a benchmark
                 await asyncio.sleep(0)
             times.append(time.perf_counter() - begin)
         shown.cancel()
@@ -122,7 +124,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=9)
     runs = parser.parse_args().runs
-    contestants = [("mcp_elicit_client", "ours", _OURS, b"cancel]")]
+    contestants = [("mcp_elicit_client", "ours", _OURS, b"Cancel]")]
     contestants += [("questionary", "questionary", _QUESTIONARY, b"name"), ("textual", "Textual", _TEXTUAL, b"phone")]
     paints: dict[str, float] = {}
     for module, name, code, sign in contestants:
