@@ -1,4 +1,4 @@
-"""`BrowserHandler` without a browser: its server, threads and files, on both event loops."""
+"""The handler behind the page: one server, its threads and files, on both event loops."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ import pytest
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers import browser
-from mcp_elicit_client.handlers.browser import BrowserHandler, access_control, tab
-from mcp_elicit_client.handlers.browser.local_server import PROCESS, FairSemaphore
+from mcp_elicit_client.handlers.browser import BrowserHandler, handler
+from mcp_elicit_client.handlers.browser import local_server as protocol
+from mcp_elicit_client.handlers.browser import tab as page
+from mcp_elicit_client.handlers.browser.fair_semaphore import FairSemaphore
+from mcp_elicit_client.handlers.browser.local_server import PROCESS
 from tests.support import ROOT, form_params
 
 pytestmark = pytest.mark.anyio
@@ -39,7 +41,7 @@ REQUEST = parse_request(NAME, server="mail")
 
 
 class Visitor:
-    """Takes the place of a browser that opens the file."""
+    """What a browser does with the file that it is to open, without one."""
 
     def __init__(self, *, opens: bool = True) -> None:
         self.files: list[Path] = []
@@ -60,7 +62,7 @@ class Visitor:
 
 @asynccontextmanager
 async def visiting(url: str) -> AsyncIterator[tuple[httpx.AsyncClient, str]]:
-    """Use the token, and provide a client and the path of the request."""
+    """Enter by the token; a client, and the path of the question."""
     origin = f"http://{urlsplit(url).netloc}"
     async with httpx.AsyncClient(base_url=origin, headers={**PAGE, "origin": origin}, trust_env=False) as client:
         entry = await client.get(url)
@@ -78,7 +80,7 @@ async def ask(visitor: Visitor, into: list[Answer], request: Any = REQUEST, **op
     into.append(await BrowserHandler(open_file=visitor.open_file, **options)(request))
 
 
-async def test_a_request_is_answered_and_no_file_or_thread_remains() -> None:
+async def test_a_question_is_answered_and_nothing_is_left() -> None:
     before = set(threading.enumerate())
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
@@ -89,9 +91,9 @@ async def test_a_request_is_answered_and_no_file_or_thread_remains() -> None:
             assert "Who?" in (await client.get(path)).text
             assert (await client.post(path, data={"action": "accept"})).status_code == 422
             done = await client.post(path, data={"action": "accept", "f0": "Ann"})
-            assert "Answer sent" in done.text
-            # The path stops working once the page has its style.
-            with anyio.fail_after(10), contextlib.suppress(httpx.TransportError):  # The server may have ended.
+            assert "Sent" in done.text
+            # The path is dead as soon as the page has its style.
+            with anyio.fail_after(10), contextlib.suppress(httpx.TransportError):  # or the server is gone already
                 while (await client.get(path)).status_code == 200:
                     await anyio.sleep(0.05)
     await serving_has_ended()
@@ -107,7 +109,7 @@ async def test_a_request_is_answered_and_no_file_or_thread_remains() -> None:
     assert not [thread for thread in set(threading.enumerate()) - before if "mcp-elicit" in thread.name]
 
 
-async def test_the_answered_page_has_its_style_and_its_request_is_deleted() -> None:
+async def test_the_answered_page_has_its_style_and_its_question_is_gone_from_memory() -> None:
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
         group.start_soon(ask, visitor, answers)
@@ -119,10 +121,10 @@ async def test_the_answered_page_has_its_style_and_its_request_is_deleted() -> N
             assert "closed" in (await client.get(path)).text
     await serving_has_ended()
     assert serving is not None
-    assert not serving.store._requests
+    assert not serving.store._records
 
 
-async def test_cancellation_withdraws_the_request_and_removes_the_file() -> None:
+async def test_being_cancelled_withdraws_the_question_and_removes_the_file() -> None:
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
         group.start_soon(ask, visitor, answers)
@@ -134,7 +136,7 @@ async def test_cancellation_withdraws_the_request_and_removes_the_file() -> None
     assert answers == []
 
 
-async def test_a_request_expires_at_its_deadline_and_the_page_says_so() -> None:
+async def test_a_deadline_counts_and_its_page_says_so() -> None:
     visitor, answers = Visitor(), list[Answer]()
     request = REQUEST.model_copy(update={"deadline": datetime.now(timezone.utc) + timedelta(seconds=2)})
     async with anyio.create_task_group() as group:
@@ -142,12 +144,12 @@ async def test_a_request_expires_at_its_deadline_and_the_page_says_so() -> None:
         async with visiting(await visitor.url()) as (client, path):
             while not answers:
                 await anyio.sleep(0.02)
-            assert "This request has expired." in (await client.get(path)).text
-            assert "This request has expired." in (await client.post(path, data={"action": "accept", "f0": "Ann"})).text
+            assert "Its time is over." in (await client.get(path)).text
+            assert "Its time is over." in (await client.post(path, data={"action": "accept", "f0": "Ann"})).text
     assert (answers[0].action, answers[0].by) == ("cancel", "timeout")
 
 
-async def test_the_url_is_shown_if_no_browser_can_be_opened(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_address_is_told_where_nothing_can_be_opened(capsys: pytest.CaptureFixture[str]) -> None:
     visitor, answers = Visitor(opens=False), list[Answer]()
     async with anyio.create_task_group() as group:
         group.start_soon(ask, visitor, answers)
@@ -162,21 +164,21 @@ async def test_the_url_is_shown_if_no_browser_can_be_opened(capsys: pytest.Captu
     assert answers[0].action == "cancel"
 
 
-async def test_the_url_is_shown_if_the_browser_does_not_open_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browser, "START_TIMEOUT", 0.05)
-    shown: list[str] = []
+async def test_the_address_is_told_if_what_took_the_file_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handler, "START_TIMEOUT", 0.05)
+    told: list[str] = []
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
-        group.start_soon(lambda: ask(visitor, answers, show_url=shown.append))
+        group.start_soon(lambda: ask(visitor, answers, tell=told.append))
         with anyio.fail_after(10):
-            while not shown:
+            while not told:
                 await anyio.sleep(0.01)
-        assert shown == [await visitor.url()]
+        assert told == [await visitor.url()]
         group.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize("fails", [False, True])
-async def test_a_request_that_cannot_be_shown_is_cancelled(fails: bool) -> None:
+async def test_where_nothing_opens_it_and_nobody_is_told_it_is_a_cancel(fails: bool) -> None:
     async def open_file(_: Path) -> bool:
         if fails:
             raise RuntimeError("no desktop")
@@ -186,12 +188,12 @@ async def test_a_request_that_cannot_be_shown_is_cancelled(fails: bool) -> None:
     assert (answer.action, answer.by) == ("cancel", "unattended")
 
 
-async def test_a_missing_directory_cancels_the_request(tmp_path: Path) -> None:
+async def test_a_folder_that_is_not_there_is_a_cancel(tmp_path: Path) -> None:
     answer = await BrowserHandler(open_file=Visitor().open_file, directory=tmp_path / "nothing")(REQUEST)
     assert (answer.action, answer.by) == ("cancel", "error")
 
 
-async def test_a_failing_server_cancels_the_request_and_the_next_one_has_another_server(
+async def test_a_server_that_fails_is_a_cancel_and_the_next_question_has_another(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     visitor, answers = Visitor(), list[Answer]()
@@ -199,9 +201,9 @@ async def test_a_failing_server_cancels_the_request_and_the_next_one_has_another
     def fail(*_: object) -> None:
         raise RuntimeError("no server today")
 
-    await serving_has_ended()  # the one of another test
+    await serving_has_ended()  # that of another question
     with monkeypatch.context() as patch:
-        patch.setattr(access_control, "make_server", fail)
+        patch.setattr(protocol, "server_of", fail)
         with anyio.fail_after(10):
             await ask(visitor, answers)
     await serving_has_ended()
@@ -216,15 +218,15 @@ async def test_a_failing_server_cancels_the_request_and_the_next_one_has_another
     assert answers[1].action == "decline"
 
 
-async def test_the_file_is_written_to_the_directory_of_the_host(tmp_path: Path) -> None:
+async def test_the_file_is_put_where_the_host_says(tmp_path: Path) -> None:
     visitor = Visitor(opens=False)
     await BrowserHandler(open_file=visitor.open_file, directory=tmp_path, show_url=None)(REQUEST)
     assert visitor.files[0].is_relative_to(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_page_that_is_left_is_closed_unless_it_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tab, "RELOAD_TIMEOUT", 1.0)
+async def test_a_page_that_leaves_is_closed_and_one_that_comes_back_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "GRACE", 1.0)
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
         group.start_soon(ask, visitor, answers)
@@ -240,7 +242,7 @@ async def test_a_page_that_is_left_is_closed_unless_it_comes_back(monkeypatch: p
     assert (answers[0].action, answers[0].by, answers[0].reason) == ("cancel", "user", "the page was closed")
 
 
-async def test_requests_of_several_threads_and_event_loops_share_a_server() -> None:
+async def test_questions_of_several_threads_and_event_loops_share_a_server() -> None:
     visitor, answers = Visitor(), list[Answer]()
     backend = ["asyncio", "trio", "asyncio"]
 
@@ -259,7 +261,7 @@ async def test_requests_of_several_threads_and_event_loops_share_a_server() -> N
     assert sorted(answer.content["name"] for answer in answers if answer.content) == sorted(urls)  # type: ignore[type-var]
 
 
-async def test_the_page_of_one_request_shows_no_other() -> None:
+async def test_the_page_of_one_question_shows_no_other() -> None:
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
         group.start_soon(ask, visitor, answers)
@@ -274,20 +276,20 @@ async def test_the_page_of_one_request_shows_no_other() -> None:
         group.cancel_scope.cancel()
 
 
-async def test_the_semaphore_admits_tasks_in_order_and_lets_them_leave() -> None:
-    semaphore = FairSemaphore(1, 2)
+async def test_who_waits_in_line_is_let_in_in_turn_or_leaves_it() -> None:
+    line = FairSemaphore(1, 2)
     came: list[int] = []
     leave = [anyio.Event() for _ in range(3)]
 
     async def come(number: int) -> None:
-        assert await semaphore.acquire()
+        assert await line.acquire()
         came.append(number)
         await leave[number].wait()
-        semaphore.release()
+        line.release()
 
     async def give_up() -> None:
         with anyio.move_on_after(0.05):
-            await semaphore.acquire()
+            await line.acquire()
 
     async with anyio.create_task_group() as group:
         group.start_soon(come, 0)
@@ -296,16 +298,16 @@ async def test_the_semaphore_admits_tasks_in_order_and_lets_them_leave() -> None
         for number in (1, 2):
             group.start_soon(come, number)
             await anyio.wait_all_tasks_blocked()
-        assert not await semaphore.acquire()
+        assert not await line.acquire()
         for number in range(3):
             assert came == [*range(number + 1)]
             leave[number].set()
             await anyio.wait_all_tasks_blocked()
-    assert await semaphore.acquire()
+    assert await line.acquire()
 
 
-async def test_a_request_that_waits_too_long_for_a_page_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PROCESS, "semaphore", FairSemaphore(0, 1))
+async def test_a_question_whose_turn_comes_too_late_is_a_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PROCESS, "line", FairSemaphore(0, 1))
     visitor = Visitor()
     answers: list[Answer] = []
     async with anyio.create_task_group() as group:
@@ -333,7 +335,7 @@ def visit(path, action="accept"):
         place = origin + "/" + re.findall(r'url=([^"]+)"', client.get(url).text)[0]
         return client.post(place, data={"action": action}).text
 async def opened(path):
-    threading.Thread(target=lambda: print("Answer sent" in visit(path), flush=True)).start()
+    threading.Thread(target=lambda: print("Sent" in visit(path), flush=True)).start()
     return True
 """
 
@@ -358,7 +360,7 @@ def test_a_process_that_ends_right_after_the_answer_still_shows_that_it_was_sent
     assert (sorted(ran.stdout.split()), ran.stderr, ran.returncode) == (["True", "accept"], "", 0)
 
 
-def test_a_process_that_ends_during_a_request_leaves_no_file() -> None:
+def test_a_process_that_ends_while_a_question_is_open_leaves_no_file() -> None:
     code = """
 async def never(path): return True
 async def main():
@@ -372,7 +374,7 @@ anyio.run(BrowserHandler(open_file=fails), request())
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_forked_process_starts_another_server() -> None:
+def test_a_fork_has_a_server_of_its_own_and_leaves_the_parents_alone() -> None:
     code = """
 import os
 async def main():
@@ -386,7 +388,7 @@ async def main():
         group.start_soon(ask)
         while not urls: await anyio.sleep(0.01)
         origin = re.findall(r'url=(http://[^/"]+)', urls[0].read_text())[0]
-        # A fork while a thread imports a module would block the child.
+        # Who forks while a thread imports has lost: that is so with every module.
         assert (await anyio.to_thread.run_sync(lambda: httpx.get(origin, trust_env=False))).status_code == 404
         child = os.fork()
         if child == 0:
@@ -406,18 +408,18 @@ async def main():
 anyio.run(main)
 """
     ran = run(code, PYTHONWARNINGS="ignore")
-    # The child has ended at once, so its page may not have shown the end.
+    # The child has ended at once: whether its page saw that is left open.
     assert {"child accept", "parent decline"} <= set(ran.stdout.splitlines()), ran.stderr
 
 
 @pytest.mark.parametrize("module", ["jinja2", "uvicorn"])
-def test_a_missing_package_is_named_when_the_handler_is_created(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+def test_what_is_not_installed_is_named_when_the_handler_is_made(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[browser\]"):
         BrowserHandler()
 
 
-def test_the_server_writes_nothing_to_the_logs_of_the_host() -> None:
+def test_nothing_is_said_in_the_logs_of_a_host_that_knows_uvicorn() -> None:
     code = """
 import logging
 logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(name)s %(message)s")
@@ -443,7 +445,7 @@ visit(Path(unquote(sys.argv[1].removeprefix("file://"))))
 
 
 @pytest.mark.parametrize("wish", ["option", "environment"])
-def test_the_command_shows_the_request_in_the_browser(tmp_path: Path, wish: str) -> None:
+def test_the_command_asks_in_the_browser(tmp_path: Path, wish: str) -> None:
     program = tmp_path / "browser"
     program.write_text(_BROWSER.format(python=sys.executable, path=sys.path, code=_ASK))
     program.chmod(0o700)
@@ -464,7 +466,7 @@ def test_the_command_shows_the_request_in_the_browser(tmp_path: Path, wish: str)
     assert (ran.stdout, ran.returncode) == ('{"action": "accept", "content": {}}\n', 0), ran.stderr
 
 
-def test_the_command_names_the_missing_extra(
+def test_the_command_names_what_is_not_installed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)

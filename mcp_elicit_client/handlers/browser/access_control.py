@@ -1,46 +1,53 @@
-"""The ASGI side of the local server: access control, and the configuration of uvicorn."""
+"""Who may come in to the pages, and from where."""
 
 from __future__ import annotations
 
 import hmac
-import logging
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import anyio
-import uvicorn
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.exceptions import EntryNotFoundError, InboxError
-from mcp_elicit_client.handlers.browser.tab import BrowserTab, redirect_page
+from mcp_elicit_client.handlers.browser.tab import BrowserTab
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.web.security_middleware import HEADERS
 
 _OWNER = "mcp_elicit_client.owner"
-_DESTINATIONS = frozenset({"document", "empty", "image", "script", "style"})
+_OF_A_PAGE = frozenset({"document", "empty", "image", "script", "style"})
+
+_ENTRY = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0; url={place}">
+<title>A question</title>
+<p><a href="{place}">Go on to the question</a></p>
+</html>
+"""
 
 
 def authenticated_owner(web: Any) -> str | None:
-    """Return the owner of the page that sent a request, as `AccessControl` found it; None without access."""
+    """Tell whose page a request is from, if the `Door` let it in."""
     owner = web.scope.get(_OWNER)
     return owner if isinstance(owner, str) else None
 
 
 class AccessControl:
     """
-    Admits requests with the token of a page, and requests that the page itself sends.
+    Lets in whoever comes with a page's token or from the page itself; to all others there is nothing.
 
-    All other requests get the same 404.
+    Everything is refused with the same 404.
 
     Args:
-        app: The inbox app, which uses `authenticated_owner`.
-        inbox: The inbox.
-        host: The only host and port that requests may name.
-        pages: Returns the current pages.
+        app: The inbox app; it takes owners from `owner_of`.
+        inbox: The questions.
+        host: The only host and port by which it may be reached.
+        pages: The pages that there are just now.
     """
 
     def __init__(self, app: ASGIApp, inbox: Inbox, host: str, pages: Callable[[], Iterable[BrowserTab]]) -> None:
@@ -51,11 +58,11 @@ class AccessControl:
         self._closing = anyio.Event()
 
     def close(self) -> None:
-        """End the event streams."""
+        """End the streams of events."""
         self._closing.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one HTTP request."""
+        """Answer one request."""
         if scope["type"] != "http":
             return
         headers = Headers(scope=scope)
@@ -76,15 +83,15 @@ class AccessControl:
         await (reply or PlainTextResponse("Not found", 404, HEADERS))(scope, receive, send)
 
     def _is_ours(self, method: str, headers: Headers) -> bool:
-        """Return True if a request names this server, and comes from its pages if it may change anything."""
-        if headers.getlist("host") != [self._host] or headers.get("sec-fetch-dest", "document") not in _DESTINATIONS:
+        """Tell whether it came to this very server, from a page of its own if it is to change anything."""
+        if headers.getlist("host") != [self._host] or headers.get("sec-fetch-dest", "document") not in _OF_A_PAGE:
             return False
         if method == "POST":
             return headers.getlist("origin") == [f"http://{self._host}"]
         return method in ("GET", "HEAD")
 
     async def _enter(self, method: str, headers: Headers, token: str) -> Response | None:
-        """Open a page with its token, which works once.  A browser that only prefetches does not use it up."""
+        """Open a page by its token, which is spent; a browser that only looks ahead does not spend it."""
         page = self._named("token", token)
         if (
             page is None
@@ -98,8 +105,9 @@ class AccessControl:
             return None
         page.enter()
         entries = (await self._inbox.list(page.owner)).entries or (await self._inbox.history(page.owner)).entries
-        # Redirect by a page, so that the browser treats the following requests as same-origin.
-        return HTMLResponse(redirect_page(f"{page.key}/{entries[0].id if entries else ''}"), headers=HEADERS)
+        # A page of ours leads on, so that the browser counts what follows as our own.
+        place = f"{page.key}/{entries[0].id if entries else ''}"
+        return HTMLResponse(_ENTRY.format(place=place), headers=HEADERS)
 
     async def _visit(self, page: BrowserTab, rest: str, scope: Scope, receive: Receive, send: Send) -> None:
         is_stream = rest == "events"
@@ -114,7 +122,7 @@ class AccessControl:
             page.finish(is_stream=is_stream)
         try:
             if (await self._inbox.get(page.owner, rest)).state != "pending":
-                page.mark_end_shown()
+                page.tell()
         except (EntryNotFoundError, InboxError):
             pass
 
@@ -124,29 +132,3 @@ class AccessControl:
             if hmac.compare_digest(getattr(page, what).encode(), secret.encode()):
                 found = page
         return found
-
-
-class _QuietProtocol(H11Protocol):
-    """Logs no paths, because they contain secrets, and uvicorn's loggers may belong to the host."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.access_log = False
-        self.logger = logging.getLogger("mcp_elicit_client.browser")
-
-
-def make_server(app: ASGIApp, max_connections: int) -> uvicorn.Server:
-    """Return a server of *app* that accepts *max_connections* connections at a time."""
-    config = uvicorn.Config(
-        app,
-        http=_QuietProtocol,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        proxy_headers=False,
-        server_header=False,
-        date_header=False,
-        limit_concurrency=max_connections,
-        timeout_graceful_shutdown=1,
-    )
-    return uvicorn.Server(config)

@@ -1,4 +1,4 @@
-"""One local server for all pages of a process.  It runs as long as there are pages."""
+"""One server for all pages of a process, as long as there are pages."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import logging
 import os
 import socket
 import threading
-from collections import deque
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mcp_elicit_client._concurrency import Waker
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
+from mcp_elicit_client.handlers.browser.fair_semaphore import FairSemaphore
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
@@ -24,16 +27,16 @@ if TYPE_CHECKING:
 
     from mcp_elicit_client.handlers.browser.access_control import AccessControl
 
-MAX_PAGES = 4
-"""The maximum number of open pages.  Browsers have six connections to a server, and each page keeps one."""
+PLACES = 4
+"""How many pages are open at a time: browsers have six connections to a server, and each page keeps one."""
 
-MAX_QUEUED = 64
-"""The maximum number of requests that wait for a page."""
+LONGEST = 64
+"""How many questions wait for a page."""
 
 _ADDRESS = "127.0.0.1"
-_POLL_INTERVAL = 0.1
-_JOIN_TIMEOUT = 3.0
-_MAX_CONNECTIONS = 200
+_TICK = 0.1
+_JOIN = 3.0
+_CONNECTIONS = 200
 
 _logger = logging.getLogger("mcp_elicit_client")
 _numbers = count(1)
@@ -41,10 +44,10 @@ _numbers = count(1)
 
 class LocalServer:
     """
-    A server in its own thread, which ends after the last page.
+    A server in a thread of its own, which ends when the last page is over.
 
     Raises:
-        OSError: If no port is available.
+        OSError: If no port can be had.
     """
 
     def __init__(self) -> None:
@@ -59,10 +62,10 @@ class LocalServer:
 
     def start(self) -> None:
         """
-        Start the thread.  The socket listens already, so there is no need to wait.
+        Begin to serve; the socket listens already, so that nobody needs to wait for this.
 
         Raises:
-            OSError: If the thread cannot be started.
+            OSError: If no thread can be had.
         """
         try:
             self._thread.start()
@@ -72,35 +75,35 @@ class LocalServer:
 
     @property
     def is_alive(self) -> bool:
-        """True if the thread runs."""
+        """Whether anybody can still be served."""
         return self._thread.is_alive()
 
     def open(self) -> BrowserTab | None:
-        """Return a page for one request; None if the server is about to end."""
+        """Have a page for one question; None if the server is about to end."""
         with self._lock:
             return None if self._is_closing else self.add()
 
     def add(self) -> BrowserTab:
-        """Return a page.  Only for the first one, before the server starts, and with the lock."""
+        """Have the first page, before it begins."""
         page = BrowserTab(f"page {next(_numbers)}", f"http://{self._host}")
         self._pages = [*self._pages, page]
         return page
 
     def close(self) -> None:
-        """End the server, after pages that were just answered have shown that."""
+        """End, but let pages that have just been answered say so."""
         with self._lock:
             self._is_closing = True
-        self._thread.join(_JOIN_TIMEOUT)
+        self._thread.join(_JOIN)
 
     def abandon(self) -> None:
-        """Close the inherited socket in a forked process.  The server and its files belong to the parent."""
+        """Forget it, in the child of a fork, to whose parent it belongs; the parent's files stay."""
         self._socket.close()
 
     def _run(self) -> None:
         try:
             asyncio.run(self._serve())
         except Exception:
-            _logger.exception("The pages could not be served.")
+            _logger.exception("the pages could not be served")
         finally:
             self._socket.close()
             for page in self._pages:
@@ -108,21 +111,18 @@ class LocalServer:
 
     async def _serve(self) -> None:
         try:
-            from mcp_elicit_client.handlers.browser.access_control import (
-                AccessControl,
-                authenticated_owner,
-                make_server,
-            )
+            from mcp_elicit_client.handlers.browser.access_control import AccessControl, authenticated_owner
+            from mcp_elicit_client.handlers.browser.local_server import server_of
             from mcp_elicit_client.inbox.web import inbox_app
 
-            access = AccessControl(
+            door = AccessControl(
                 inbox_app(self.inbox, authenticated_owner, single_request=True),
                 self.inbox,
                 self._host,
                 lambda: self._pages,
             )
-            server = make_server(access, _MAX_CONNECTIONS)
-            watching = asyncio.create_task(self._watch(server, access))
+            server = server_of(door, _CONNECTIONS)
+            watching = asyncio.create_task(self._watch(server, door))
             watching.add_done_callback(lambda _: setattr(server, "should_exit", True))
             await server.serve(sockets=[self._socket])
             await watching
@@ -132,24 +132,24 @@ class LocalServer:
             for page in self._pages:
                 await self._answer(page, "withdraw")
 
-    async def _watch(self, server: uvicorn.Server, access: AccessControl) -> None:
-        """Cancel the requests of closed pages, forget finished pages, and end after the last one."""
+    async def _watch(self, server: uvicorn.Server, door: AccessControl) -> None:
+        """Cancel the questions whose pages were closed, let go of pages that are over, end with the last."""
         while True:
             for page in self._pages:
                 if page.is_closed:
                     page.was_closed = True
                     await self._answer(page, "cancel")
             with self._lock:
-                over = [page for page in self._pages if page.is_finished]
+                over = [page for page in self._pages if page.is_over]
                 self._pages = [page for page in self._pages if page not in over]
                 self._is_closing = self._is_closing or not self._pages
-                is_last = self._is_closing and not any(page.delays_exit for page in self._pages)
+                is_last = self._is_closing and not any(page.is_saying_goodbye for page in self._pages)
             for page in over:
                 self.store.forget(page.owner)
             if is_last or server.should_exit:
                 break
-            await asyncio.sleep(_POLL_INTERVAL)
-        access.close()
+            await asyncio.sleep(_TICK)
+        door.close()
 
     async def _answer(self, page: BrowserTab, how: str) -> None:
         for entry in (await self.inbox.list(page.owner)).entries:
@@ -160,69 +160,17 @@ class LocalServer:
                     await self.inbox.withdraw(page.owner, entry.id)
 
 
-class FairSemaphore:
-    """
-    A semaphore for tasks of any thread and event loop, which wait in the order of their arrival.
-
-    Args:
-        permits: The number of tasks that may hold it at a time.
-        max_waiting: The maximum number of tasks that wait.
-    """
-
-    def __init__(self, permits: int, max_waiting: int) -> None:
-        self._free = permits
-        self._max_waiting = max_waiting
-        self._lock = threading.Lock()
-        self._waiting: deque[Waker] = deque()
-
-    async def acquire(self) -> bool:
-        """Wait, and return True; return False at once if too many tasks wait already."""
-        with self._lock:
-            if self._free:
-                self._free -= 1
-                return True
-            if len(self._waiting) >= self._max_waiting:
-                return False
-            waker = Waker()
-            self._waiting.append(waker)
-        try:
-            await waker.wait()
-        except BaseException:
-            with self._lock:
-                was_admitted = waker not in self._waiting
-                if not was_admitted:
-                    self._waiting.remove(waker)
-            if was_admitted:
-                self.release()
-            raise
-        return True
-
-    def release(self) -> None:
-        """Admit the next task."""
-        while True:
-            with self._lock:
-                if not self._waiting:
-                    self._free += 1
-                    return
-                following = self._waiting.popleft()
-            try:
-                following.wake()
-            except RuntimeError:  # Its event loop has ended.
-                continue
-            return
-
-
 class _Process:
-    """The server of this process, if there are pages, and the semaphore that limits their number."""
+    """What a process has: a server, if there are pages, and a line for them."""
 
     def __init__(self) -> None:
-        self.semaphore: FairSemaphore = FairSemaphore(MAX_PAGES, MAX_QUEUED)
+        self.line: FairSemaphore = FairSemaphore(PLACES, LONGEST)
         self._lock = threading.Lock()
         self._serving: LocalServer | None = None
         self._inherited: list[LocalServer] = []
 
     def open(self) -> tuple[LocalServer, BrowserTab]:
-        """Return a server and a page for one request."""
+        """Have a page, and what serves it."""
         with self._lock:
             page = None if self._serving is None else self._serving.open()
             if self._serving is None or page is None:
@@ -233,7 +181,7 @@ class _Process:
             return self._serving, page
 
     def close(self) -> None:
-        """End the server before the process ends."""
+        """End what is served, before the process does."""
         serving = self._serving
         if serving is not None:
             serving.close()
@@ -241,17 +189,17 @@ class _Process:
     def after_fork(self) -> None:
         serving, self._serving = self._serving, None
         self._lock = threading.Lock()
-        self.semaphore = FairSemaphore(MAX_PAGES, MAX_QUEUED)
+        self.line = FairSemaphore(PLACES, LONGEST)
         if serving is not None:
             serving.abandon()
-            # Keep the reference: finalizers must not touch what the parent's thread uses.
+            # What the parent's thread works with is not to be tidied up here.
             self._inherited.append(serving)
 
 
 def _listen() -> socket.socket:
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows lets other programs use the same port otherwise.
+        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows, where another program could have the same port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         listening.bind((_ADDRESS, 0))
         listening.listen()
@@ -265,3 +213,35 @@ PROCESS = _Process()
 atexit.register(PROCESS.close)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=PROCESS.after_fork)
+
+
+class _QuietProtocol(H11Protocol):
+    """Logs no paths: they are secrets here, and uvicorn's own loggers may be the host's."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.access_log = False
+        self.logger = logging.getLogger("mcp_elicit_client.browser")
+
+
+def server_of(app: ASGIApp, connections: int) -> uvicorn.Server:
+    """
+    Build the server of *app*.
+
+    Args:
+        app: What it serves.
+        connections: How many there may be at a time.
+    """
+    config = uvicorn.Config(
+        app,
+        http=_QuietProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        limit_concurrency=connections,
+        timeout_graceful_shutdown=1,
+    )
+    return uvicorn.Server(config)

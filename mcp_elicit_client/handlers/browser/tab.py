@@ -1,4 +1,4 @@
-"""`BrowserTab`: the page of one request, from its file until it is no longer needed."""
+"""One question's page: what opens it, who looks at it, when it is over."""
 
 from __future__ import annotations
 
@@ -11,22 +11,19 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import ENGLISH
+GRACE = 3.0
+"""How long a page may be away before it counts as closed, in seconds: a reload takes less."""
 
-RELOAD_TIMEOUT = 3.0
-"""Seconds after which a page that was left counts as closed.  A reload takes less time."""
+FAREWELL = 0.5
+"""How long a page that has told its end can still fetch its style, in seconds."""
 
-STYLE_TIMEOUT = 0.5
-"""Seconds for which a page that has shown the end of its request can still fetch its style."""
+GOODBYE = 1.0
+"""How long the end of the process waits for a page to tell the end of its question, in seconds."""
 
-EXIT_TIMEOUT = 1.0
-"""Seconds for which the end of the process waits until a page has shown the end of its request."""
+UNTOLD = 60.0
+"""How long a page that does not know yet of its end is waited for, in seconds."""
 
-UNSEEN_TIMEOUT = 60.0
-"""Seconds for which the server waits until a page has shown the end of its request."""
-
-_TOKEN_BYTES = 32
+_BITS = 32
 
 _REDIRECT = """\
 <!doctype html>
@@ -34,70 +31,64 @@ _REDIRECT = """\
 <meta charset="utf-8">
 <meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0; url={url}">
-<title>{title}</title>
-<p><a href="{url}">{title}</a></p>
+<title>A question</title>
+<p><a href="{url}">Go on to the question</a></p>
 </html>
 """
-
-
-def redirect_page(url: str) -> str:
-    """Return the HTML of a page that redirects to *url*."""
-    return _REDIRECT.format(url=escape(url), title=ENGLISH.text(messages.OPEN_REQUEST))
 
 
 @dataclass(slots=True, eq=False)
 class BrowserTab:
     """
-    The page of one request.
+    The page of one question.
 
-    `token` opens it once.  Afterwards its paths begin with `key`.  Both are
-    256 random bits, and neither can be computed from the other.
+    It is opened by `token`, once; from then on it lives under `key`.  Both
+    are 256 random bits, and neither tells the other.
 
     Attributes:
-        owner: The owner of the request in the inbox.
-        origin: The origin of the server.
-        token: Opens the page, once.
-        key: The beginning of the paths of the page.
-        is_entered: True if the page was opened.
-        was_closed: True if the request was cancelled because the page was
-            closed.
+        owner: Whose question it is, for the inbox.
+        origin: Where the page is served.
+        token: Opens it, once.
+        key: Under what it lives.
+        is_entered: Whether it has been opened.
+        was_closed: Whether closing it was the answer.
     """
 
     owner: str
     origin: str
     clock: Callable[[], float] = time.monotonic
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES), repr=False)
-    key: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES), repr=False)
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(_BITS), repr=False)
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(_BITS), repr=False)
     is_entered: bool = False
     was_closed: bool = False
     _file: Path | None = None
     _streams: int = 0
     _requests: int = 0
     _has_script: bool = False
-    _left_at: float | None = None
-    _ended_at: float | None = None
-    _shown_at: float | None = None
+    _left: float | None = None
+    _ended: float | None = None
+    _told: float | None = None
 
     @property
     def url(self) -> str:
-        """The URL that opens the page: a secret until it was used."""
+        """What opens it; a secret until it was opened."""
         return f"{self.origin}/{self.token}"
 
-    def write(self, directory: Path | None) -> Path:
+    def write(self, folder: Path | None) -> Path:
         """
-        Write a file that redirects to the page and that only this user can read.
+        Write a file that leads to the page, which nobody else can read.
 
         Raises:
             OSError: If it cannot be written.
         """
-        path = Path(tempfile.mkdtemp(prefix="mcp-elicit-", dir=directory)) / "request.html"
+        path = Path(tempfile.mkdtemp(prefix="mcp-elicit-", dir=folder)) / "question.html"
         self._file = path
         path.touch(mode=0o600)
-        path.write_text(redirect_page(self.url), encoding="utf-8")
+        path.write_text(_REDIRECT.format(url=escape(self.url)), encoding="utf-8")
         return path
 
     def enter(self) -> None:
-        """Use up the token and remove the file."""
+        """Be opened: the token is spent, and the file with it."""
         self.is_entered = True
         self.discard()
 
@@ -110,8 +101,8 @@ class BrowserTab:
                 path.parent.rmdir()
 
     def begin(self, *, is_stream: bool) -> None:
-        """Note that an HTTP request of the page begins."""
-        self._left_at = None
+        """A request of the page begins."""
+        self._left = None
         if is_stream:
             self._has_script = True
             self._streams += 1
@@ -119,7 +110,7 @@ class BrowserTab:
             self._requests += 1
 
     def finish(self, *, is_stream: bool) -> None:
-        """Note that an HTTP request of the page has ended.  The end of its event stream means that it was left."""
+        """A request of the page has ended; with its stream of events the page is gone."""
         if is_stream:
             self._streams -= 1
             self.leave()
@@ -127,40 +118,39 @@ class BrowserTab:
             self._requests -= 1
 
     def leave(self) -> None:
-        """Note that the page was closed or is being reloaded."""
+        """The page says that it is closed, or was closed; it may be a reload."""
         self._has_script = True
         if not self._streams:
-            self._left_at = self.clock()
+            self._left = self.clock()
 
     def end(self) -> None:
-        """Note that the request was closed."""
-        self._ended_at = self._ended_at or self.clock()
+        """The question has its answer, or wants none any more."""
+        self._ended = self._ended or self.clock()
         if not self.is_entered:
             self.discard()
 
-    def mark_end_shown(self) -> None:
-        """Note that the page has shown that its request was closed."""
-        self._shown_at = self._shown_at or self.clock()
+    def tell(self) -> None:
+        """Whoever looks at the page has seen that the question is over."""
+        self._told = self._told or self.clock()
 
     @property
     def is_closed(self) -> bool:
-        """True if the user has closed the page while the request was pending."""
-        return self._ended_at is None and self._left_at is not None and self.clock() - self._left_at >= RELOAD_TIMEOUT
+        """Whether the person has closed it, and the question is open."""
+        return self._ended is None and self._left is not None and self.clock() - self._left >= GRACE
 
     @property
-    def delays_exit(self) -> bool:
-        """True if the end of the process has to wait for the page."""
-        return self._ended_at is not None and not self.is_finished and self.clock() - self._ended_at < EXIT_TIMEOUT
+    def is_saying_goodbye(self) -> bool:
+        """Whether the end of the process has to wait for it."""
+        return self._ended is not None and not self.is_over and self.clock() - self._ended < GOODBYE
 
     @property
-    def is_finished(self) -> bool:
-        """True if the page is no longer needed."""
-        if self._ended_at is None or self._requests:
+    def is_over(self) -> bool:
+        """Whether nobody needs it any more."""
+        if self._ended is None or self._requests:
             return False
         if not self.is_entered:
             return True
-        if self._shown_at is not None:
-            return self.clock() - max(self._shown_at, self._ended_at) >= STYLE_TIMEOUT
+        if self._told is not None:
+            return self.clock() - max(self._told, self._ended) >= FAREWELL
         is_gone = self._has_script and not self._streams
-        seconds = self.clock() - max(self._ended_at, self._left_at or 0)
-        return seconds >= (RELOAD_TIMEOUT if is_gone else UNSEEN_TIMEOUT)
+        return self.clock() - max(self._ended, self._left or 0) >= (GRACE if is_gone else UNTOLD)
