@@ -25,7 +25,7 @@ from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry,
 from mcp_elicit_client.audit.files import make_key
 from mcp_elicit_client.audit.verifier import ViolationCode
 from mcp_elicit_client.audit.writer import LOCK_TIMEOUT
-from mcp_elicit_client.cli.main import main
+from mcp_elicit_client.cli import main
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.typing import Request
 from tests.support import ROOT, form_params, read_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -51,18 +51,6 @@ NAMED = {"name": "Ann"}
 URL = "https://login.example.com/start"
 
 
-@pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    server = RedisServer(tmp_path_factory.mktemp("redis"))
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 @pytest.fixture
 def kind() -> str:
     """Most tests use the store in memory; tests about stores use each of them."""
@@ -78,7 +66,7 @@ both_loops = pytest.mark.parametrize(
 
 @pytest.fixture
 async def stores(kind: str, tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> AsyncIterator[Stores]:
-    stores = Stores(kind, tmp_path, clock, lambda: request.getfixturevalue("redis"))
+    stores = Stores(kind, tmp_path, clock, lambda: request.getfixturevalue("redis_server"))
     if kind == "redis":
         stores.redis()
     yield stores

@@ -14,7 +14,7 @@ from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Limits, 
 from mcp_elicit_client.core.validation import patterns
 from mcp_elicit_client.core.validation.patterns import MAX_TEXT, PatternResult, check_pattern
 from mcp_elicit_client.dispatch import Dispatcher
-from tests.support import cases, form_params
+from tests.support import cases, form_params, form_request
 
 ENDLESS = "^(a+)+$"
 VICTIM = "a" * 40 + "!"
@@ -37,9 +37,7 @@ HOSTILE = {
 
 
 def form(properties: dict[str, Any], **limits: Any) -> FormRequest:
-    request = parse_request(form_params({"properties": properties}), limits=Limits(**limits))
-    assert isinstance(request, FormRequest)
-    return request
+    return form_request(form_params({"properties": properties}), limits=Limits(**limits))
 
 
 @pytest.mark.parametrize("case", cases("patterns"))

@@ -12,9 +12,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+import mcp.types
 import pytest
 
-from mcp_elicit_client import BooleanField, ChoiceField, Form, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client import (
+    BooleanField,
+    ChoiceField,
+    Form,
+    FormRequest,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    parse_request,
+)
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 ROOT = Path(__file__).parent.parent.parent
@@ -111,6 +121,19 @@ def corpus(name: str) -> list[dict[str, Any]]:
     if not (folder / name).exists():
         pytest.skip(f"there is no corpus at {folder}")
     return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+
+
+def form_request(params: object, **options: Any) -> FormRequest:
+    """Return the request for a form in *params*."""
+    request = parse_request(params, **options)
+    assert isinstance(request, FormRequest)
+    return request
+
+
+def in_every_shape(wire: dict[str, Any]) -> list[Any]:
+    """Return *wire* as JSON, as a model of the SDK, and as a request."""
+    model = mcp.types.ElicitRequestURLParams if wire.get("mode") == "url" else mcp.types.ElicitRequestFormParams
+    return [wire, model.model_validate(wire), parse_request(wire)]
 
 
 def form_params(schema: object, message: str = "m") -> dict[str, Any]:
