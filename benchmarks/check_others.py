@@ -23,7 +23,7 @@ from pathlib import Path
 
 from mcp_elicit_client.testing import SCENARIOS, ScenarioResult
 from mcp_elicit_client.testing.callback_under_test import CallbackShape
-from mcp_elicit_client.testing.report import count_outcomes
+from mcp_elicit_client.testing.results import count_outcomes
 from mcp_elicit_client.testing.runner import ScenarioRunner
 
 ROOT = Path(__file__).parent.parent

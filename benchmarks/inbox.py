@@ -1,12 +1,11 @@
 """
-What an inbox costs: memory, listing, and the way of an answer from one process to another.
+The cost of an inbox: memory, listing, and the delivery of an answer to another process.
 
-``python -m benchmarks.inbox``.  For each question that waits in a
-`MemoryStore`, the memory beyond its request (with the task that waits); the
-time of a page of 50 among 100 and 10 000; and over a real Redis, if there is
-one to start, how long an answer takes to reach the process that asked, as a
-ratio to a bare round (PUBLISH to a subscriber that publishes back), by turns in
-one run.
+``python -m benchmarks.inbox`` measures the memory of each pending request in a
+`MemoryStore` beyond the request itself, the time for a page of 50 among 100
+and 10 000 entries, and the time until an answer reaches the process that asked
+over Redis, if it is installed.  The latter is a ratio to a bare round trip
+(PUBLISH to a subscriber that publishes back), interleaved in one run.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """
-How soon a question is on its page.
+The time until a request is on its page.
 
-In a process that has imported ``mcp`` and nothing of ours but what a host
-imports, from the question to the first byte of the form, as a program gets it
-that knows the address as soon as it is handed out and follows it as a browser
-does.  Cold: the first question of a process, with all that is imported for it,
-in a process of its own each time.  Warm: the questions after it, each with a
-server of its own.  The bar is 60 ms, cold.
+From the request to the first byte of the form, in a process that has imported
+``mcp`` and what a host imports.  The client follows the URL as a browser does.
+Cold: the first request of a new process, with all imports.  Warm: the requests
+after it, each with a server of its own.  The limit is 60 ms, cold.
 """
 
 from __future__ import annotations

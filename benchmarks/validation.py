@@ -1,14 +1,13 @@
 """
-Parse, fill in defaults, validate: against what others do, in one run.
+The time to parse a request, fill in defaults and validate, compared with other libraries.
 
-The baseline is ``jsonschema.validate`` on the server's schema, as a naive
-client calls it.  ``mcp-use`` and Ajv run in a Node process beside it, where
-they are installed:
+The baseline is ``jsonschema.validate`` on the server's schema.  ``mcp-use`` and
+Ajv run in a Node process if they are installed:
 
     npm install --prefix .npm --no-save --legacy-peer-deps mcp-use@1.34.6 ajv@8 ajv-formats@3
 
-Rounds are interleaved; each figure is the median.  "cold" starts from the
-wire, "warm" validates against a form that was parsed before.
+Rounds are interleaved; each figure is the median.  "cold" starts from JSON,
+"warm" validates against a form that was parsed before.
 """
 
 from __future__ import annotations

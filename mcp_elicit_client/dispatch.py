@@ -8,13 +8,12 @@ adapter.
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Callable, Collection, Coroutine
+from contextvars import ContextVar
 from typing import Any, TypeAlias, TypeVar
 
 from mcp_elicit_client._concurrency import Waker
-from mcp_elicit_client._introspection import find_mentioned
 from mcp_elicit_client.core.answer import Answer, checking_steps
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import parse_request, restrict_request
@@ -32,7 +31,7 @@ T = TypeVar("T")
 _logger = logging.getLogger("mcp_elicit_client")
 
 OUTCOME_META_KEY = "mcp-elicit-client/outcome"
-"""The key in a result's ``_meta`` that tells the server who decided, if the host application wants that."""
+"""The key in a result's ``_meta`` for who decided, if `RequestOptions.report_outcome` is set."""
 
 MAX_BATCH = 16
 """The largest number of requests that one ``input_required`` result may hold."""
@@ -40,18 +39,23 @@ MAX_BATCH = 16
 Ask: TypeAlias = Callable[[Request], Coroutine[Any, Any, Answer]]
 """An async function from a request to an answer."""
 
+_read_with: ContextVar[RequestOptions | None] = ContextVar("read_with", default=None)
+"""The options with which the dispatcher read the request; None for requests from elsewhere."""
+
 
 class NormalizedHandler:
     """
     A handler that always returns an `Answer`.  Made by `normalize_handler` and `apply_policy`.
 
     Attributes:
-        held_options: The options of the registries and `Caller`s inside.
+        held_options: The options of the registry or `Caller` inside, if only
+            policies wrap it; otherwise None.  Those inside of other functions
+            are checked with each request.
     """
 
     __slots__ = ("_ask", "held_options")
 
-    def __init__(self, ask: Ask, held_options: tuple[RequestOptions, ...] = ()) -> None:
+    def __init__(self, ask: Ask, held_options: RequestOptions | None = None) -> None:
         self._ask = ask
         self.held_options = held_options
 
@@ -77,10 +81,15 @@ def enforce_options(options: RequestOptions, ask: Ask) -> Ask:
     Return *ask* so that *options* apply to requests and answers, however the requests were read.
 
     Requests that *options* do not allow, and answers that do not fit what
-    they allow, are cancelled.
+    they allow, are cancelled.  If the dispatcher cannot see *options*,
+    because a function contains the registry, and some of them would have no
+    effect, every request raises ``ValueError``.
     """
 
     async def enforced(request: Request, /) -> Answer:
+        outer = _read_with.get()
+        if outer is not None and outer is not options:
+            outer.check_inner(options)
         try:
             allowed = restrict(options, request)
         except RequestError as error:
@@ -101,9 +110,6 @@ def normalize_handler(handler: Handler, *, is_registered: bool = False) -> Norma
         handler: The handler.
         is_registered: The `stored_answers`, if any, answer in its place.
     """
-    bound_to = getattr(handler, "__self__", None)
-    if isinstance(bound_to, NormalizedHandler) and handler == bound_to.__call__:
-        return bound_to
     if isinstance(handler, NormalizedHandler):
         return handler
 
@@ -116,7 +122,7 @@ def normalize_handler(handler: Handler, *, is_registered: bool = False) -> Norma
         found = settled.diagnostics[len(request.diagnostics) :]
         return answer.model_copy(update={"diagnostics": (*answer.diagnostics, *found)}) if found else answer
 
-    return NormalizedHandler(ask, find_mentioned(handler, _options_of))
+    return NormalizedHandler(ask)
 
 
 async def no_handler(request: Request, /) -> Answer:
@@ -172,13 +178,6 @@ def _answering(handler: Handler) -> Ask:
     return ask
 
 
-def _options_of(value: object) -> tuple[RequestOptions, ...] | None:
-    if issubclass(type(value), NormalizedHandler):
-        return value.held_options  # type: ignore[attr-defined, no-any-return]
-    options = inspect.getattr_static(value, "request_options", None)  # of a `Caller`
-    return (options,) if isinstance(options, RequestOptions) else None
-
-
 def options_for(handler: Handler, request_options: RequestOptions | None) -> RequestOptions:
     """
     Return *request_options*; if that is None, the options of the registry or `Caller` that *handler* contains.
@@ -188,11 +187,9 @@ def options_for(handler: Handler, request_options: RequestOptions | None) -> Req
     """
     held = normalize_handler(handler).held_options
     if request_options is None:
-        if len(held) > 1:
-            raise ValueError("The handler contains registries with different options. Pass `request_options`.")
-        return held[0] if held else DEFAULT_REQUEST_OPTIONS
-    for options in held:
-        request_options.check_inner(options)
+        return held or DEFAULT_REQUEST_OPTIONS
+    if held is not None:
+        request_options.check_inner(held)
     return request_options
 
 
@@ -242,12 +239,15 @@ class Dispatcher:
         except Exception:
             _logger.exception("a request of server %r could not be read", server.name)
             return Answer.cancel(by="error", reason="the request could not be read")
+        token = _read_with.set(self.request_options)
         try:
             answer = await check_answer_async(request, await self.handler(request), self.request_options.limits)
         except Exception:
             # Catch every exception here.  Handler errors must not reach the server or fail the host's call.
             _logger.exception("a request of server %r could not be answered", server.name)
             return Answer.cancel(by="error", reason="the handler failed")
+        finally:
+            _read_with.reset(token)
         if answer.by == "error":
             _logger.warning("no answer for server %r: %s", server.name, answer.reason)
         return answer

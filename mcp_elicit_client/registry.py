@@ -91,9 +91,9 @@ class ElicitationRegistry(NormalizedHandler):
         report_outcome: bool = False,
     ) -> None:
         options = RequestOptions(limits=limits, url_rules=url_rules, report_outcome=report_outcome)
-        select = NormalizedHandler(self._select, (options,))
+        select = NormalizedHandler(self._select, options)
         ask = chain_policies([] if policy is None else [policy], select)
-        super().__init__(enforce_options(options, ask), (options,))
+        super().__init__(enforce_options(options, ask), options)
         self.request_options: RequestOptions = options
         self._handlers: dict[Route, NormalizedHandler] = {}
 
@@ -145,8 +145,8 @@ class ElicitationRegistry(NormalizedHandler):
                 )
             normalized = normalize_handler(handler, is_registered=True)
             try:
-                for options in normalized.held_options:
-                    self.request_options.check_inner(options)
+                if normalized.held_options is not None:
+                    self.request_options.check_inner(normalized.held_options)
             except ValueError as error:
                 raise RegistrationError(str(error)) from None
             self._handlers[route] = normalized

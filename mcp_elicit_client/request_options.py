@@ -61,7 +61,7 @@ class RequestOptions:
         if names:
             raise ValueError(
                 f"The handler contains a registry or Caller that allows more than what contains it "
-                f"({', '.join(names)}). Set the same values in both."
+                f"({', '.join(names)}). Set the same values in both, or pass them as `request_options`."
             )
 
 

@@ -1,4 +1,4 @@
-"""The vocabulary of handlers."""
+"""Types for handlers and policies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 Mode: TypeAlias = Literal["form", "url"]
-"""How a server asks."""
+"""The mode of a request."""
 
 Content: TypeAlias = Mapping[str, Any]
 """The values of an answer, by field name."""
@@ -35,24 +35,23 @@ Content: TypeAlias = Mapping[str, Any]
 
 class Handler(Protocol):
     """
-    Anything that answers a request: an ``async def``, or an object with an async ``__call__``.
+    An async function, or an object with an async ``__call__``, that answers a request.
 
-    A result of the SDK (``ElicitResult``) is taken for an `Answer` too, so
-    that the helpers `accept`, `decline` and `cancel` serve in handlers.
+    It may also return a result of the SDK (``ElicitResult``), as the helpers
+    `accept`, `decline` and `cancel` do.
     """
 
     async def __call__(self, request: Any, /) -> Answer | ElicitResult:
         """
-        Answer *request*, however long the user takes.
+        Answer *request*.  There is no time limit.
 
-        Whatever is returned that is no answer, and whatever is raised, is a
-        cancel: silence is never consent.
+        If this raises or returns an invalid answer, the result is a cancel.
         """
         ...
 
 
 Policy: TypeAlias = Callable[[Handler], Handler]
-"""Takes a handler, returns one that asks it only if a rule allows."""
+"""Takes a handler, and returns one that wraps it and may answer in its place."""
 
 Predicate: TypeAlias = Callable[[Request], bool]
-"""Whether a handler is for a request."""
+"""Returns True if a handler is for a request."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.support.slow import is_slow
+
+if TYPE_CHECKING:
+    from tests.support.inboxes import Clock, RedisServer
 
 settings.register_profile("ci", derandomize=True, max_examples=300, deadline=None)
 settings.register_profile("quick", derandomize=True, max_examples=30, deadline=None, database=None)
@@ -25,6 +29,24 @@ EVENT_LOOPS = ("asyncio", "trio")
 def anyio_backend(request: pytest.FixtureRequest) -> Any:
     """The event loop of one test, as anyio's pytest plugin takes it."""
     return request.param
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """A Redis server for the whole session."""
+    from tests.support.inboxes import RedisServer
+
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A clock that the test sets."""
+    from tests.support.inboxes import Clock
+
+    return Clock()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

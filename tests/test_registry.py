@@ -46,7 +46,7 @@ PLACES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("count", range(1, len(PLACES) + 1))
 @pytest.mark.parametrize("backwards", [False, True])
-async def test_the_most_specific_handler_answers_in_whatever_order_they_came(count: int, backwards: bool) -> None:
+async def test_the_most_specific_handler_answers_in_any_order_of_registration(count: int, backwards: bool) -> None:
     registry = ElicitationRegistry()
     names = list(PLACES)[:count]
     for name in reversed(names) if backwards else names:
@@ -60,7 +60,7 @@ async def test_the_most_specific_handler_answers_in_whatever_order_they_came(cou
 
 
 @pytest.mark.parametrize("place", [{"mode": "url"}, {"server": "other"}, {"when": no}])
-async def test_a_handler_for_something_else_is_not_asked(place: dict[str, Any]) -> None:
+async def test_a_handler_for_another_route_is_not_asked(place: dict[str, Any]) -> None:
     registry = ElicitationRegistry()
     registry.on_elicitation(**place)(saying("wrong"))
 
@@ -78,7 +78,7 @@ async def test_the_predicate_that_was_registered_first_is_asked_first() -> None:
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_a_second_handler_for_the_same_place_is_refused(place: dict[str, Any]) -> None:
+def test_a_second_handler_for_the_same_route_is_refused(place: dict[str, Any]) -> None:
     registry = ElicitationRegistry()
     registry.on_elicitation(**place)(saying("first"))
 
@@ -106,7 +106,7 @@ async def test_a_decorated_handler_can_still_be_called() -> None:
     assert (await registry(URL)).by == "host"
 
 
-async def test_without_a_handler_nobody_was_asked_and_it_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_request_without_a_handler_is_cancelled_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         answer = await ElicitationRegistry()(URL)
 
@@ -114,7 +114,7 @@ async def test_without_a_handler_nobody_was_asked_and_it_is_logged(caplog: pytes
     assert "no handler for a url request of server 'mail'" in caplog.text
 
 
-def test_a_registry_knows_its_modes_and_places() -> None:
+def test_a_registry_lists_its_modes_and_routes() -> None:
     registry = ElicitationRegistry()
     assert (registry.modes, len(registry), list(registry)) == (frozenset(), 0, [])
 
@@ -127,7 +127,7 @@ def test_a_registry_knows_its_modes_and_places() -> None:
     assert repr(registry) == "<ElicitationRegistry with 2 handlers>"
 
 
-async def test_the_limits_of_the_host_hold_for_answers_too() -> None:
+async def test_the_limits_of_the_host_apply_to_answers() -> None:
     async def long(_request: Request) -> Answer:
         return Answer.accept({"a": "x" * 100}, by="user")
 
@@ -138,7 +138,7 @@ async def test_the_limits_of_the_host_hold_for_answers_too() -> None:
         assert (await Dispatcher(long, door).answer(params, server=Server(name="mail"))).action == action
 
 
-async def test_a_predicate_that_fails_cancels() -> None:
+async def test_a_predicate_that_raises_cancels_the_request() -> None:
     registry = ElicitationRegistry()
     registry.on_elicitation(saying("any"))
     registry.on_elicitation(when=lambda request: bool(1 / len(request.message[:0])))(saying("when"))
@@ -148,7 +148,7 @@ async def test_a_predicate_that_fails_cancels() -> None:
     assert (answer.action, answer.by) == ("cancel", "error")
 
 
-async def test_a_registry_is_a_handler_of_another() -> None:
+async def test_a_registry_can_be_registered_in_another() -> None:
     inner, outer = ElicitationRegistry(), ElicitationRegistry()
     inner.on_elicitation(saying("inner"))
     outer.on_elicitation(inner)

@@ -1,7 +1,7 @@
 """
-A log of every question and what became of it, which nobody changes unnoticed.
+A tamper-evident log of every request and its answer.
 
-`AuditLog` is a policy; `verify` finds out whether a log is as it was written.
+`AuditLog` is a policy.  `verify` reports changes of a log.
 """
 
 from mcp_elicit_client.audit.chain import Checkpoint

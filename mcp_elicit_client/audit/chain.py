@@ -1,10 +1,10 @@
 """
-The chain: each line is sealed with the seal of the line before it.
+The format of the log: a chain in which each line authenticates the previous one.
 
-Pure: bytes in, bytes out.  A line is a JSON object whose last member is
-``mac``, the HMAC-SHA256 of the ``mac`` before it and of the line's own bytes
-up to there.  Who has no key can neither change a line, nor take one out, nor
-put one in, without breaking the seal of that line or of the next.
+A line is a JSON object whose last member is ``mac``, the HMAC-SHA256 of the
+previous ``mac`` and of the line's own bytes up to there.  Without the key, no
+line can be changed, removed or inserted unnoticed.  This module does no input
+or output.
 """
 
 from __future__ import annotations
@@ -17,27 +17,28 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json
 
 MIN_KEY = 16
-"""The shortest key, in bytes.  32 random ones are as good as it gets."""
+"""The minimum length of a key, in bytes.  32 random bytes are recommended."""
 
 HEAD_SIZE = 172
-"""How long a head is, in bytes."""
+"""The length of a head, in bytes."""
 
 _FINGERPRINT = 32
-_SEALED = re.compile(rb'(\{.+),"mac":"([0-9a-f]{64})"\}', re.DOTALL)
+_LINE = re.compile(rb'(\{.+),"mac":"([0-9a-f]{64})"\}', re.DOTALL)
 _HEAD = re.compile(rb"([0-9]{20}) ([0-9a-f]{64}) ([0-9]{20}) ([0-9a-f]{64})\n")
-_ANCHOR = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
+_CHECKPOINT = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
 
 class Checkpoint(NamedTuple):
     """
-    A place in the chain; ``str`` writes it as ``SEQUENCE:MAC``.
+    The sequence number and MAC of a line.  ``str`` writes it as ``SEQUENCE:MAC``.
 
-    Whoever keeps one elsewhere can tell later that nothing up to there was
-    cut off or rewritten, not even by somebody with the key.
+    Store one elsewhere.  It proves later that no line up to it was removed or
+    rewritten, not even with the key.
 
     Attributes:
-        sequence: The number of the line, from 1 on; 0 before the first.
-        mac: Its seal, 64 hexadecimal digits.
+        sequence: The number of the line, from 1; 0 for the start of the
+            chain.
+        mac: Its MAC, 64 hexadecimal digits.
     """
 
     sequence: int
@@ -54,23 +55,23 @@ class Checkpoint(NamedTuple):
         Raises:
             ValueError: If *text* is something else.
         """
-        found = _ANCHOR.fullmatch(text)
+        found = _CHECKPOINT.fullmatch(text)
         if found is None:
-            raise ValueError("an anchor is SEQUENCE:MAC, a number and 64 hexadecimal digits")
+            raise ValueError("A checkpoint is SEQUENCE:MAC: a number and 64 hexadecimal digits.")
         return cls(int(found[1]), found[2])
 
 
 BEGINNING = Checkpoint(0, "0" * 64)
-"""Where every chain begins: before the first line."""
+"""The start of every chain, before the first line."""
 
 
 class Head(NamedTuple):
     """
-    The end of the chain as its last writer left it.
+    The end of the chain, as its last writer stored it.
 
     Attributes:
         last: The last line.
-        size: The bytes of the file that it is in.
+        size: The size of the file with that line, in bytes.
     """
 
     last: Checkpoint
@@ -80,12 +81,12 @@ class Head(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Line:
     """
-    One line, read but not yet believed.
+    One line, not verified yet.
 
     Attributes:
-        body: The bytes that its seal is for.
-        mac: Its seal.
-        event: What it says.
+        body: The bytes that its MAC authenticates.
+        mac: Its MAC.
+        event: Its JSON object.
     """
 
     body: bytes
@@ -94,75 +95,75 @@ class Line:
 
     @property
     def sequence(self) -> int:
-        """Its number in the chain."""
+        """The number of the line in the chain."""
         return int(self.event["seq"])
 
     @property
-    def before(self) -> str | None:
-        """The seal that it says to follow, where that is not the line above it in the file."""
-        before = self.event.get("prev")
-        return before if isinstance(before, str) else None
+    def previous(self) -> str | None:
+        """The MAC of the previous line, if that is not the line above in the file."""
+        previous = self.event.get("prev")
+        return previous if isinstance(previous, str) else None
 
 
 class Keys:
     """
-    What seals, made from one key: each use has a key of its own.
+    The keys for each use, derived from one key.
 
     Args:
         key: The key, at least 16 bytes.
 
     Raises:
-        ValueError: If *key* is shorter.
+        ValueError: If *key* is too short.
     """
 
     def __init__(self, key: bytes) -> None:
         if len(key) < MIN_KEY:
-            raise ValueError(f"the key of an audit log has at least {MIN_KEY} bytes, not {len(key)}")
-        self._chain = _use(key, b"mcp-elicit audit: chain")
-        self._head = _use(key, b"mcp-elicit audit: head")
-        self._fingerprint = _use(key, b"mcp-elicit audit: fingerprint")
+            raise ValueError(f"The key of an audit log must have at least {MIN_KEY} bytes, not {len(key)}.")
+        self._chain = _derive(key, b"mcp-elicit audit: chain")
+        self._head = _derive(key, b"mcp-elicit audit: head")
+        self._fingerprint = _derive(key, b"mcp-elicit audit: fingerprint")
 
-    def seal(self, before: str, body: bytes) -> str:
-        """Return the seal of *body* after the line that is sealed with *before*."""
-        seal = self._chain.copy()
-        seal.update(before.encode() + body)
-        return seal.hexdigest()
+    def mac(self, previous: str, body: bytes) -> str:
+        """Return the MAC of *body* after the line with the MAC *previous*."""
+        mac = self._chain.copy()
+        mac.update(previous.encode() + body)
+        return mac.hexdigest()
 
-    def fits(self, line: Line, before: str) -> bool:
-        """Tell whether *line* was sealed with this key, after the line that is sealed with *before*."""
-        return hmac.compare_digest(self.seal(before, line.body).encode(), line.mac.encode())
+    def authenticates(self, line: Line, previous: str) -> bool:
+        """Return True if *line* was written with this key, after the line with the MAC *previous*."""
+        return hmac.compare_digest(self.mac(previous, line.body).encode(), line.mac.encode())
 
     def fingerprint(self, text: bytes) -> str:
-        """Name *text* so that equal texts have equal names, and nobody without the key finds out which: 32 digits."""
+        """Return 32 digits that are equal for equal texts, and reveal nothing without the key."""
         fingerprint = self._fingerprint.copy()
         fingerprint.update(text)
         return fingerprint.hexdigest()[:_FINGERPRINT]
 
     def write_head(self, head: Head) -> bytes:
-        """Return *head* as a line of `HEAD_SIZE` bytes, sealed."""
+        """Return *head* as a line of `HEAD_SIZE` bytes, with its MAC."""
         text = f"{head.last.sequence:020d} {head.last.mac} {head.size:020d}".encode()
-        return b"%s %s\n" % (text, self._seal_of_head(text))
+        return b"%s %s\n" % (text, self._head_mac(text))
 
     def read_head(self, data: bytes) -> Head | None:
-        """Read a head; None if it was not sealed with this key."""
+        """Read a head; None if it was not written with this key."""
         found = _HEAD.fullmatch(data)
-        if found is None or not hmac.compare_digest(self._seal_of_head(data.rpartition(b" ")[0]), found[4]):
+        if found is None or not hmac.compare_digest(self._head_mac(data.rpartition(b" ")[0]), found[4]):
             return None
         return Head(Checkpoint(int(found[1]), found[2].decode()), int(found[3]))
 
-    def _seal_of_head(self, text: bytes) -> bytes:
-        seal = self._head.copy()
-        seal.update(text)
-        return seal.hexdigest().encode()
+    def _head_mac(self, text: bytes) -> bytes:
+        mac = self._head.copy()
+        mac.update(text)
+        return mac.hexdigest().encode()
 
 
-def _use(key: bytes, what_for: bytes) -> hmac.HMAC:
-    return hmac.new(hmac.digest(key, what_for, "sha256"), digestmod="sha256")
+def _derive(key: bytes, use: bytes) -> hmac.HMAC:
+    return hmac.new(hmac.digest(key, use, "sha256"), digestmod="sha256")
 
 
 def read_line(data: bytes) -> Line | None:
-    """Read one line, without its line break; None if it is no line of an audit log."""
-    found = _SEALED.fullmatch(data)
+    """Read one line, without its line break; None if it is not a line of an audit log."""
+    found = _LINE.fullmatch(data)
     if found is None:
         return None
     try:
@@ -179,34 +180,34 @@ def follow_chain(keys: Keys, last: Checkpoint, tail: bytes) -> tuple[Checkpoint,
     Follow the chain from *last* through the lines of *tail*.
 
     Returns:
-        The last line that belongs to it, and how many bytes come after it
-        that are no line: what a process left that was killed in the middle.
+        The last line of the chain, and the number of bytes after it: a part
+        of a line, if a process was killed while it wrote.
     """
     end = at = 0
     for data in tail.split(b"\n"):
         at = min(at + len(data) + 1, len(tail))
         line = read_line(data)
-        if line is not None and line.sequence == last.sequence + 1 and keys.fits(line, last.mac):
+        if line is not None and line.sequence == last.sequence + 1 and keys.authenticates(line, last.mac):
             last, end = Checkpoint(line.sequence, line.mac), at
     return last, len(tail) - end
 
 
 def find_end(keys: Keys, tail: bytes) -> tuple[Checkpoint, int] | None:
     """
-    Find the end of the chain without knowing where to begin: the last line whose seal fits the line before it.
+    Find the end of the chain without a start: the last line whose MAC fits the previous line.
 
     Returns:
-        As `go_on`; None if no line of *tail* fits the key.
+        As `follow_chain`; None if no line of *tail* fits the key.
     """
     last: Checkpoint | None = None
     end = at = 0
-    before = ""
+    previous = ""
     for data in tail.split(b"\n"):
         at = min(at + len(data) + 1, len(tail))
         line = read_line(data)
         if line is None:
             continue
-        if keys.fits(line, line.before or before):
+        if keys.authenticates(line, line.previous or previous):
             last, end = Checkpoint(line.sequence, line.mac), at
-        before = line.mac
+        previous = line.mac
     return None if last is None else (last, len(tail) - end)

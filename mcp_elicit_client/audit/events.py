@@ -1,4 +1,4 @@
-"""What the log says of a question; not what it said, and not what was answered, unless the host asks for that."""
+"""`EventEncoder`: writes requests and answers as events in JSON, by default without messages and values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mcp_elicit_client.core.validation.content import drop_nulls, validate_witho
 from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
 
 MAX_FINDINGS = 32
-"""How many findings one event holds; the rest is counted."""
+"""The maximum number of findings in one event.  Further ones are counted."""
 
 _NAME = 128
 _TEXT = 256
@@ -38,13 +38,13 @@ _NEVER_SENT = ("unsupported_field", "unknown_field")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventEncoder:
     """
-    Tells of questions, as events in JSON.
+    Encodes events as JSON.
 
     Attributes:
-        keys: What makes the fingerprints.
-        host: What the host calls its user or session.
-        values: Whether answers are written out.
-        messages: Whether messages are written out.
+        keys: The keys, for fingerprints.
+        host: The host application's name for its user or session.
+        include_values: Include answers.
+        include_messages: Include messages.
     """
 
     keys: Keys
@@ -54,41 +54,41 @@ class EventEncoder:
 
     def request_event(self, request: Request, outcome: Answer | BaseException, now: float, seconds: float) -> bytes:
         """
-        Tell of a question and what became of it.
+        Encode a request and its answer.
 
         Args:
-            request: What was asked.
-            outcome: The answer, or what was raised in place of one.
+            request: The request.
+            outcome: The answer, or the exception of the handler.
             now: The time, in seconds since 1970.
-            seconds: How long it took, in seconds.
+            seconds: The duration, in seconds.
 
         Returns:
             A JSON object in ASCII.
         """
-        told = {**_opening("question", now), "host": _optional(self.host, _TEXT), **_who(request)}
-        told["message_id"] = self.text_id(request.message)
+        event = {**_header("question", now), "host": _optional(self.host, _TEXT), **_source(request)}
+        event["message_id"] = self.text_id(request.message)
         if self.include_messages:
-            told["message"] = request.message
+            event["message"] = request.message
         answer = outcome if isinstance(outcome, Answer) else None
         if isinstance(request, FormRequest):
-            told |= self._form(request, answer)
+            event |= self._form(request, answer)
         else:
-            told |= self._url(request)
-        told |= _findings(request.diagnostics if answer is None else request.diagnostics + answer.diagnostics)
-        told |= self._decision(request, outcome) if isinstance(outcome, Answer) else _failure(outcome)
-        told["latency"] = round(seconds, 6)
-        return _json({name: value for name, value in told.items() if value is not None})
+            event |= self._url(request)
+        event |= _findings(request.diagnostics if answer is None else request.diagnostics + answer.diagnostics)
+        event |= self._decision(request, outcome) if isinstance(outcome, Answer) else _failure(outcome)
+        event["latency"] = round(seconds, 6)
+        return _json({name: value for name, value in event.items() if value is not None})
 
     def recovery_event(self, lost: int, now: float) -> bytes:
-        """Tell that *lost* events could not be written before this one."""
-        return _json({**_opening("recovery", now), "lost": lost})
+        """Encode that *lost* events could not be written before this one."""
+        return _json({**_header("recovery", now), "lost": lost})
 
     def text_id(self, text: str) -> str:
-        """Name a message or a URL."""
+        """Return the fingerprint of a message or a URL."""
         return self.keys.fingerprint(text.encode("utf-8", "surrogatepass"))
 
     def schema_id(self, form: Form) -> str:
-        """Return the fingerprint of a form: its schema, with all texts."""
+        """Return the fingerprint of a form: of its schema, including all texts."""
         return self.keys.fingerprint(_json(write_schema(form)))
 
     def _form(self, request: FormRequest, answer: Answer | None) -> dict[str, Any]:
@@ -97,17 +97,17 @@ class EventEncoder:
         fields: list[dict[str, Any]] = [
             {"name": _clean(field.name, _NAME), "kind": field.kind} for field in form.fields
         ]
-        told: dict[str, Any] = {"schema_id": self.schema_id(form), "fields": fields}
+        details: dict[str, Any] = {"schema_id": self.schema_id(form), "fields": fields}
         if answer is None or content is None:
-            return told
+            return details
         shown = self._shown(request, content)
         for field, about in zip(form.fields, fields, strict=True):
             if field.name in content:
                 about["source"] = answer.sources.get(field.name, "unknown")
             if field.name in shown:
                 about["value"] = shown[field.name]
-        told["unfit"] = _unfit(form, content)
-        return told
+        details["unfit"] = _unfit(form, content)
+        return details
 
     def _url(self, request: UrlRequest) -> dict[str, Any]:
         target = request.target
@@ -121,7 +121,7 @@ class EventEncoder:
         }
 
     def _shown(self, request: Request, content: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what is written out of an answer: without what grants access or authorises a payment."""
+        """Return the values that are included: none of them sensitive."""
         if not self.include_values or not isinstance(request, FormRequest):
             return {}
         shown = {name: _value(value) for name, value in content.items()}
@@ -150,7 +150,7 @@ def _json(value: object) -> bytes:
     return to_json(value, ensure_ascii=True)
 
 
-def _opening(event: str, now: float) -> dict[str, Any]:
+def _header(event: str, now: float) -> dict[str, Any]:
     time = datetime.fromtimestamp(now, timezone.utc).isoformat(timespec="microseconds")
     return {"event": event, "time": f"{time[:-6]}Z", "version": _version()}
 
@@ -163,7 +163,7 @@ def _version() -> str:
         return "unknown"
 
 
-def _who(request: Request) -> dict[str, Any]:
+def _source(request: Request) -> dict[str, Any]:
     server = request.server
     return {
         "server": _clean(server.name, _TEXT),
@@ -180,10 +180,10 @@ def _who(request: Request) -> dict[str, Any]:
     }
 
 
-def _findings(problems: Sequence[Diagnostic]) -> dict[str, Any]:
-    if not problems:
+def _findings(diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
+    if not diagnostics:
         return {}
-    found = list(dict.fromkeys((each.code, _optional(each.field, _NAME)) for each in problems))
+    found = list(dict.fromkeys((each.code, _optional(each.field, _NAME)) for each in diagnostics))
     return {
         "findings": [
             {"code": code, "field": field} if field is not None else {"code": code}
@@ -194,34 +194,34 @@ def _findings(problems: Sequence[Diagnostic]) -> dict[str, Any]:
 
 
 def _failure(error: BaseException) -> dict[str, Any]:
-    """Tell what kind of error it was; its text may quote anything."""
+    """Return the class of an error.  Its text may quote values."""
     if isinstance(error, Exception):
         return {"outcome": "raised", "action": "cancel", "by": "error", "error": _clean(type(error).__name__, _NAME)}
     return {"outcome": "withdrawn"}
 
 
 def _unfit(form: Form, content: Mapping[str, Any]) -> list[str] | None:
-    """Find, patterns aside, why `check_answer` will cancel this; None if it will not."""
+    """Return the codes, patterns aside, for which `check_answer` will cancel the answer; None if it will not."""
     errors = validate_without_patterns(form, drop_nulls(form, content) if None in content.values() else content).errors
     return sorted({error.code for error in errors if error.code not in _NEVER_SENT}) or None
 
 
 def _quotes(reason: str, values: Iterable[Any]) -> bool:
-    """Tell whether a value is in *reason*: a short one as a word, a longer one anywhere."""
-    said = _spoken(reason)
+    """Return True if *reason* contains a value: a short one as a word, a longer one anywhere."""
+    quoted = _normalized(reason)
     for value in values:
         for each in value if isinstance(value, (list, tuple)) else (value,):
-            text = "" if each is None or isinstance(each, bool) else _spoken(each)
+            text = "" if each is None or isinstance(each, bool) else _normalized(each)
             if len(text) >= _SHORT:
-                if text in said:
+                if text in quoted:
                     return True
-            elif text and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said):
+            elif text and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", quoted):
                 return True
     return False
 
 
-def _spoken(value: str | float) -> str:
-    """Spell *value* as it is, however it is written."""
+def _normalized(value: str | float) -> str:
+    """Return *value* as text, without differences of case and spacing."""
     text = value if isinstance(value, str) else str(_value(value))
     return " ".join(sanitize_text(text, limit=None, multiline=False).casefold().split())
 
@@ -245,7 +245,7 @@ def _id(value: str | int | None) -> str | int | None:
 
 
 def _number(value: int) -> int | str:
-    # Python refuses to write numbers of many digits.
+    # Python refuses to write very long numbers in decimal digits.
     return value if -_LARGEST < value < _LARGEST else _clean(hex(value), _NAME)
 
 

@@ -1,4 +1,4 @@
-"""Files that nobody else may write, and a key that nobody else may read."""
+"""The files of a log: their paths, permissions and locks, and its key."""
 
 from __future__ import annotations
 
@@ -19,57 +19,62 @@ if sys.platform != "win32":
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _SAFE = os.O_CLOEXEC | os.O_NOFOLLOW if sys.platform != "win32" else 0
-_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS_ANYTHING = stat.S_IRWXG | stat.S_IRWXO
-_LINKED = (errno.ELOOP, errno.EMLINK)
+_LINK_ERRORS = (errno.ELOOP, errno.EMLINK)
 
 _NUMBER = re.compile("[1-9][0-9]{0,8}")
 _KEY_BYTES = 32
 _MAX_KEY_FILE = 1_024
-_BETWEEN_TRIES = 0.000_05
+_LOCK_INTERVAL = 0.000_05
 
 
 def key_path(log: Path) -> Path:
-    """Where the key of *log* is, if the log made it itself."""
+    """Return the path of the key of *log*, unless the host application passes a key."""
     return log.with_name(f"{log.name}.key")
 
 
 def head_path(log: Path) -> Path:
-    """Where the head of *log* is."""
+    """Return the path of the head of *log*."""
     return log.with_name(f"{log.name}.head")
 
 
-def old_path(log: Path, number: int) -> Path:
-    """Where *log* is after it was put aside *number* times."""
+def backup_path(log: Path, number: int) -> Path:
+    """Return the path of *log* after it was rotated *number* times."""
     return log.with_name(f"{log.name}.{number}")
 
 
 def files_of(log: Path) -> list[Path]:
-    """The files of *log* that there are, the oldest first."""
+    """Return the existing files of *log*, the oldest first."""
     start = f"{log.name}."
     numbers = [path.name[len(start) :] for path in log.parent.iterdir() if path.name.startswith(start)]
     old = sorted((int(number) for number in numbers if _NUMBER.fullmatch(number)), reverse=True)
-    return [old_path(log, number) for number in old] + ([log] if log.exists() else [])
+    return [backup_path(log, number) for number in old] + ([log] if log.exists() else [])
 
 
 def open_safely(path: Path, flags: int, *, secret: bool = False) -> int:
     """
-    Open a file of ours; what is created is for its owner alone.
+    Open a file that other users cannot write.  New files get the mode 0600.
+
+    Args:
+        path: The file.
+        flags: As for `os.open`.
+        secret: Other users must not be able to read it either.
 
     Returns:
         The descriptor.
 
     Raises:
-        AuditError: If *path* is a symbolic link or no file, or if others may
-            write it or, where it is *secret*, read it.
+        AuditError: If *path* is a symbolic link or not a regular file, or if
+            other users have access.
         OSError: If it cannot be opened.
     """
     try:
-        descriptor = os.open(path, flags | _SAFE | _BINARY | _NO_WAITING, stat.S_IRUSR | stat.S_IWUSR)
+        descriptor = os.open(path, flags | _SAFE | _BINARY | _NONBLOCK, stat.S_IRUSR | stat.S_IWUSR)
     except OSError as error:
-        if error.errno in _LINKED:
-            raise AuditError(f"{path} is a symbolic link, and is not followed") from None
+        if error.errno in _LINK_ERRORS:
+            raise AuditError(f"{path} is a symbolic link. Use the path of the file itself.") from None
         raise
     try:
         _check(path, os.fstat(descriptor), secret=secret)
@@ -81,15 +86,15 @@ def open_safely(path: Path, flags: int, *, secret: bool = False) -> int:
 
 def _check(path: Path, found: os.stat_result, *, secret: bool) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise AuditError(f"{path} is not a file")
+        raise AuditError(f"{path} is not a regular file.")
     if sys.platform == "win32":
         return
     if found.st_uid not in (os.geteuid(), 0):
-        raise AuditError(f"{path} belongs to another user")
+        raise AuditError(f"{path} belongs to another user.")
     if secret and found.st_mode & _OTHERS_ANYTHING:
-        raise AuditError(f"others may read the key {path}: chmod 600 it, and use a new one")
+        raise AuditError(f"Other users can read the key {path}. Run `chmod 600 {path}`, and use a new key.")
     if found.st_mode & _OTHERS_WRITE:
-        raise AuditError(f"others may write {path}: chmod 600 it")
+        raise AuditError(f"Other users can write to {path}. Run `chmod 600 {path}`.")
 
 
 def read_key(path: str | os.PathLike[str]) -> bytes:
@@ -97,8 +102,8 @@ def read_key(path: str | os.PathLike[str]) -> bytes:
     Read a key: a file of hexadecimal digits.
 
     Raises:
-        AuditError: If others may read it, if it is a symbolic link, or if
-            something else is in it.
+        AuditError: If other users can read it, or if it is a symbolic link
+            or not a key.
         OSError: If it cannot be read.
     """
     path = Path(path)
@@ -108,16 +113,16 @@ def read_key(path: str | os.PathLike[str]) -> bytes:
     try:
         return bytes.fromhex(data.decode("ascii"))
     except ValueError:
-        raise AuditError(f"{path} is no key: hexadecimal digits, as key.hex() makes them") from None
+        raise AuditError(f"{path} is not a key. A key consists of hexadecimal digits, as in key.hex().") from None
 
 
 def make_key(path: Path) -> bytes:
     """
-    Make a key in a file of its own, whole or not at all; or read it, if somebody else just made it.
+    Write a new key atomically, or read the one that another process has just written.
 
     Raises:
         AuditError: As in `read_key`.
-        OSError: If it cannot be made.
+        OSError: If it cannot be written.
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = open_safely(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, secret=True)
@@ -135,20 +140,20 @@ def make_key(path: Path) -> bytes:
 
 def lock(descriptor: int, timeout: float) -> None:
     """
-    Keep other processes out, until `unlock`; on Windows, nobody is kept out.
+    Lock a file against other processes until `unlock`.  On Windows, there is no lock.
 
     Args:
-        descriptor: The file whose lock it is.
-        timeout: How long to wait for others to leave, in seconds.
+        descriptor: The file.
+        timeout: The maximum time to wait for another process, in seconds.
 
     Raises:
-        AuditError: If another process does not leave.
+        AuditError: If another process does not unlock it in time.
     """
     until = time.monotonic() + timeout
     while not _try_lock(descriptor):
         if time.monotonic() >= until:
-            raise AuditError("another process keeps the audit log locked")
-        time.sleep(_BETWEEN_TRIES)
+            raise AuditError("Another process holds the lock of the audit log.")
+        time.sleep(_LOCK_INTERVAL)
 
 
 def _try_lock(descriptor: int) -> bool:
@@ -161,13 +166,13 @@ def _try_lock(descriptor: int) -> bool:
 
 
 def unlock(descriptor: int) -> None:
-    """Let other processes in."""
+    """Unlock a file."""
     if sys.platform != "win32":
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def read_at(descriptor: int, start: int, size: int) -> bytes:
-    """Read *size* bytes from *start* on, or what there is of them."""
+    """Read up to *size* bytes from *start*."""
     data = _read(descriptor, start, size)
     while len(data) < size and (more := _read(descriptor, start + len(data), size - len(data))):
         data += more
@@ -176,10 +181,10 @@ def read_at(descriptor: int, start: int, size: int) -> bytes:
 
 def write_at(descriptor: int, start: int, data: bytes) -> None:
     """
-    Write *data* from *start* on, over what is there.
+    Write *data* at *start*, over existing bytes.
 
     Raises:
-        OSError: If there is no room; a part may have been written.
+        OSError: If the disk is full.  A part may have been written.
     """
     written = _write(descriptor, start, data)
     while written < len(data):
@@ -207,10 +212,10 @@ else:
 
 def write_all(descriptor: int, data: bytes) -> None:
     """
-    Write *data*, all of it.
+    Write all of *data*.
 
     Raises:
-        OSError: If there is no room; a part may have been written.
+        OSError: If the disk is full.  A part may have been written.
     """
     written = os.write(descriptor, data)
     while written < len(data):

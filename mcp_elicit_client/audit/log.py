@@ -1,4 +1,4 @@
-"""Each question leaves one line, whatever becomes of it."""
+"""`AuditLog`: the policy that writes one line for each request."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ from mcp_elicit_client.typing import Answer, Handler, Request
 NAME = "audit"
 
 OnFailure: TypeAlias = Literal["continue", "cancel"]
-"""What becomes of questions that cannot be logged: they are asked all the same; or not, and nothing is accepted."""
+"""If a request cannot be logged: continue, or cancel it."""
 
 _logger = logging.getLogger("mcp_elicit_client")
 
 
 class AuditLog:
     """
-    A log of every question and what became of it: a line of JSON each, chained with HMAC-SHA256.
+    A tamper-evident log of every request and its answer: lines of JSON, chained with HMAC-SHA256.
 
-    Use `policy` as a policy, the outermost.  There is no message and no
-    answer in the log, and nothing that would let them be guessed, unless the
-    host turns that on.  Threads and processes may share it.
+    Use `policy` as the outermost policy.  By default, the log contains
+    neither messages nor answers, nor anything from which they could be
+    guessed.  Threads and processes may share it.
 
     Args:
-        path: The file.  Its folder must exist; what others may write is
-            refused.
-        key: What the lines are sealed with, at least 16 bytes.  None for a
-            key that is made and kept beside the file, as ``<path>.key``: who
-            can read that can rewrite the log.
-        values: Write out what was answered, but for what seems to grant
-            access or to authorise a payment.
-        messages: Write out the server's messages.
-        on_failure: What becomes of questions that cannot be logged.
-        max_bytes: How large the file gets before it is put aside as
-            ``<path>.1``, and that as ``<path>.2``.
-        keep: How many files that were put aside are kept.
-        host: What the host calls its user or session.
-        fsync: Whether each event is on the disk before the answer leaves.
-        clock: Tells the time, in seconds since 1970.
-        telemetry: Whether OpenTelemetry gets a span and counts for each
-            question, too; or what it gets them through.
+        path: The file.  Its folder must exist.  Files that other users can
+            write to are refused.
+        key: The key, at least 16 bytes; None to create a key beside the
+            file, as ``<path>.key``.  Users who can read it can rewrite the
+            log.
+        include_values: Include answers, except sensitive data.
+        include_messages: Include the server's messages.
+        on_failure: If a request cannot be logged: continue, or cancel it.
+        max_bytes: The size of the file, in bytes, before it is rotated to
+            ``<path>.1``, and that to ``<path>.2``.
+        backup_count: The number of rotated files that are kept.
+        host: The host application's name for its user or session.
+        fsync: Write each event to the disk before the answer is sent.
+        clock: Returns the time, in seconds since 1970.
+        telemetry: Also report spans and metrics to OpenTelemetry; or the
+            `Telemetry` that reports them.
 
     Raises:
         AuditError: If the file or its key is unsafe, or they do not fit.
-        MissingExtraError: If there is to be telemetry, and no OpenTelemetry.
-        ValueError: If the key is too short, or a bound makes no sense.
+        MissingExtraError: If telemetry is enabled, and OpenTelemetry is not
+            installed.
+        ValueError: If the key is too short, or a limit is out of range.
     """
 
-    def __init__(  # noqa: PLR0913 -- what a host may want otherwise, all by keyword
+    def __init__(  # noqa: PLR0913 -- options with defaults, all by keyword
         self,
         path: str | os.PathLike[str],
         *,
@@ -77,7 +77,7 @@ class AuditLog:
         if on_failure not in ("continue", "cancel"):
             raise ValueError(f'on_failure must be "continue" or "cancel", not {on_failure!r}')
         if max_bytes < 1 or backup_count < 0:
-            raise ValueError("max_bytes must be at least 1, and keep at least 0")
+            raise ValueError("max_bytes must be at least 1, and backup_count at least 0")
         self._writer = ChainWriter(Path(path), key, max_bytes=max_bytes, backup_count=backup_count, fsync=fsync)
         self._host = host
         self._values = include_values
@@ -85,7 +85,7 @@ class AuditLog:
         self._on_failure = on_failure
         self._clock = clock
         self._telemetry = Telemetry() if telemetry is True else telemetry or None
-        self._known_teller: EventEncoder | None = None
+        self._encoder_or_none: EventEncoder | None = None
         self._lost = 0
         self._is_failing = False
         try:
@@ -95,9 +95,9 @@ class AuditLog:
 
     def policy(self, handler: Handler) -> Handler:
         """
-        Ask *handler*, and log what becomes of it.
+        Ask *handler*, and log the answer.
 
-        An error of *handler* passes through, and so does cancellation.
+        Errors of *handler* and cancellation pass through.
         """
         audited = apply_policy(handler, self._answer)
         return audited if self._telemetry is None else self._telemetry.policy(audited)
@@ -118,10 +118,10 @@ class AuditLog:
 
     def checkpoint(self) -> Checkpoint:
         """
-        Return the last line, whichever process wrote it, to be kept elsewhere.
+        Return the last line of all processes.  Store it elsewhere.
 
-        With it, `verify` can tell later that nothing up to there was cut off
-        or rewritten, not even by somebody with the key.
+        It proves later that no line up to it was removed or rewritten, not
+        even with the key: see `verify`.
 
         Raises:
             AuditError: If the log cannot be read.
@@ -129,7 +129,7 @@ class AuditLog:
         try:
             return self._writer.last()
         except OSError as error:
-            raise AuditError(f"the audit log {self._writer.path} cannot be read: {error.strerror}") from error
+            raise AuditError(f"The audit log {self._writer.path} cannot be read: {error.strerror}.") from error
 
     def fingerprint(self, what: str | Form) -> str:
         """
@@ -141,45 +141,45 @@ class AuditLog:
             AuditError: If the key cannot be used.
             OSError: If it can be neither read nor made.
         """
-        return self._teller.text_id(what) if isinstance(what, str) else self._teller.schema_id(what)
+        return self._encoder.text_id(what) if isinstance(what, str) else self._encoder.schema_id(what)
 
     def close(self) -> None:
-        """Let go of the files.  The next event opens them again."""
+        """Close the files.  The next event opens them again."""
         self._writer.close()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {str(self._writer.path)!r}>"
 
     @property
-    def _teller(self) -> EventEncoder:
-        if self._known_teller is None:
+    def _encoder(self) -> EventEncoder:
+        if self._encoder_or_none is None:
             keys = self._writer.keys
-            self._known_teller = EventEncoder(
+            self._encoder_or_none = EventEncoder(
                 keys=keys, host=self._host, include_values=self._values, include_messages=self._messages
             )
-        return self._known_teller
+        return self._encoder_or_none
 
     def _record(self, request: Request, outcome: Answer | BaseException, seconds: float) -> bool:
         return self._try(
-            lambda: self._writer.append(self._teller.request_event(request, outcome, self._clock(), seconds))
+            lambda: self._writer.append(self._encoder.request_event(request, outcome, self._clock(), seconds))
         )
 
     def _try(self, work: Callable[[], object]) -> bool:
-        """Do *work* on the log; tell whether that went well.  It raises nothing: the host has said what then."""
+        """Return True if *work* succeeds.  Errors are logged; `on_failure` decides what follows."""
         try:
             if self._is_failing:
                 self._recover()
             work()
-        except Exception as error:  # noqa: BLE001 -- see above
+        except Exception as error:  # noqa: BLE001 -- logged
             self._lost += 1
             self._fail(error)
             return False
         return True
 
     def _recover(self) -> None:
-        """Write how many events were lost; so it is known, too, that there is room again."""
-        self._writer.append(self._teller.recovery_event(self._lost, self._clock()))
-        _logger.error("the audit log %s can be written again; %d events are lost", self._writer.path, self._lost)
+        """Write how many events were lost.  This also shows that the log can be written again."""
+        self._writer.append(self._encoder.recovery_event(self._lost, self._clock()))
+        _logger.error("the audit log %s can be written again; %d events were lost", self._writer.path, self._lost)
         self._is_failing = False
         self._lost = 0
         self._writer.lock_timeout = LOCK_TIMEOUT
@@ -188,18 +188,18 @@ class AuditLog:
         if not self._is_failing:
             _logger.error("the audit log %s cannot be written: %s", self._writer.path, _in_words(error))
         self._is_failing = True
-        self._writer.lock_timeout = 0  # whoever waited in vain once does not wait for every question
+        self._writer.lock_timeout = 0  # do not wait with every request
 
 
 def audited(handler: Handler, log: AuditLog) -> Handler:
-    """Ask *handler*, and write to *log* what becomes of it: ``log.policy(handler)``."""
+    """Return *handler* with *log* as its policy: ``log.policy(handler)``."""
     return log.policy(handler)
 
 
 def _in_words(error: Exception) -> str:
     if isinstance(error, OSError):
         return error.strerror or "I/O error"
-    return str(error) if isinstance(error, AuditError) else type(error).__name__  # which may quote anything
+    return str(error) if isinstance(error, AuditError) else type(error).__name__  # other texts may quote values
 
 
 def _unlogged() -> Answer:

@@ -1,4 +1,4 @@
-"""Has anybody changed the log?"""
+"""`verify`: find changes of a log."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from mcp_elicit_client.audit.writer import LOCK_TIMEOUT
 from mcp_elicit_client.exceptions import AuditError
 
 MAX_LINE = 1_048_576
-"""The longest line that is read, in bytes."""
+"""The maximum length of a line, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
     """
-    Whether a log is as it was written.  Its truth is `valid`.
+    The result of `verify`.  It is true if the log is valid.
 
     Attributes:
-        valid: Whether it is, up to its end.  A line that was torn when a
-            process was killed is no harm to it.
-        events: How many lines are as they were written.
-        first: The number of the first of them, more than 1 where older files
-            were deleted; 0 if there is none.
-        last: The last of them: the anchor to keep.
-        damages: What is not in order, the torn lines too; at most 100.
-        more: How many more damages there are.
+        valid: The log is complete and unchanged up to its end.  Lines that
+            were torn when a process was killed do not count.
+        events: The number of valid lines.
+        first: The number of the first of them: more than 1 if older files
+            were deleted, 0 if there is none.
+        last: The last of them.  Store it as a checkpoint.
+        violations: The inconsistencies, including torn lines; at most 100.
+        more: The number of further violations.
     """
 
     valid: bool
@@ -50,14 +50,15 @@ def verify(
     path: str | os.PathLike[str], key: bytes | None = None, checkpoint: Checkpoint | tuple[int, str] | None = None
 ) -> Verification:
     """
-    Find out whether anybody has changed a log, and where.
+    Find changes of a log.
 
-    Nothing is changed, and the log may be in use.
+    The log may be in use.  It is not written to.
 
     Args:
-        path: The log; the older files beside it are read too.
-        key: Its key; None for the one beside it.
-        checkpoint: A place that the log must still have, from `AuditLog.anchor`.
+        path: The log.  Its backups are read as well.
+        key: Its key; None for the key beside the log.
+        checkpoint: A line that the log must contain, from
+            `AuditLog.checkpoint`.
 
     Raises:
         AuditError: If the key cannot be used.
@@ -71,34 +72,36 @@ def verify(
         head = keys.read_head(data)
         known = [Checkpoint(*checkpoint)] if checkpoint is not None else []
         known += [head.last] if head is not None else []
-        seen = ChainVerifier(keys, (each.sequence for each in known))
+        verifier = ChainVerifier(keys, (each.sequence for each in known))
         line = b""
         for file in files:
             for number, line in file.lines():
-                seen.feed(line, file.name, number)
-    seen.end(in_a_line=not line.endswith(b"\n"))
+                verifier.feed(line, file.name, number)
+    verifier.end(is_open=not line.endswith(b"\n"))
     if head is not None:
-        seen.check_checkpoint(head.last, "invalid_head", "the head file")
+        verifier.check_checkpoint(head.last, "invalid_head", "The head file")
     elif data:
-        seen.report("invalid_head", "the head file does not fit the key")
+        verifier.report("invalid_head", "The head file was not written with this key.")
     elif checkpoint is None:
-        seen.report(
-            "invalid_head", "there is no head file: without an anchor, nobody can tell whether the end was cut off"
+        verifier.report(
+            "invalid_head", "The head file is missing. Without a checkpoint, truncation cannot be ruled out."
         )
     if checkpoint is not None:
-        seen.check_checkpoint(Checkpoint(*checkpoint), "checkpoint_mismatch", "the anchor")
-    return Verification(seen.is_whole, seen.events, seen.first, seen.last, tuple(seen.violations), seen.more)
+        verifier.check_checkpoint(Checkpoint(*checkpoint), "checkpoint_mismatch", "The checkpoint")
+    return Verification(
+        verifier.is_valid, verifier.events, verifier.first, verifier.last, tuple(verifier.violations), verifier.more
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
     """
-    One file of a log, as it was at one moment.
+    One file of a log that was opened.
 
     Attributes:
-        name: Its name.
-        file: It itself.
-        size: Its size at that moment, in bytes.
+        name: The name of the file.
+        file: The open file.
+        size: The size when it was opened, in bytes.
     """
 
     name: str
@@ -106,7 +109,7 @@ class OpenFile:
     size: int
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Read its lines, each with its number and its line break.  What is too long comes in parts."""
+        """Yield the number and the bytes of each line, with line break.  Lines that are too long come in parts."""
         left, number, is_begun = self.size, 0, False
         while left > 0 and (data := self.file.readline(min(left, MAX_LINE))):
             number += not is_begun
@@ -117,22 +120,22 @@ class OpenFile:
 
 def open_all(log: Path, stack: ExitStack) -> tuple[bytes, list[OpenFile]]:
     """
-    Open the files of a log, the oldest first, between two lines of whoever writes.
+    Open the files of a log, the oldest first, while no line is being written.
 
     Returns:
-        What is in its head file, and the files.
+        The content of the head file, and the files.
 
     Raises:
-        OSError: If one of them cannot be read, or there is none.
+        OSError: If a file cannot be read, or there is none.
     """
     head = b""
-    with ExitStack() as moment:
+    with ExitStack() as opening:
         with suppress(FileNotFoundError):
-            keeper = moment.enter_context(head_path(log).open("rb"))
-            with suppress(AuditError):  # others keep it locked: the last line may be a half one
-                lock(keeper.fileno(), LOCK_TIMEOUT)
-                moment.callback(unlock, keeper.fileno())
-            head = keeper.read(HEAD_SIZE + 1)
+            file = opening.enter_context(head_path(log).open("rb"))
+            with suppress(AuditError):  # another process holds the lock, so the last line may be incomplete
+                lock(file.fileno(), LOCK_TIMEOUT)
+                opening.callback(unlock, file.fileno())
+            head = file.read(HEAD_SIZE + 1)
         opened = [(path.name, stack.enter_context(path.open("rb"))) for path in files_of(log)]
         files = [OpenFile(name, file, os.fstat(file.fileno()).st_size) for name, file in opened]
     if not files:
@@ -152,22 +155,22 @@ ViolationCode: TypeAlias = Literal[
     "torn_write",
     "malformed",
 ]
-"""The code of a `Damage`."""
+"""The code of a `Violation`."""
 
 MAX_VIOLATIONS = 100
-"""How many damages are told; the rest is counted."""
+"""The maximum number of violations that are listed.  Further ones are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
     """
-    Something that is not as it was written.
+    An inconsistency of a log.
 
     Attributes:
-        code: One stable word; ``docs/audit.md`` says what each means.
-        message: A sentence, safe to show.
-        file: The name of the file; empty if it is about none.
-        line: The line in that file, from 1 on; 0 if it is about none.
+        code: A stable code.  ``docs/audit.md`` lists them.
+        message: A sentence that is safe to show.
+        file: The name of the file; empty if it concerns no file.
+        line: The line in that file, from 1; 0 if it concerns no line.
     """
 
     code: ViolationCode
@@ -178,22 +181,22 @@ class Violation:
 
 class ChainVerifier:
     """
-    Sees one line after the other, the oldest first, and finds what is not in order.
+    Verifies lines one by one, the oldest first.
 
-    A damaged line does not hide the next: that is held against the seal
-    which the damaged one bears, and against the last one that was in order.
+    The line after a modified line is checked against the MAC of the modified
+    line, and against that of the last valid line.
 
     Args:
-        keys: What sealed the lines.
-        watched: Numbers of lines whose seals `expect` will ask for.
+        keys: The keys.
+        watched: The numbers of the lines for `check_checkpoint`.
 
     Attributes:
-        events: How many lines were in order.
+        events: The number of valid lines.
         first: The number of the first of them; 0 before.
         last: The last of them.
-        damages: What is not in order.
-        more: How many more damages there are.
-        is_whole: Whether nothing but torn lines was found.
+        violations: The inconsistencies that were found.
+        more: The number of further violations.
+        is_valid: Only torn lines were found.
     """
 
     def __init__(self, keys: Keys, watched: Iterable[int] = ()) -> None:
@@ -202,109 +205,117 @@ class ChainVerifier:
         self.last: Checkpoint = BEGINNING
         self.violations: list[Violation] = []
         self.more: int = 0
-        self.is_whole: bool = True
+        self.is_valid: bool = True
         self._keys = keys
-        self._seals = {BEGINNING.sequence: BEGINNING.mac}
+        self._macs = {BEGINNING.sequence: BEGINNING.mac}
         self._watched = frozenset(watched)
         self._above: Line | None = None
         self._reached = 0
-        self._unreadable: list[tuple[str, int, int]] = []
+        self._malformed: list[tuple[str, int, int]] = []
 
     def feed(self, data: bytes, file: str, number: int) -> None:
-        """Look at the next line, its line break included."""
+        """Verify the next line, with its line break."""
         line = read_line(data.removesuffix(b"\n"))
         if line is None:
-            self._unreadable.append((file, number, len(data)))
+            self._malformed.append((file, number, len(data)))
             return
-        if self._is_true(line):
-            self._see_true(line, file, number)
+        if self._is_authentic(line):
+            self._feed_authentic(line, file, number)
         else:
-            self._see_false(line, file, number)
+            self._feed_other(line, file, number)
         self._above = line
 
-    def end(self, *, in_a_line: bool) -> None:
-        """Look at what is left after the last line, which may have ended in the middle."""
-        if in_a_line and self._unreadable:
-            file, number, size = self._unreadable.pop()
-            self.report("torn_write", f"the log ends in the middle of a line, after {size} bytes", file, number)
-        self._settle(0)
+    def end(self, *, is_open: bool) -> None:
+        """Report what follows the last line.  *is_open*: the log ends in the middle of a line."""
+        if is_open and self._malformed:
+            file, number, size = self._malformed.pop()
+            self.report("torn_write", f"The log ends in the middle of a line, after {size} bytes.", file, number)
+        self._report_malformed(0)
 
     def check_checkpoint(
-        self, place: Checkpoint, code: Literal["checkpoint_mismatch", "invalid_head"], what: str
+        self, checkpoint: Checkpoint, code: Literal["checkpoint_mismatch", "invalid_head"], what: str
     ) -> None:
-        """Compare with a place that is known from elsewhere; its number must have been watched."""
-        seal = self._seals.get(place.sequence)
-        if place.sequence > self.last.sequence:
+        """Compare the log with a line that is known from elsewhere.  Its number must have been watched."""
+        mac = self._macs.get(checkpoint.sequence)
+        if checkpoint.sequence > self.last.sequence:
             self.report(
-                "truncated", f"{what} knows {_lines(self.last.sequence + 1, place.sequence)}, gone from the end"
+                "truncated",
+                f"{what} includes {_lines(self.last.sequence + 1, checkpoint.sequence)}, missing from the end.",
             )
-        elif seal is None and place.sequence < self.first:
-            self.report(code, f"{what} is for line {place.sequence}, whose file was deleted; take a later one")
-        elif seal != place.mac:
-            self.report(code, f"{what} knows line {place.sequence} with another seal: it was written anew")
+        elif mac is None and checkpoint.sequence < self.first:
+            self.report(code, f"{what} is for line {checkpoint.sequence}, whose file was deleted. Use a later one.")
+        elif mac != checkpoint.mac:
+            self.report(code, f"{what} has another MAC for line {checkpoint.sequence}: the line was rewritten.")
 
     def report(self, code: ViolationCode, message: str, file: str = "", line: int = 0) -> None:
-        """Note a damage."""
-        self.is_whole = self.is_whole and code == "torn_write"
+        """Add a violation."""
+        self.is_valid = self.is_valid and code == "torn_write"
         if len(self.violations) < MAX_VIOLATIONS:
             self.violations.append(Violation(code, message, file, line))
         else:
             self.more += 1
 
-    def _is_true(self, line: Line) -> bool:
-        if line.before is not None:
-            return self._keys.fits(line, line.before)
-        return any(self._keys.fits(line, above) for above in {self.last.mac, self._above.mac if self._above else ""})
+    def _is_authentic(self, line: Line) -> bool:
+        if line.previous is not None:
+            return self._keys.authenticates(line, line.previous)
+        return any(
+            self._keys.authenticates(line, above) for above in {self.last.mac, self._above.mac if self._above else ""}
+        )
 
-    def _see_true(self, line: Line, file: str, number: int) -> None:
+    def _feed_authentic(self, line: Line, file: str, number: int) -> None:
         found = line.event.get("found", {})
-        self._settle(found.get("torn", 0))
+        self._report_malformed(found.get("torn", 0))
         if "head" in found:
             self.report(
-                "invalid_head", "the head file was gone here; what was cut off before is not known", file, number
+                "invalid_head",
+                "The head file was missing here. Truncation before this line cannot be ruled out.",
+                file,
+                number,
             )
         if "log" in found:
-            self.report("log_missing", f"the log was gone here, up to line {line.sequence - 1}", file, number)
+            self.report("log_missing", f"The log was missing here, up to line {line.sequence - 1}.", file, number)
         if not self.events and not self._reached:
-            self._seals[line.sequence - 1] = line.before or ""
+            self._macs[line.sequence - 1] = line.previous or ""
         elif line.sequence <= self.last.sequence:
-            self.report("out_of_order", f"it is line {line.sequence}, after line {self.last.sequence}", file, number)
+            self.report("out_of_order", f"Line {line.sequence} follows line {self.last.sequence}.", file, number)
             return
         elif line.sequence > self._reached + 1:
-            self.report("missing", f"{_lines(self._reached + 1, line.sequence - 1)} before it, gone", file, number)
-        elif line.sequence == self.last.sequence + 1 and line.before not in (None, self.last.mac):
-            self.report("out_of_order", "it was written after another line than the one above", file, number)
+            self.report(
+                "missing", f"Missing before this line: {_lines(self._reached + 1, line.sequence - 1)}.", file, number
+            )
+        elif line.sequence == self.last.sequence + 1 and line.previous not in (None, self.last.mac):
+            self.report("out_of_order", "The line was written after another line than the one above.", file, number)
         self.events += 1
         self.first = self.first or line.sequence
         self.last = Checkpoint(line.sequence, line.mac)
         self._reached = line.sequence
         if line.sequence in self._watched:
-            self._seals[line.sequence] = line.mac
+            self._macs[line.sequence] = line.mac
 
-    def _see_false(self, line: Line, file: str, number: int) -> None:
-        self._settle(0)
-        if line.before is None and self._above is None:
-            self.report(
-                "missing_start", "the file does not begin with this line: what was before it is gone", file, number
-            )
+    def _feed_other(self, line: Line, file: str, number: int) -> None:
+        self._report_malformed(0)
+        if line.previous is None and self._above is None:
+            self.report("missing_start", "The beginning of the file is missing.", file, number)
         elif line.sequence > self._reached + 1:
             lines = _lines(self._reached + 1, line.sequence - 1)
-            self.report("missing", f"{lines} before it, gone, or it is no line of this log", file, number)
+            self.report("missing", f"Missing before this line: {lines}; or it is not a line of this log.", file, number)
         elif line.sequence <= self._reached:
-            self.report("out_of_order", f"it says to be line {line.sequence}, and is not", file, number)
+            self.report("out_of_order", f"The line has the number {line.sequence}, which is not its own.", file, number)
         else:
-            self.report("modified", "it is not as it was written", file, number)
+            self.report("modified", "The line was changed.", file, number)
         self._reached = max(self._reached, line.sequence)
 
-    def _settle(self, torn: int) -> None:
-        """Tell what the unreadable lines were: torn, if the next line that was written says so."""
-        is_torn = torn and 0 <= sum(size for _, _, size in self._unreadable) - torn <= 1
-        for file, number, size in self._unreadable:
+    def _report_malformed(self, torn: int) -> None:
+        """Report the malformed lines: as torn, if the next line reports that."""
+        is_torn = torn and 0 <= sum(size for _, _, size in self._malformed) - torn <= 1
+        for file, number, size in self._malformed:
             if is_torn:
-                self.report("torn_write", f"{size} bytes that a process left when it was killed", file, number)
+                self.report(
+                    "torn_write", f"{size} bytes of a line that a process wrote when it was killed.", file, number
+                )
             else:
-                self.report("malformed", "it is no line of a log", file, number)
-        self._unreadable.clear()
+                self.report("malformed", "This is not a line of an audit log.", file, number)
+        self._malformed.clear()
 
 
 def _lines(first: int, last: int) -> str:

@@ -1,4 +1,4 @@
-"""Lines into a file, each chained to the one before it, whoever wrote that."""
+"""`ChainWriter`: writes lines, each chained to the previous one, from several threads and processes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import NamedTuple, TypeVar
 
 from mcp_elicit_client.audit.chain import BEGINNING, HEAD_SIZE, Checkpoint, Head, Keys, find_end, follow_chain
 from mcp_elicit_client.audit.files import (
+    backup_path,
     files_of,
     head_path,
     key_path,
     lock,
     make_key,
-    old_path,
     open_safely,
     read_at,
     read_key,
@@ -32,31 +32,33 @@ from mcp_elicit_client.exceptions import AuditError
 T = TypeVar("T")
 
 SCHEMA = 1
-"""The version of what a line holds."""
+"""The version of the format of a line."""
 
 LOCK_TIMEOUT = 1.0
-"""How long to wait for another process that is writing, in seconds; it takes 0.0001."""
+"""The maximum time to wait for another process, in seconds.  Writing a line takes about 0.0001 s."""
 
 _CLOSED = -1
-_SEAL_AND_MORE = 300
+_MAX_OVERHEAD = 300
 
 
 class ChainWriter:
     """
-    A chain of lines in a file and the older ones beside it.
+    A chain of lines in a file and its backups.
 
-    Threads and processes may share it.  Nothing is opened before it is used.
+    Threads and processes may share it.  Files are opened when they are used.
 
     Args:
         path: The file.  Its folder must exist.
-        key: What seals the lines; None for a key beside the file, which is
-            made if there is neither a key nor a log.
-        max_bytes: How large a file gets before it is put aside.
-        keep: How many files that were put aside are kept.
-        fsync: Whether each line is on the disk before the next thing happens.
+        key: The key; None for a key beside the file, which is created if
+            there is neither a key nor a log.
+        max_bytes: The size of a file, in bytes, before it is rotated.
+        backup_count: The number of rotated files that are kept.
+        fsync: Write each line to the disk before continuing.
 
     Attributes:
-        patience: How long to wait for another process, in seconds.
+        path: The file.
+        lock_timeout: The maximum time to wait for another process, in
+            seconds.
     """
 
     def __init__(self, path: Path, key: bytes | None, *, max_bytes: int, backup_count: int, fsync: bool) -> None:
@@ -65,124 +67,124 @@ class ChainWriter:
         self.lock_timeout = LOCK_TIMEOUT
         self._keys = None if key is None else Keys(key)
         self._max_bytes = max_bytes
-        self._keep = backup_count
+        self._backup_count = backup_count
         self._fsync = fsync
         self._head = self._log = _CLOSED
         self._inode = (0, 0)
-        self._left: Head | None = None
-        self._left_data = b""
+        self._last_head: Head | None = None
+        self._head_data = b""
         self._threads = threading.Lock()
-        _journals.add(self)
+        _writers.add(self)
 
     @property
     def keys(self) -> Keys:
         """
-        What seals the lines.
+        The keys.
 
         Raises:
-            AuditError: If the key cannot be used, or is gone.
-            OSError: If it can be neither read nor made.
+            AuditError: If the key cannot be used, or is missing.
+            OSError: If it can neither be read nor written.
         """
         if self._keys is None:
-            self._keys = Keys(self._key_beside())
+            self._keys = Keys(self._load_key())
         return self._keys
 
-    def _key_beside(self) -> bytes:
+    def _load_key(self) -> bytes:
         path = key_path(self.path)
         try:
             return read_key(path)
         except FileNotFoundError:
             if any(each.stat().st_size for each in files_of(self.path)):
                 raise AuditError(
-                    f"the key {path} of {self.path} is gone: bring it back, or move the log away"
+                    f"The key {path} of {self.path} is missing. Restore the key, or move the log to another place."
                 ) from None
         return make_key(path)
 
     def check(self) -> None:
         """
-        Find out whether a line could be written.
+        Check that a line can be written.
 
         Raises:
-            AuditError: If it could not.
-            OSError: The same.
+            AuditError: If it cannot.
+            OSError: If it cannot.
         """
-        self._alone(self._place)
+        self._exclusively(self._position)
 
     def last(self) -> Checkpoint:
         """
-        Return the last line, whichever process wrote it.
+        Return the last line of all processes.
 
         Raises:
-            AuditError: If it cannot be told.
-            OSError: The same.
+            AuditError: If it cannot be found.
+            OSError: If it cannot be read.
         """
-        return self._alone(self._place).last
+        return self._exclusively(self._position).last
 
     def append(self, event: bytes) -> Checkpoint:
         """
         Write one line.
 
         Args:
-            event: What it says: a JSON object that is not empty, in ASCII.
+            event: A JSON object that is not empty, in ASCII.
 
         Returns:
-            The line.
+            The number and MAC of the line.
 
         Raises:
-            AuditError: If it could not be written.
-            OSError: The same; a part may have been written.
+            AuditError: If it cannot be written.
+            OSError: If it cannot be written.  A part may have been written.
         """
-        return self._alone(functools.partial(self._append, event))
+        return self._exclusively(functools.partial(self._append, event))
 
     def close(self) -> None:
-        """Let go of the files; the next line opens them again."""
+        """Close the files.  The next line opens them again."""
         with self._threads:
             self._close()
 
-    def _alone(self, work: Callable[[], T]) -> T:
-        """Work while other threads and processes are kept out; after a failure, look at everything anew."""
+    def _exclusively(self, work: Callable[[], T]) -> T:
+        """Run *work* while no other thread or process writes.  After a failure, the files are opened again."""
         with self._threads:
             try:
-                self._take()
-                done = work()
+                self._lock()
+                result = work()
             except BaseException:
                 self._close()
                 raise
             unlock(self._head)
-            return done
+            return result
 
     def _append(self, event: bytes) -> Checkpoint:
-        place = self._place()
-        if place.size and place.size + len(event) + _SEAL_AND_MORE > self._max_bytes:
-            place = self._put_aside(place)
-        sequence = place.last.sequence + 1
-        body = b'{"schema":%d,"seq":%d,%s%s' % (SCHEMA, sequence, _told_of(place), event[1:-1])
-        line = Checkpoint(sequence, self.keys.seal(place.last.mac, body))
-        data = b'%s%s,"mac":"%s"}\n' % (b"\n" if place.is_open else b"", body, line.mac.encode())
+        position = self._position()
+        if position.size and position.size + len(event) + _MAX_OVERHEAD > self._max_bytes:
+            position = self._rotate(position)
+        sequence = position.last.sequence + 1
+        body = b'{"schema":%d,"seq":%d,%s%s' % (SCHEMA, sequence, _continuation(position), event[1:-1])
+        line = Checkpoint(sequence, self.keys.mac(position.last.mac, body))
+        data = b'%s%s,"mac":"%s"}\n' % (b"\n" if position.is_open else b"", body, line.mac.encode())
         write_all(self._log, data)
         if self._fsync:
             os.fsync(self._log)
-        self._leave(Head(line, place.size + len(data)))
+        self._write_head(Head(line, position.size + len(data)))
         return line
 
-    def _take(self) -> None:
+    def _lock(self) -> None:
         while True:
             if self._head == _CLOSED:
                 self._head = open_safely(head_path(self.path), os.O_RDWR | os.O_CREAT)
             lock(self._head, self.lock_timeout)
             if os.fstat(self._head).st_nlink:
                 return
-            self._close()  # it was removed while it was ours: others would lock another
+            self._close()  # it was removed meanwhile: other processes lock another file
 
-    def _place(self) -> WritePosition:
+    def _position(self) -> WritePosition:
         data = read_at(self._head, 0, HEAD_SIZE)
         size = self._open_log()
-        if data == self._left_data and self._left is not None and self._left.size == size:
-            return WritePosition(self._left.last, size)
+        if data == self._head_data and self._last_head is not None and self._last_head.size == size:
+            return WritePosition(self._last_head.last, size)
         return find_write_position(self.keys, self.path, self._log, size, data)
 
     def _open_log(self) -> int:
-        """Open the file, if it is not the one that is open; return its size."""
+        """Open the log, unless it is open already.  Return its size."""
         try:
             found = os.stat(self._name, follow_symlinks=False)  # noqa: PTH116 -- half the time of Path.stat
         except FileNotFoundError:
@@ -196,56 +198,56 @@ class ChainWriter:
             self._inode = (found.st_dev, found.st_ino)
         return found.st_size
 
-    def _put_aside(self, place: WritePosition) -> WritePosition:
-        """Give the file a number, and those before it the next; begin a new one."""
+    def _rotate(self, position: WritePosition) -> WritePosition:
+        """Rename the file to its first backup, and each backup to the next.  Start a new file."""
         os.close(self._log)
         self._log = _CLOSED
         numbers = 1
-        while numbers < self._keep and old_path(self.path, numbers).exists():
+        while numbers < self._backup_count and backup_path(self.path, numbers).exists():
             numbers += 1
         for number in range(numbers, 1, -1):
-            old_path(self.path, number - 1).replace(old_path(self.path, number))
-        if self._keep:
-            self.path.replace(old_path(self.path, 1))
+            backup_path(self.path, number - 1).replace(backup_path(self.path, number))
+        if self._backup_count:
+            self.path.replace(backup_path(self.path, 1))
         else:
             self.path.unlink()
-        return WritePosition(place.last, self._open_log(), place.found)
+        return WritePosition(position.last, self._open_log(), position.found)
 
-    def _leave(self, head: Head) -> None:
+    def _write_head(self, head: Head) -> None:
         data = self.keys.write_head(head)
         write_at(self._head, 0, data)
-        self._left, self._left_data = head, data
+        self._last_head, self._head_data = head, data
 
     def _close(self) -> None:
         for descriptor in (self._log, self._head):
             if descriptor != _CLOSED:
-                os.close(descriptor)  # and with the head goes its lock
+                os.close(descriptor)  # this also unlocks the head
         self._head = self._log = _CLOSED
-        self._left, self._left_data = None, b""
+        self._last_head, self._head_data = None, b""
 
     def _forget(self) -> None:
         self._threads = threading.Lock()
         self._close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_left_data"):
+        if hasattr(self, "_head_data"):
             self._close()
 
 
-def _told_of(place: WritePosition) -> bytes:
-    """Tell what cannot be seen from the line above, as the beginning of a JSON object goes on."""
-    before = "" if place.is_after and place.size else f'"prev":"{place.last.mac}",'
-    found = f'"found":{json.dumps(dict(place.found), separators=(",", ":"))},' if place.found else ""
-    return f"{before}{found}".encode("ascii")
+def _continuation(position: WritePosition) -> bytes:
+    """Return the JSON members for what the line above does not show."""
+    previous = "" if position.is_after and position.size else f'"prev":"{position.last.mac}",'
+    found = f'"found":{json.dumps(dict(position.found), separators=(",", ":"))},' if position.found else ""
+    return f"{previous}{found}".encode("ascii")
 
 
-_journals: weakref.WeakSet[ChainWriter] = weakref.WeakSet()
+_writers: weakref.WeakSet[ChainWriter] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    # A forked child shares the lock of its parent, which then keeps neither out.
-    for journal in _journals:
-        journal._forget()  # noqa: SLF001
+    # A forked process shares the lock of its parent, so the lock would exclude neither.
+    for writer in _writers:
+        writer._forget()  # noqa: SLF001
 
 
 if hasattr(os, "register_at_fork"):
@@ -257,14 +259,14 @@ _TAIL = 1_048_576
 
 class WritePosition(NamedTuple):
     """
-    Where the next line goes.
+    Where the next line is written.
 
     Attributes:
-        last: The line that it follows.
+        last: The last line of the chain.
         size: The size of the file, in bytes.
-        found: What was not in order there, for the next line to tell.
-        is_after: Whether *last* is the line above it in the file.
-        is_open: Whether the file ends in the middle of a line.
+        found: The inconsistencies that were found, for the next line.
+        is_after: *last* is the last line of the file.
+        is_open: The file ends in the middle of a line.
     """
 
     last: Checkpoint
@@ -276,16 +278,17 @@ class WritePosition(NamedTuple):
 
 def find_write_position(keys: Keys, log: Path, descriptor: int, size: int, data: bytes) -> WritePosition:
     """
-    Find out where the chain ends.
+    Find the end of the chain.
 
-    The head says so, and is believed over the log, which may have been cut.
+    If the head and the log differ, the head applies: the log may have been
+    truncated.
 
     Args:
-        keys: What seals the lines.
+        keys: The keys.
         log: The path of the log.
         descriptor: The log.
         size: Its size, in bytes.
-        data: What is in the head file.
+        data: The content of the head file.
 
     Raises:
         AuditError: If the log was written with another key.
@@ -300,15 +303,15 @@ def find_write_position(keys: Keys, log: Path, descriptor: int, size: int, data:
         return _past_head(keys, descriptor, size, head)
     if size:
         return WritePosition(head.last, size, is_after=False, is_open=_is_open(descriptor, size))
-    # The file was put aside, by us or by others; or it was lost.
-    end = _end_of_older(keys, log)
+    # The file was rotated, or it was lost.
+    end = _end_of_backups(keys, log)
     if end is not None and end.sequence >= head.last.sequence:
         return WritePosition(end, 0)
     return WritePosition(head.last, 0, {"log": "missing"})
 
 
 def _past_head(keys: Keys, descriptor: int, size: int, head: Head) -> WritePosition:
-    """After a process was killed between a line and its head, or in the middle of a line."""
+    """Continue after a process was killed before it wrote the head, or in the middle of a line."""
     tail = read_at(descriptor, head.size, _TAIL)
     last, rest = follow_chain(keys, head.last, tail)
     torn = size - head.size - len(tail) + rest
@@ -317,23 +320,23 @@ def _past_head(keys: Keys, descriptor: int, size: int, head: Head) -> WritePosit
     )
 
 
-def _without_head(keys: Keys, log: Path, descriptor: int, size: int, what: str) -> WritePosition:
-    if not size and what == "missing":
-        last = _end_of_older(keys, log)
-        return WritePosition(BEGINNING, 0) if last is None else WritePosition(last, 0, {"head": what})
+def _without_head(keys: Keys, log: Path, descriptor: int, size: int, problem: str) -> WritePosition:
+    if not size and problem == "missing":
+        last = _end_of_backups(keys, log)
+        return WritePosition(BEGINNING, 0) if last is None else WritePosition(last, 0, {"head": problem})
     end = find_end(keys, read_at(descriptor, max(size - _TAIL, 0), _TAIL))
     if end is None:
-        raise AuditError(f"{log} was written with another key, or is damaged: move it away")
+        raise AuditError(f"{log} was written with another key, or is damaged. Move it to another place.")
     last, torn = end
-    found: dict[str, str | int] = {"head": what, **({"torn": torn} if torn else {})}
+    found: dict[str, str | int] = {"head": problem, **({"torn": torn} if torn else {})}
     return WritePosition(last, size, found, is_after=False, is_open=_is_open(descriptor, size))
 
 
-def _end_of_older(keys: Keys, log: Path) -> Checkpoint | None:
-    older = [path for path in files_of(log) if path != log]
-    if not older:
+def _end_of_backups(keys: Keys, log: Path) -> Checkpoint | None:
+    backups = [path for path in files_of(log) if path != log]
+    if not backups:
         return None
-    descriptor = open_safely(older[-1], os.O_RDONLY)
+    descriptor = open_safely(backups[-1], os.O_RDONLY)
     try:
         end = find_end(keys, read_at(descriptor, max(os.fstat(descriptor).st_size - _TAIL, 0), _TAIL))
     finally:

@@ -9,13 +9,12 @@ from typing import Any, TypeAlias
 import anyio
 import anyio.lowlevel
 
-from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.methods import CallSpec, unwrap_session
 from mcp_elicit_client.calls.resuming import claim_call, load_call
 from mcp_elicit_client.calls.runner import CallLimits, CallRunner
 from mcp_elicit_client.calls.suspending import CallSuspender, SuspendOptions
-from mcp_elicit_client.calls.timeouts import CallTimeouts
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server
 from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, options_for
 from mcp_elicit_client.exceptions import ResumeError
@@ -88,7 +87,7 @@ class Caller:
         self._limits = CallLimits(max_questions=max_questions, max_rounds=max_rounds, max_retries=max_retries)
         self._elicitations = ElicitationDispatcher(handler, self.server, self.request_options)
         self.handler: NormalizedHandler = NormalizedHandler(
-            enforce_options(self.request_options, self._elicitations.on_server_request), (self.request_options,)
+            enforce_options(self.request_options, self._elicitations.on_server_request), self.request_options
         )
 
     # --- for the connection

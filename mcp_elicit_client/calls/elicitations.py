@@ -1,4 +1,4 @@
-"""The requests of one server: during calls, and outside of them."""
+"""The requests of one server, during calls and outside of them, as long as it is connected."""
 
 from __future__ import annotations
 
@@ -12,14 +12,24 @@ import anyio
 
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.calls.active_call import ActiveCall, StoredAnswersFor
-from mcp_elicit_client.calls.disconnect import wait_for_disconnect
-from mcp_elicit_client.calls.url_completions import CompletionTracker, UrlCompletion
+from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.dispatch import NormalizedHandler
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import SdkDispatcher
+from mcp_elicit_client.sdk.callback import SdkDispatcher, supports_multi_round_trip
 from mcp_elicit_client.stored_answers import answering_from
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
+
+_POLL_INTERVAL = 0.25
+"""The interval between two looks at the connection, in seconds."""
+
+_PING_INTERVAL = 5.0
+"""The interval between two pings while a request is open, in seconds."""
+
+_PING_TIMEOUT = 5.0
+"""The maximum time of a ping, in seconds.  A server that takes longer is busy, not disconnected."""
+
+_CONNECTION_CLOSED = -32000
 
 
 class ElicitationDispatcher:
@@ -95,9 +105,8 @@ class ElicitationDispatcher:
                 # The server asks again, so an earlier completion does not count.
                 self.completions.forget(request.elicitation_id)
             request = self._with_completion(request)
-            with answering_from(answers := None if stored is None else stored(request)):
-                is_resuming = answers is not None and answers.is_resuming
-                return await call.ask(self._handler, request, is_resuming=is_resuming)
+            with answering_from(None if stored is None else stored(request)):
+                return await call.ask(self._handler, request)
 
         dispatcher = SdkDispatcher(NormalizedHandler(ask), self._dispatcher.request_options)
         details = {"tool": call.tool, **details}
@@ -125,3 +134,60 @@ async def _ask_until(disconnect: Callable[[], Awaitable[object]], ask: Callable[
 
 def _timed_out() -> Answer:
     return Answer.cancel(by="timeout", reason="the user did not answer in time")
+
+
+async def wait_for_disconnect(session: Any, *, in_callback: bool = False) -> None:
+    """
+    Wait until the connection to the server is lost: the stream has closed or a ping has failed.
+
+    While the user thinks, the client sends nothing, so the SDK does not
+    notice that the server has stopped.  Over HTTP there may not even be a
+    connection.
+
+    Args:
+        session: The SDK's session.
+        in_callback: The session's own callback waits for this.  The session
+            of mcp 1.x receives nothing meanwhile, so the server is not
+            pinged.
+    """
+    can_ping = not in_callback or supports_multi_round_trip() or hasattr(session, "disconnected")
+    while True:
+        with anyio.move_on_after(_PING_INTERVAL):
+            await _wait_until_closed(session)
+            return
+        if can_ping and not await _responds(session):
+            return
+
+
+async def _wait_until_closed(session: Any) -> None:
+    disconnected = getattr(session, "disconnected", None)
+    if isinstance(disconnected, anyio.Event):  # the session class of this package, with mcp 1.x
+        await disconnected.wait()
+        return
+    # mcp 2.x notifies only tasks that wait for a result.  While a request is open, no task does.
+    dispatcher = getattr(session, "_dispatcher", None)
+    while not getattr(dispatcher, "_closed", False):  # noqa: ASYNC110 -- there is no event
+        await anyio.sleep(_POLL_INTERVAL)
+
+
+async def _responds(session: Any) -> bool:
+    try:
+        with anyio.move_on_after(_PING_TIMEOUT):
+            await _ping(session)
+    except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+        return False
+    except Exception as error:  # noqa: BLE001 -- a server that answers a ping with any error is connected
+        return bool(getattr(getattr(error, "error", None), "code", None) != _CONNECTION_CLOSED)
+    return True
+
+
+async def _ping(session: Any) -> None:
+    import mcp.types
+
+    types: Any = mcp.types
+    if not supports_multi_round_trip():
+        await session.send_ping()
+    elif session.discover_result is not None:  # from 2026-07-28 on there is no ping
+        await session.send_discover(session.protocol_version)
+    else:
+        await session.send_request(types.PingRequest(), types.EmptyResult)

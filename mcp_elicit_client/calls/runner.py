@@ -28,7 +28,7 @@ from mcp_elicit_client.calls.multi_round_trip import (
 )
 from mcp_elicit_client.calls.resuming import LoadedCall
 from mcp_elicit_client.calls.suspending import CallSuspender, Claim
-from mcp_elicit_client.calls.url_required import UrlRequired, complete_urls, parse_url_required
+from mcp_elicit_client.calls.url_elicitations import UrlRequired, complete_urls, parse_url_required
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import CallError, RequestStateRejectedError
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from mcp_elicit_client.cli.main import main
+from mcp_elicit_client.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

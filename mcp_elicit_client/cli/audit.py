@@ -19,9 +19,20 @@ from pydantic_core import from_json
 
 from mcp_elicit_client.audit import AuditError, Checkpoint, Verification, read_key, verify
 from mcp_elicit_client.audit.verifier import OpenFile, open_all
-from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.messages import text
-from mcp_elicit_client.cli.options import UsageError
+from mcp_elicit_client.cli.common import (
+    CANNOT_READ,
+    CHECKPOINT,
+    DAMAGE,
+    INVALID_LINE,
+    LOST_EVENTS,
+    MORE_VIOLATIONS,
+    NO_LINE_MATCHES,
+    TOTALS,
+    TOTALS_WITHOUT_LATENCY,
+    VERIFICATION_FAILED,
+    VERIFICATION_PASSED,
+    UsageError,
+)
 from mcp_elicit_client.core.text import sanitize_text
 
 _POLL_INTERVAL = 0.2
@@ -40,7 +51,7 @@ def _readable(log: Path) -> Iterator[None]:
         raise
     except OSError as error:
         path = error.filename or log
-        raise UsageError(text(messages.CANNOT_READ, path=path, reason=error.strerror)) from None
+        raise UsageError(CANNOT_READ.format(path=path, reason=error.strerror)) from None
     except (AuditError, ValueError) as error:
         raise UsageError(str(error)) from None
 
@@ -67,14 +78,15 @@ def _verification_lines(found: Verification) -> Iterator[str]:
         where = f"{sanitize_text(each.file, multiline=False)}, line {each.line}: " if each.line else ""
         yield f"{where}{each.code}: {each.message}"
     if found.more:
-        yield text(messages.MORE_VIOLATIONS, count=found.more)
+        yield MORE_VIOLATIONS.format(count=found.more)
     if found:
-        yield text(messages.VERIFICATION_PASSED, count=found.events)
+        yield VERIFICATION_PASSED[found.events != 1].format(count=found.events)
     else:
-        yield text(messages.VERIFICATION_FAILED, count=len(found.violations) + found.more)
+        count = len(found.violations) + found.more
+        yield VERIFICATION_FAILED[count != 1].format(count=count)
     if not found.events and found.violations:
-        yield text(messages.NO_LINE_MATCHES)
-    yield text(messages.CHECKPOINT, checkpoint=found.last)
+        yield NO_LINE_MATCHES
+    yield CHECKPOINT.format(checkpoint=found.last)
 
 
 # --- tail
@@ -132,9 +144,9 @@ def _event_line(event: _Event) -> str:
         case "question":
             shown = "; ".join(filter(None, _clauses(event)))
         case "recovery":
-            shown = text(messages.LOST_EVENTS, count=_value(event.get("lost")))
+            shown = LOST_EVENTS.format(count=_value(event.get("lost")))
         case _:
-            shown = text(messages.INVALID_LINE)
+            shown = INVALID_LINE
     return f"{start} {shown}".strip()
 
 
@@ -183,10 +195,10 @@ def run_stats(options: argparse.Namespace) -> int:
         return 0
     median = found["median_latency"]
     if median is None:
-        print(text(messages.TOTALS_WITHOUT_LATENCY, count=found["requests"]))
+        print(TOTALS_WITHOUT_LATENCY.format(count=found["requests"]))
     else:
-        print(text(messages.TOTALS, count=found["requests"], latency=f"{median:.3f} s"))
-    print(text(messages.DAMAGE, lost=found["lost"], malformed=found["malformed"]))
+        print(TOTALS.format(count=found["requests"], latency=f"{median:.3f} s"))
+    print(DAMAGE.format(lost=found["lost"], malformed=found["malformed"]))
     for name in _COUNTED:
         print(f"{name}:")
         for value, count in found[name].items():

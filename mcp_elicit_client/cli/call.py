@@ -1,37 +1,55 @@
-"""``mcp-elicit call`` and ``mcp-elicit demo``: call the tools of a server and answer its requests."""
+"""``mcp-elicit call``, ``demo`` and ``show``: answer the requests of a server, of the demo server, or of a file."""
 
 from __future__ import annotations
 
 import argparse
 import functools
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import anyio
 from pydantic_core import from_json
 
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
-from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.messages import text
-from mcp_elicit_client.cli.options import (
+from mcp_elicit_client.cli.common import (
+    ARGUMENTS_NOT_AN_OBJECT,
+    ARGUMENTS_NOT_JSON,
+    CONNECTION_CLOSED,
+    ERROR,
+    NEEDS_LEGACY,
+    NOT_AN_OBJECT,
+    NOTE,
+    SERVER_FAILED,
+    SERVER_MISSING,
+    TOOL_PROMPT,
+    UNKNOWN_TOOL,
     CommandFailedError,
     UsageError,
-    handler_from_options,
-    interactive_handler,
+    describe_diagnostic,
     parse_json,
-    url_rules,
-    wants_browser,
+    read_params,
 )
+from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.core.url.inspect import UrlRules
 from mcp_elicit_client.demo.run import run_demo
-from mcp_elicit_client.exceptions import CallError
+from mcp_elicit_client.dispatch import Dispatcher
+from mcp_elicit_client.exceptions import CallError, MissingExtraError
+from mcp_elicit_client.handlers.headless import HeadlessHandler
+from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.handlers.terminal.line_mode import Console, EndOfInputError, InterruptedByUserError, terminal
 from mcp_elicit_client.presentation.quoting import quote
 from mcp_elicit_client.registry import ElicitationRegistry
+from mcp_elicit_client.request_options import RequestOptions
+from mcp_elicit_client.typing import Answer, Handler, Request
+
+if TYPE_CHECKING:
+    from mcp.types import ElicitResult
 
 _MAX_RESULT = 100_000
 _MAX_DESCRIPTION = 300
@@ -57,10 +75,10 @@ def run_demo_command(options: argparse.Namespace) -> int:
 def run_call(options: argparse.Namespace) -> int:
     """Call a tool, or list the tools and let the user choose; return the exit status."""
     if bool(options.url) == bool(options.server_command):
-        raise UsageError(text(messages.SERVER_MISSING))
+        raise UsageError(SERVER_MISSING)
     arguments = parse_json(options.args, "--args")
     if not isinstance(arguments, dict):
-        raise UsageError(text(messages.NOT_AN_OBJECT, source="--args"))
+        raise UsageError(NOT_AN_OBJECT.format(source="--args"))
     return anyio.run(_connect_and_call, options, arguments)
 
 
@@ -78,7 +96,7 @@ async def _connect_and_call(options: argparse.Namespace, arguments: Mapping[str,
         except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
             if any(isinstance(each, BrokenPipeError) for each in _leaves(error)):
                 raise BrokenPipeError from None
-            hint = f"\n{text(messages.NEEDS_LEGACY)}" if _needs_legacy(error, mode) else ""
+            hint = f"\n{NEEDS_LEGACY}" if _needs_legacy(error, mode) else ""
             raise CommandFailedError(_explain(error, errlog) + hint) from None
 
 
@@ -122,7 +140,7 @@ async def _choose_tools(connection: Connection, *, as_json: bool) -> int:
 
 async def _ask_tool(console: Console) -> str | None:
     try:
-        return (await console.ask(f"\n{text(messages.TOOL_PROMPT)}")).strip()
+        return (await console.ask(f"\n{TOOL_PROMPT}")).strip()
     except (EndOfInputError, InterruptedByUserError):
         return None
 
@@ -133,18 +151,18 @@ def _read_tool_line(line: str, tools: set[str]) -> tuple[str, dict[str, Any], st
     try:
         arguments = from_json(typed or "{}")
     except ValueError:
-        return tool, {}, text(messages.ARGUMENTS_NOT_JSON, example=_EXAMPLE)
+        return tool, {}, ARGUMENTS_NOT_JSON.format(example=_EXAMPLE)
     if tool not in tools:
-        return tool, {}, text(messages.UNKNOWN_TOOL)
+        return tool, {}, UNKNOWN_TOOL
     if not isinstance(arguments, dict):
-        return tool, {}, text(messages.ARGUMENTS_NOT_AN_OBJECT)
+        return tool, {}, ARGUMENTS_NOT_AN_OBJECT
     return tool, arguments, ""
 
 
 def _explain(error: BaseException, errlog: TextIO | None = None) -> str:
     """Return what failed, sanitized, with the last lines of the server's log."""
     causes = list(dict.fromkeys(sanitize_text(_describe(each), limit=_MAX_ERROR) for each in _leaves(error)))
-    lines = [text(messages.SERVER_FAILED, reason="; ".join(causes))]
+    lines = [SERVER_FAILED.format(reason="; ".join(causes))]
     if errlog is not None:
         errlog.seek(0)
         tail = errlog.read()[-_MAX_RESULT:].splitlines()[-_LOG_LINES:]
@@ -170,7 +188,7 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 def _describe(error: BaseException) -> str:
     if isinstance(error, (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)):
-        return text(messages.CONNECTION_CLOSED)
+        return CONNECTION_CLOSED
     if isinstance(error, CallError):
         return str(error)
     code = _code(error)
@@ -180,3 +198,68 @@ def _describe(error: BaseException) -> str:
 def _code(error: BaseException) -> int | None:
     code = getattr(getattr(error, "error", None), "code", None)
     return code if isinstance(code, int) else None
+
+
+# --- show
+
+
+def run_show(options: argparse.Namespace) -> int:
+    """Show a request and print its answer as JSON; return the exit status."""
+    params = read_params(options.file)
+    handler = handler_from_options(options)
+
+    async def note_and_ask(request: Request, /) -> Answer | ElicitResult:
+        for diagnostic in request.diagnostics:
+            print(NOTE.format(text=describe_diagnostic(diagnostic)), file=sys.stderr)
+        return await handler(request)
+
+    dispatcher = Dispatcher(note_and_ask, RequestOptions(url_rules=url_rules(options)))
+
+    async def answer() -> Answer:
+        return await dispatcher.answer(params, server=Server.from_name(options.name))
+
+    given = anyio.run(answer)
+    if given.by != "user":
+        print(ERROR.format(reason=given.reason), file=sys.stderr)
+    print(json.dumps(dispatcher.to_wire(given)))
+    return 1 if given.by == "error" else 0
+
+
+# --- The handler that the options select
+
+
+def wants_browser(options: argparse.Namespace) -> bool:
+    """Return True if requests are shown in the browser."""
+    return bool(options.browser) or os.environ.get("MCP_ELICIT_UI", "").strip().casefold() == "browser"
+
+
+def interactive_handler(options: argparse.Namespace) -> Handler:
+    """
+    Return the handler that asks the user of this computer.
+
+    Raises:
+        CommandFailedError: If an extra is missing.
+    """
+    if not wants_browser(options):
+        return TerminalHandler()
+    from mcp_elicit_client.handlers.browser import BrowserHandler
+
+    try:
+        return BrowserHandler()
+    except MissingExtraError as error:
+        raise CommandFailedError(str(error)) from None
+
+
+def handler_from_options(options: argparse.Namespace) -> Handler:
+    """
+    Return the handler that the options select.
+
+    Raises:
+        CommandFailedError: If an extra is missing.
+    """
+    return HeadlessHandler() if options.headless else interactive_handler(options)
+
+
+def url_rules(options: argparse.Namespace) -> UrlRules:
+    """Return the URL rules that the options select."""
+    return UrlRules(allow_loopback=options.allow_loopback)

@@ -20,7 +20,8 @@ Value: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat | tuple[Stri
 
 
 class _Field(BaseModel):
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
+    # `defer_build`: a validator is built at its first use; a base class needs none.  The import is faster without.
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     title: str
@@ -35,7 +36,7 @@ class _Field(BaseModel):
         return self.sensitive or getattr(self, "format", None) == "password"
 
 
-class TextField(_Field):
+class TextField(_Field, defer_build=False):
     """
     A text field.
 
@@ -83,7 +84,7 @@ class TextField(_Field):
         return _present(keywords)
 
 
-class NumberField(_Field):
+class NumberField(_Field, defer_build=False):
     """
     A number field.
 
@@ -122,7 +123,7 @@ class NumberField(_Field):
         )
 
 
-class BooleanField(_Field):
+class BooleanField(_Field, defer_build=False):
     """
     A yes-or-no field.
 
@@ -140,7 +141,7 @@ class BooleanField(_Field):
         return {"type": "boolean"}
 
 
-class _WithChoices(_Field):
+class _WithChoices(_Field, defer_build=True):
     choices: tuple[Choice, ...] = ()
 
     def label_of(self, choice: Choice) -> str:
@@ -163,7 +164,7 @@ class _WithChoices(_Field):
         return Counter(choice.title for choice in self.choices)
 
 
-class ChoiceField(_WithChoices):
+class ChoiceField(_WithChoices, defer_build=False):
     """
     A field for one of several options.
 
@@ -182,7 +183,7 @@ class ChoiceField(_WithChoices):
         return {"enum": [choice.value for choice in self.choices]}
 
 
-class MultiChoiceField(_WithChoices):
+class MultiChoiceField(_WithChoices, defer_build=False):
     """
     A field for several options, or for a list of texts.
 

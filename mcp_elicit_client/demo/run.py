@@ -11,12 +11,18 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command, ConnectMode, connect
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.handlers.headless import HeadlessHandler
+from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.descriptions import describe_field, request_warnings, title_line
+from mcp_elicit_client.presentation.messages import WARNING
+from mcp_elicit_client.presentation.quoting import quote
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Answer, FormRequest, Handler, Request
 
 SERVER = "restaurant"
 """The server name that the demo displays."""
+
+_WIDTH = 78
 
 Write = Callable[[str], object]
 
@@ -50,15 +56,19 @@ def _narrated(handler: Handler, write: Write) -> Handler:
     """Return *handler* so that it shows each request and its answer."""
 
     async def narrated(request: Request, /) -> Answer:
-        write(f'{request.server.name} asks: "{request.message}"')
+        write(f"{title_line(request, ENGLISH)}\n{quote(request.message, _WIDTH)}")
         if isinstance(request, FormRequest):
             for field in request.form.fields:
-                write(f"  - {field.title} ({field.kind}{', required' if field.required else ''})")
+                described = describe_field(field, ENGLISH)
+                write(f"{quote(described.label, _WIDTH)}\n    {described.requirement}: {described.accepts}")
         else:
-            write(f"  - open {request.target.url} (domain {request.target.registrable_domain})")
+            write(quote(request.target.url, _WIDTH))
+        for warning in request_warnings(request, ENGLISH):
+            write(ENGLISH.text(WARNING, message=warning.text))
         answer = await handler(request)
         assert isinstance(answer, Answer)
-        write(f"The headless handler answers: {answer.action} ({answer.reason})")
+        reason = f" ({answer.reason})" if answer.reason else ""
+        write(f"The headless handler answers: {answer.action}{reason}")
         return answer
 
     return narrated

@@ -21,8 +21,8 @@ class HeadlessHandler:
 
     Attributes:
         accept_defaults_from: The names of servers whose default values are
-            accepted.  A form without default values is a question that only a
-            user can answer; it is cancelled.  So is every URL.
+            accepted.  Forms without default values and URLs are cancelled,
+            because only a user can answer them.
     """
 
     accept_defaults_from: Collection[str] = ()
@@ -35,4 +35,7 @@ class HeadlessHandler:
         """Answer *request*."""
         if request.server.name not in self.accept_defaults_from:
             return Answer.cancel(by="unattended", reason="there is no user to ask")
-        return await anyio.to_thread.run_sync(default_answer, request, abandon_on_cancel=True)
+        answer = await anyio.to_thread.run_sync(default_answer, request, abandon_on_cancel=True)
+        if answer.action != "accept":
+            return answer
+        return answer.model_copy(update={"reason": "the server is listed in accept_defaults_from"})

@@ -5,8 +5,7 @@ Policies: functions that wrap a handler and may answer in its place.
 """
 
 from mcp_elicit_client.policies.automatic_answers import AutomaticAnswers, form_fingerprint
-from mcp_elicit_client.policies.compose import compose, recommended
-from mcp_elicit_client.policies.hooks import hooks
+from mcp_elicit_client.policies.compose import compose, hooks, recommended
 from mcp_elicit_client.policies.impersonation import flag_impersonation
 from mcp_elicit_client.policies.permissions import Permissions
 from mcp_elicit_client.policies.queue import answer_timeout, one_at_a_time

@@ -1,4 +1,4 @@
-"""Answers without a person: only for what the host has listed."""
+"""`AutomaticAnswers`: answers of the host application to forms that it lists."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NAME = "automatic_answers"
 
 def form_fingerprint(form: Form) -> str:
     """
-    Name a form by what it asks for: 64 hexadecimal digits.
+    Return the fingerprint of a form: 64 hexadecimal digits.
 
-    Two forms with the same one take the same answers and show the same words
-    on their fields; the message above them may differ.
+    Forms with the same fingerprint accept the same answers and have the same
+    texts on their fields.  Their messages may differ.
     """
     # A default with a pattern is checked later, and dropped if it does not match: the form stays the same.
     fields = [
@@ -33,21 +33,21 @@ def form_fingerprint(form: Form) -> str:
 
 class AutomaticAnswers:
     """
-    Accepts listed forms of listed servers, with listed values; all else is asked.
+    Accepts listed forms of listed servers with listed values.  The user is asked about all others.
 
-    Use `policy` as a policy.  A value that does not fit its form is not sent:
-    then the question is asked.
+    Use `policy` as a policy.  If a value does not fit its form, the user is
+    asked.
 
     Args:
-        allowed: What to answer, by the host's name of the server and the
-            `form_fingerprint` of the form.
+        allowed: The values of each form, by the name that the host
+            application gave the server, and by `form_fingerprint`.
     """
 
     def __init__(self, allowed: Mapping[tuple[str, str], Content]) -> None:
-        self._allowed = {place: dict(content) for place, content in allowed.items()}
+        self._allowed = {form: dict(content) for form, content in allowed.items()}
 
     def preview(self, request: Request) -> Answer | None:
-        """Return what would be answered without a person; None if the question would be asked."""
+        """Return the automatic answer to *request*; None if the user would be asked."""
         if not isinstance(request, FormRequest):
             return None
         content = self._allowed.get((request.server.name, form_fingerprint(request.form)))
@@ -57,7 +57,7 @@ class AutomaticAnswers:
         return answer if answer.action == "accept" else None
 
     def policy(self, handler: Handler) -> Handler:
-        """Ask *handler* only what is not answered here."""
+        """Ask *handler* about the requests that are not answered automatically."""
         return apply_policy(handler, self._answer, limits_asking=True)
 
     async def _answer(self, request: Request, ask: NormalizedHandler) -> Answer:
@@ -70,7 +70,5 @@ def _has_pattern(field: Field) -> bool:
 
 
 def _accept(content: Mapping[str, Any]) -> Answer:
-    answer = Answer.accept(
-        content, by="policy", reason="the host listed this form", sources=dict.fromkeys(content, "policy")
-    )
+    answer = Answer.accept(content, by="policy", reason="the form is listed", sources=dict.fromkeys(content, "policy"))
     return answer.model_copy(update={"policy": NAME})

@@ -123,13 +123,13 @@ def _warning(request: Request, names: Mapping[str, _Imitated]) -> str | None:
     own = request.server.name
     if skeleton(claimed) == skeleton(own):
         looks_same = claimed.casefold() == own.casefold() or claimed.isascii()
-        return None if looks_same else "The server's name contains letters that look like others."
+        return None if looks_same else "The name reported by the server uses look-alike letters."
     found = _imitated(claimed[:_MAX_CLAIM], names)
     if found is None or found.skeleton in _parts(own[:_MAX_CLAIM]):
         return None
     if found.known_as is not None:
-        return f"The server uses the name of another of your servers, {found.known_as}."
-    return "The server uses the name of a well-known company, application or role."
+        return f"The name reported by the server resembles {found.known_as}, another server."
+    return "The name reported by the server resembles a well-known product or role."
 
 
 def _imitated(claimed: str, names: Mapping[str, _Imitated]) -> _Imitated | None:

@@ -1,4 +1,4 @@
-"""Which servers may ask at all, and the user's "never again"."""
+"""`Permissions`: which servers may show requests."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _logger = logging.getLogger("mcp_elicit_client")
 
 Permission: TypeAlias = Literal["ask", "block", "decline", "block_until_restart"]
 """
-Ask the user; never ask, and cancel; decline in the user's name; never ask as
-long as this process lives, which no file keeps.
+Ask the user; cancel; decline on behalf of the user; or cancel until this
+process ends, which is not stored.
 """
 
 _MAX_FILE = 1_048_576
@@ -34,13 +34,13 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 class Rule(BaseModel):
     """
-    What holds for some requests; None stands for any.
+    The permission of some requests; None matches any.
 
     Attributes:
-        server: What the host application calls the server.
-        mode: Form or url.
-        tool: The tool during whose call is asked.
-        permission: What holds.
+        server: The name that the host application gave the server.
+        mode: The mode, ``form`` or ``url``.
+        tool: The tool that is being called.
+        permission: The permission.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
@@ -52,11 +52,11 @@ class Rule(BaseModel):
 
     @property
     def rank(self) -> tuple[bool, bool, bool]:
-        """How specific it is: first by server, then by tool, then by mode."""
+        """How specific the rule is: server first, then tool, then mode."""
         return (self.server is not None, self.tool is not None, self.mode is not None)
 
-    def holds_for(self, request: Request) -> bool:
-        """Tell whether it is about *request*."""
+    def matches(self, request: Request) -> bool:
+        """Return True if this rule matches *request*."""
         return (
             self.server in (None, request.server.name)
             and self.mode in (None, request.mode)
@@ -73,18 +73,18 @@ class _File(BaseModel):
 
 class Permissions:
     """
-    The permissions of one user, with or without a file that keeps them.
+    The permissions of one user, in memory or in a file.
 
-    Use `policy` as a policy.  The file is JSON; it is read again when it has
-    changed, so that several processes may share it, and written as a whole
-    or not at all.  A file that others may write is refused, since it would
-    be theirs to say who asks.
+    Use `policy` as a policy.  The file is JSON with mode 0600.  Writes are
+    atomic, and changes by other processes are detected and reloaded.  A file
+    that other users can write to is refused.
 
     Args:
-        path: The file.  It need not exist; its folder must.
+        path: The file; None to keep permissions in memory only.  Its folder
+            must exist.
 
     Raises:
-        PermissionsFileError: If there is a file that cannot be used.
+        PermissionsFileError: If the file exists and cannot be used.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
@@ -95,7 +95,7 @@ class Permissions:
         self._refresh()
 
     def policy(self, handler: Handler) -> Handler:
-        """Ask *handler* only if the server may ask, and keep what the user blocks."""
+        """Ask *handler* if that is permitted, and store the servers that the user blocks."""
         return apply_policy(handler, self._answer)
 
     async def _answer(self, request: Request, ask: NormalizedHandler) -> Answer:
@@ -116,38 +116,46 @@ class Permissions:
         try:
             self.set("block", server=server)
         except PermissionsFileError as error:
-            # The block holds until the process ends, and the answer of the user is sent.
-            _logger.error("the block of server %r cannot be kept: %s", server, error)  # noqa: TRY400
+            # The block applies until the process ends.  The answer of the user is sent.
+            _logger.error("the block of server %r cannot be stored: %s", server, error)  # noqa: TRY400
 
     def permission_for(self, request: Request) -> Permission:
         """
-        Return what holds for *request*: the most specific rule, or else ask.
+        Return the permission of the most specific rule for *request*; ``ask`` if no rule matches.
 
         Raises:
-            PermissionsFileError: If the file has become unusable.
+            PermissionsFileError: If the file cannot be used any more.
         """
         self._refresh()
         if request.server.name in self._blocked:
             return "block_until_restart"
-        holding = [rule for rule in self._rules.values() if rule.holds_for(request)]
-        return max(holding, key=lambda rule: rule.rank).permission if holding else "ask"
+        matching = [rule for rule in self._rules.values() if rule.matches(request)]
+        return max(matching, key=lambda rule: rule.rank).permission if matching else "ask"
 
     def set(
         self, permission: Permission, *, server: str | None, mode: Mode | None = None, tool: str | None = None
     ) -> None:
         """
-        Let *permission* hold from now on; in the file too, but for ``block``.
+        Set a permission, and store it unless it is ``block_until_restart``.
+
+        Args:
+            permission: The permission.
+            server: The name that the host application gave the server; None
+                for all servers.
+            mode: The mode; None for both.
+            tool: The tool; None for all tools.
 
         Raises:
-            PermissionsFileError: If the file cannot be written; the
-                permission holds all the same as long as the process lives.
-            ValueError: If *permission* is none, or blocks no server.
+            PermissionsFileError: If the file cannot be written.  The
+                permission then applies until the process ends.
+            ValueError: If *permission* is unknown, or ``block_until_restart``
+                without a server.
         """
         if permission not in get_args(Permission):
-            raise ValueError(f"a permission is one of {', '.join(get_args(Permission))}, not {permission!r}")
+            raise ValueError(f"A permission is one of {', '.join(get_args(Permission))}, not {permission!r}.")
         if permission == "block_until_restart":
             if server is None:
-                raise ValueError("to block is to block one server")
+                raise ValueError("block_until_restart requires a server.")
             self._blocked.add(server)
             return
         with suppress(PermissionsFileError):
@@ -166,7 +174,7 @@ class Permissions:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise PermissionsFileError(f"cannot look at {self._path}: {error.strerror}") from None
+            raise PermissionsFileError(f"Cannot read {self._path}: {error.strerror}.") from None
         read_at = (found.st_mtime_ns, found.st_size, found.st_ino)
         if read_at == self._read_at:
             return
@@ -180,7 +188,7 @@ class Permissions:
         try:
             self._replace(f"{text}\n")
         except OSError as error:
-            raise PermissionsFileError(f"cannot write {self._path}: {error.strerror}") from None
+            raise PermissionsFileError(f"Cannot write {self._path}: {error.strerror}.") from None
 
     def _replace(self, text: str) -> None:
         assert self._path is not None
@@ -204,14 +212,16 @@ def _read(path: Path) -> list[Rule]:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
             if hasattr(os, "getuid") and (found.st_mode & _OTHERS_WRITE or found.st_uid not in (os.getuid(), 0)):
-                raise PermissionsFileError(f"{path} can be written by others: chmod 600 it, and own it")
+                raise PermissionsFileError(
+                    f"Other users can write to {path}. Make it your own file, and run `chmod 600 {path}`."
+                )
             data = file.read(_MAX_FILE + 1)
     except OSError as error:
-        raise PermissionsFileError(f"cannot read {path}: {error.strerror}") from None
+        raise PermissionsFileError(f"Cannot read {path}: {error.strerror}.") from None
     if len(data) > _MAX_FILE:
-        raise PermissionsFileError(f"{path} is larger than {_MAX_FILE} bytes")
+        raise PermissionsFileError(f"{path} is larger than {_MAX_FILE} bytes.")
     try:
         return _File.model_validate(from_json(data)).rules
     except ValueError as error:
         why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "it is not JSON"
-        raise PermissionsFileError(f"{path} is no file of permissions: {why}") from None
+        raise PermissionsFileError(f"{path} is not a permissions file: {why}.") from None

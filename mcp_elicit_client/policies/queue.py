@@ -51,7 +51,7 @@ def answer_timeout(seconds: float = 240) -> Policy:
     Cancel a request that is not answered in time.
 
     The handler is cancelled, so the request disappears from the user
-    interface.  `Request.deadline` tells the handler when.  240 s are less
+    interface.  `Request.deadline` is set for the handler.  240 s are less
     than the limits of the SDK's HTTP transport and of the Python SDK's
     server.
 
@@ -72,14 +72,14 @@ def answer_timeout(seconds: float = 240) -> Policy:
 
 
 class _FairQueue:
-    def __init__(self, queue: int) -> None:
-        self._queue = queue
+    def __init__(self, max_queued: int) -> None:
+        self._max_queued = max_queued
         self._lock = threading.Lock()
         self._is_taken = False
         self._waiting: OrderedDict[str, deque[Waker]] = OrderedDict()
 
     def take(self, server: str) -> Waker | Literal["now"] | None:
-        """Take a turn: now, or when the waker wakes; None if too many wait already."""
+        """Take a turn: now, or when the waker wakes; None if the queue is full."""
         with self._lock:
             if self._is_taken:
                 return self._queue_up(server)
@@ -87,14 +87,14 @@ class _FairQueue:
             return "now"
 
     def _queue_up(self, server: str) -> Waker | None:
-        if len(self._waiting.get(server, ())) >= self._queue:
+        if len(self._waiting.get(server, ())) >= self._max_queued:
             return None
         waker = Waker()
         self._waiting.setdefault(server, deque()).append(waker)
         return waker
 
     def leave(self, server: str, turn: Waker | Literal["now"]) -> None:
-        """Give a turn on, or leave the line before it came."""
+        """End a turn, or leave the queue before it began."""
         with self._lock:
             waiting = self._waiting.get(server)
             if isinstance(turn, Waker) and waiting is not None and turn in waiting:
@@ -108,11 +108,11 @@ class _FairQueue:
             following.wake()
 
     def _next(self) -> Waker | None:
-        """Take the next of those who wait, from the server that was not served for longest."""
+        """Remove the next request, of the server that has waited longest since its last turn."""
         if not self._waiting:
             return None
         server, waiting = self._waiting.popitem(last=False)
         following = waiting.popleft()
         if waiting:
-            self._waiting[server] = waiting  # at the end of the line of servers
+            self._waiting[server] = waiting  # at the end of the queue of servers
         return following

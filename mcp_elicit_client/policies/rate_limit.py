@@ -102,27 +102,27 @@ class _Limiter:
 
         self._rates = sorted(map(parse, rates))  # the shortest window first
         if not self._rates:
-            raise ValueError("a rate limit needs a rate, such as 5/minute")
+            raise ValueError("A rate limit needs at least one rate, such as 5/minute.")
         try:
             self._limiter: Any = MovingWindowRateLimiter(storage_from_string(storage))
         except ConfigurationError as error:
             if storage.startswith("redis"):
                 raise MissingExtraError("redis", "a rate limit in Redis") from error
-            raise ValueError(f"no rate limit can be kept in {storage!r}: {error}") from None
+            raise ValueError(f"{storage!r} is not a storage for rate limits: {error}") from None
         self._is_local = storage.startswith("memory")
         self._full_until: dict[str, float] = {}
-        self._turns: dict[str, anyio.Lock] = {}
-        self._is_away = False
+        self._locks: dict[str, anyio.Lock] = {}
+        self._is_unavailable = False
 
     async def refusal(self, server: str) -> str | None:
-        """Take one turn of *server*; or say why there is none."""
+        """Count one request of *server*; return a reason if it is refused."""
         if self._is_local:
             return self._take(server)
-        # One look at a time for each server: a flood waits for the first that is
-        # refused, and the others need not look.
-        async with self._turns.setdefault(server, anyio.Lock()):
+        # One request of each server at a time: once one is refused, the rest of a
+        # flood is refused without the storage.
+        async with self._locks.setdefault(server, anyio.Lock()):
             if self._is_full(server):
-                return _TOO_OFTEN
+                return _LIMIT_REACHED
             return await anyio.to_thread.run_sync(self._take_or_fail, server)
 
     def _is_full(self, server: str) -> bool:
@@ -131,33 +131,33 @@ class _Limiter:
     def _take_or_fail(self, server: str) -> str | None:
         try:
             refusal = self._take(server)
-        except Exception as error:  # noqa: BLE001 -- whatever the storage raises: it cannot be asked
-            if not self._is_away:
+        except Exception as error:  # noqa: BLE001 -- any error of the storage
+            if not self._is_unavailable:
                 kind = type(error).__name__
-                _logger.error("the storage of the rate limit is away, nothing is asked: %s", kind)  # noqa: TRY400
-            self._is_away = True
-            return "the rate limit cannot be looked up"
-        if self._is_away:
-            _logger.warning("the storage of the rate limit is back")
-        self._is_away = False
+                _logger.error("the storage of the rate limit is unavailable, requests are cancelled: %s", kind)  # noqa: TRY400
+            self._is_unavailable = True
+            return "the storage of the rate limit is unavailable"
+        if self._is_unavailable:
+            _logger.warning("the storage of the rate limit is available again")
+        self._is_unavailable = False
         return refusal
 
     def _take(self, server: str) -> str | None:
         if self._is_full(server):
-            return _TOO_OFTEN
+            return _LIMIT_REACHED
         first, *others = self._rates
         for rate in others:
             if not self._limiter.test(rate, NAME, server):
                 return self._refuse(rate, server)
         if not self._limiter.hit(first, NAME, server):
             return self._refuse(first, server)
-        # Another process may have been faster; then this question is one too many.
+        # Another process may have used the last slot since the check.  Refuse this request.
         taken = [self._limiter.hit(rate, NAME, server) for rate in others]
-        return None if all(taken) else _TOO_OFTEN
+        return None if all(taken) else _LIMIT_REACHED
 
     def _refuse(self, rate: Any, server: str) -> str:
         self._full_until[server] = self._limiter.get_window_stats(rate, NAME, server).reset_time
-        return _TOO_OFTEN
+        return _LIMIT_REACHED
 
 
-_TOO_OFTEN = "the server asks too often"
+_LIMIT_REACHED = "the server reached its rate limit"

@@ -1,4 +1,4 @@
-"""Forms that ask for what a form must not ask for, and answers that hold it."""
+"""`protect_secrets`: forms that request sensitive data, and answers that contain it."""
 
 from __future__ import annotations
 
@@ -16,36 +16,38 @@ from mcp_elicit_client.typing import Answer, FormRequest, Policy, Request
 NAME = "secrets"
 
 Confirm: TypeAlias = Callable[[FormRequest, Sequence[SecretFinding]], Awaitable[bool]]
-"""Asks the user whether to send an answer that seems to hold a secret; no is the default."""
+"""Asks the user whether to send an answer that seems to contain sensitive data; returns True to send it."""
 
 
 def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Confirm | None = None) -> Policy:
     """
-    Keep what grants access or authorises payment out of forms.
+    Protect passwords, keys, tokens and payment data.
 
-    The specification forbids servers to ask for it in a form: URL mode is
-    the way, where neither the client nor its model sees it.
+    The specification forbids servers to request them in forms.  They belong
+    in URL mode, where neither the client nor its model sees them.
 
-    An answer that a person typed and that seems to hold a secret is only
-    sent if they confirmed that (`Answer.confirmed`, or *confirm*).
+    If an answer of the user seems to contain sensitive data, it is sent only
+    if the user confirmed that (`Answer.confirmed`, or *confirm*).
 
     Args:
-        action: What becomes of a form that asks for a secret.  ``refuse``
-            declines it; ``warn`` asks it, with its fields marked
-            (`TextField.secret`) and the user told.
-        confirm: Asks where the user interface did not; None to cancel.
+        action: What happens to a form that requests sensitive data.
+            ``refuse`` declines it.  ``warn`` shows it with a warning, and
+            with these fields marked (`TextField.sensitive`).
+        confirm: Asks the user if the user interface did not; None to cancel.
     """
 
     async def protect(request: Request, ask: NormalizedHandler) -> Answer:
         if not isinstance(request, FormRequest):
             return await ask(request)
-        asked = secret_fields(request.form, request.message)
-        if not asked:
-            return await _checked(request, await ask(request), asked, confirm)
+        requested = secret_fields(request.form, request.message)
+        if not requested:
+            return await _checked(request, await ask(request), requested, confirm)
         if action == "refuse":
-            return Answer.decline(by="policy", policy=NAME, reason=f"{asked[0].message} URL mode is the way.")
-        marked = _marked(request, asked)
-        answer = await _checked(request, await ask(marked), asked, confirm)
+            return Answer.decline(
+                by="policy", policy=NAME, reason=f"{requested[0].message} Servers must use URL mode for it."
+            )
+        marked = _marked(request, requested)
+        answer = await _checked(request, await ask(marked), requested, confirm)
         found = marked.diagnostics[len(request.diagnostics) :]
         return answer.model_copy(update={"diagnostics": (*answer.diagnostics, *found)})
 
@@ -53,29 +55,31 @@ def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Co
 
 
 async def _checked(
-    request: FormRequest, answer: Answer, asked: Sequence[SecretFinding], confirm: Confirm | None
+    request: FormRequest, answer: Answer, requested: Sequence[SecretFinding], confirm: Confirm | None
 ) -> Answer:
     if answer.action != "accept" or answer.confirmed or not answer.content:
         return answer
-    warned = {finding.field for finding in asked}
+    warned = {finding.field for finding in requested}
     typed = {name: value for name, value in answer.content.items() if name not in warned}
     found = secret_values(typed)
     if not found or (confirm is not None and await confirm(request, found)):
         return answer
-    return Answer.cancel(by="policy", policy=NAME, reason=f"{found[0].message} Nobody confirmed that it is to be sent.")
+    return Answer.cancel(
+        by="policy", policy=NAME, reason=f"{found[0].message} The user did not confirm that it may be sent."
+    )
 
 
 def _marked(request: FormRequest, findings: Sequence[SecretFinding]) -> FormRequest:
-    """Mark the fields that ask for a secret, and take the server's suggestions off them."""
+    """Mark the fields that request sensitive data, and remove their default values."""
     named = {finding.field for finding in findings}
     fields = tuple(_marked_field(field) if field.name in named else field for field in request.form.fields)
-    problems = tuple(
+    diagnostics = tuple(
         Diagnostic(code="sensitive_data", message=finding.message, field=finding.field) for finding in findings
     )
     return request.model_copy(
         update={
             "form": request.form.model_copy(update={"fields": fields}),
-            "diagnostics": (*request.diagnostics, *problems),
+            "diagnostics": (*request.diagnostics, *diagnostics),
         }
     )
 

@@ -69,9 +69,9 @@ def elicitation_callback(
     Return the ``elicitation_callback`` of a client session.
 
     It works with mcp 1.x and 2.x, and with server-initiated and
-    multi-round-trip requests.  It raises only if it is cancelled, never tells
-    the server what failed, and always returns a result that the protocol
-    allows.  If a request cannot be answered, the result is the error
+    multi-round-trip requests.  It raises only if it is cancelled, does not
+    reveal errors to the server, and always returns a result that the
+    protocol allows.  If a request cannot be answered, the result is the error
     ``-32602``, or a cancel where the protocol version does not allow errors.
 
     Args:

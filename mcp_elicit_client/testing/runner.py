@@ -27,8 +27,8 @@ from typing import Any, TextIO
 import anyio
 
 from mcp_elicit_client.testing.callback_under_test import CallbackShape, CallbackUnderTest, LoadError, load_callback
-from mcp_elicit_client.testing.results import ANSWER_TIMEOUT, Outcome, Scenario, ScenarioResult, run_scenario
-from mcp_elicit_client.testing.scenarios import SCENARIOS
+from mcp_elicit_client.testing.results import ANSWER_TIMEOUT, Outcome, ScenarioResult, run_scenario
+from mcp_elicit_client.testing.scenarios import SCENARIOS, Scenario
 
 SCENARIO_TIMEOUT = 30.0
 """The default of the maximum seconds for one scenario."""

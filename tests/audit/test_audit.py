@@ -25,10 +25,10 @@ from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry,
 from mcp_elicit_client.audit.files import make_key
 from mcp_elicit_client.audit.verifier import ViolationCode
 from mcp_elicit_client.audit.writer import LOCK_TIMEOUT
-from mcp_elicit_client.cli.main import main
+from mcp_elicit_client.cli import main
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.typing import Request
-from tests.support import ROOT, form_params
+from tests.support import ROOT, form_params, read_line
 
 KEY = bytes(range(32))
 SERVER = Server(name="mail", claimed_name="Mail\x1b[2J", transport="stdio", origin="mail-server")
@@ -70,7 +70,7 @@ def answering(reply: Any) -> Any:
 
 
 def ask(log: AuditLog, request: Request = FORM, reply: Any = NO) -> Any:
-    """Ask without an event loop: the log needs none."""
+    """Ask without an event loop, which the log does not need."""
     question: Any = log.policy(answering(reply))(request)
     with pytest.raises(StopIteration) as answered:
         question.send(None)
@@ -129,7 +129,7 @@ def path(tmp_path: Path) -> Path:
 # What is logged
 
 
-def test_a_question_leaves_one_line_that_says_who_asked_what_and_who_decided(path: Path) -> None:
+def test_a_request_is_one_line_with_its_server_and_decision(path: Path) -> None:
     log = AuditLog(path, key=KEY, host="ann", clock=lambda: 1_800_000_000.25)
     answer = Answer.accept(
         {"name": "Ada", "size": "m", "many": ["x"]},
@@ -176,7 +176,7 @@ def test_a_question_leaves_one_line_that_says_who_asked_what_and_who_decided(pat
     }
 
 
-def test_a_question_about_a_url_is_told_by_its_host_and_warnings(path: Path) -> None:
+def test_a_url_request_is_logged_with_its_host_and_warnings(path: Path) -> None:
     log = write(path, 0)
 
     ask(log, URL.model_copy(update={"previous_visits": 2}), Answer.accept(by="user"))
@@ -191,7 +191,7 @@ def test_a_question_about_a_url_is_told_by_its_host_and_warnings(path: Path) -> 
     assert b"s3cret" not in path.read_bytes()
 
 
-def test_the_policy_that_decided_is_told(path: Path) -> None:
+def test_the_policy_that_decided_is_logged(path: Path) -> None:
     ask(write(path, 0), reply=Answer.cancel(by="policy", policy="rate_limit", reason="too often"))
 
     assert {name: events(path)[0][name] for name in ("action", "by", "policy", "reason")} == {
@@ -202,7 +202,7 @@ def test_the_policy_that_decided_is_told(path: Path) -> None:
     }
 
 
-def test_it_is_told_that_a_secret_was_confirmed_and_that_the_user_wants_no_more(path: Path) -> None:
+def test_confirmations_and_blocks_are_logged(path: Path) -> None:
     log = write(path, 0)
 
     ask(log, reply=YES.model_copy(update={"confirmed": True}))
@@ -214,7 +214,7 @@ def test_it_is_told_that_a_secret_was_confirmed_and_that_the_user_wants_no_more(
     ]
 
 
-def test_a_result_of_the_sdk_is_told_as_the_hosts(path: Path) -> None:
+def test_a_result_of_the_sdk_is_logged_as_the_hosts(path: Path) -> None:
     answer = ask(write(path, 0), reply=accept({"name": "Ada"}))
 
     assert answer.action == "accept"
@@ -230,7 +230,7 @@ def test_a_result_of_the_sdk_is_told_as_the_hosts(path: Path) -> None:
         ({"size": "xl"}, ["choice", "required"]),
     ],
 )
-def test_an_accept_that_will_not_leave_is_told_to_be_unfit(
+def test_an_accept_that_does_not_fit_is_logged_as_unfit(
     path: Path, content: dict[str, Any], unfit: list[str] | None
 ) -> None:
     ask(write(path, 0), reply=Answer.accept(content, by="host"))
@@ -238,7 +238,7 @@ def test_an_accept_that_will_not_leave_is_told_to_be_unfit(
     assert events(path)[0].get("unfit") == unfit
 
 
-def test_findings_of_request_and_answer_are_told_once_and_not_without_end(path: Path) -> None:
+def test_findings_are_logged_once_up_to_a_maximum(path: Path) -> None:
     problems = tuple(Diagnostic(code="truncated", message="m", field=f"f{at}") for at in range(40))
     request = FORM.model_copy(update={"diagnostics": (problems[0], *problems)})
 
@@ -265,14 +265,14 @@ SECRETS = [
 
 
 def spellings(text: str) -> Iterator[bytes]:
-    """How *text* might stand in a file."""
+    """Return the ways in which a file might contain *text*."""
     for each in (text, sanitize_text(text), sanitize_text(text, multiline=False), text.casefold()):
         yield each.encode()
         yield json.dumps(each)[1:-1].encode()
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-def test_no_answer_and_no_message_is_in_the_log(path: Path, secret: str) -> None:
+def test_the_log_contains_no_answers_and_messages(path: Path, secret: str) -> None:
     log = write(path, 0)
     form = parse_request(
         form_params(
@@ -305,7 +305,7 @@ def test_no_answer_and_no_message_is_in_the_log(path: Path, secret: str) -> None
 
 
 def digests(text: str) -> Iterator[bytes]:
-    """What somebody who guesses *text* could compute without the key."""
+    """Return what can be computed from a guessed *text* without the key."""
     for digest in ("md5", "sha1", "sha256"):
         yield hashlib.new(digest, text.encode()).hexdigest()[:32].encode()
         yield hmac.new(b"", text.encode(), digest).hexdigest()[:32].encode()
@@ -332,7 +332,7 @@ def test_a_reason_that_quotes_the_answer_is_withheld(
     assert events(path)[0]["reason"] == (reason if kept else "(withheld: it quotes the answer)")
 
 
-def test_a_secret_is_in_no_log_even_if_the_host_wants_values(path: Path) -> None:
+def test_sensitive_data_is_not_logged_with_include_values(path: Path) -> None:
     form = {"properties": {name: {"type": "string"} for name in ("city", "password")}}
     request = parse_request(form_params(form), server="mail")
     content = {"city": "Paris", "password": "s3cr3t!"}
@@ -343,7 +343,7 @@ def test_a_secret_is_in_no_log_even_if_the_host_wants_values(path: Path) -> None
     assert b"s3cr3t!" not in path.read_bytes()
 
 
-def test_values_and_messages_are_in_the_log_only_if_the_host_wants_them(path: Path) -> None:
+def test_values_and_messages_are_logged_only_if_included(path: Path) -> None:
     fields = (
         TextField(name="name", title="n"),
         TextField(name="secret", title="s", sensitive=True),
@@ -368,7 +368,7 @@ def test_values_and_messages_are_in_the_log_only_if_the_host_wants_them(path: Pa
     assert b"hunter2" not in path.read_bytes()
 
 
-def test_a_value_that_is_no_number_of_json_is_a_text(path: Path) -> None:
+def test_a_number_that_json_cannot_represent_is_text(path: Path) -> None:
     ask(write(path, 0, include_values=True), reply=Answer.accept({"age": float("inf")}, by="host"))
 
     assert events(path)[0]["fields"][3]["value"] == "inf"
@@ -377,7 +377,7 @@ def test_a_value_that_is_no_number_of_json_is_a_text(path: Path) -> None:
 FORGED = '\n{"event":"question","server":"bank","action":"accept"}\r\n\x1b[2J\u202e\u2028[link=x]\ud800'
 
 
-def test_what_a_server_wrote_can_forge_no_line_and_no_event(path: Path) -> None:
+def test_server_text_cannot_forge_lines_or_events(path: Path) -> None:
     request = FORM.model_copy(
         update={
             "server": Server(name="mail", claimed_name=FORGED, transport=FORGED, origin=FORGED),
@@ -401,7 +401,7 @@ def test_what_a_server_wrote_can_forge_no_line_and_no_event(path: Path) -> None:
     assert cleaned.startswith(event["fields"][0]["name"])
 
 
-def test_an_event_is_bounded_whatever_the_server_sends(path: Path) -> None:
+def test_the_size_of_an_event_is_limited(path: Path) -> None:
     names = [f"{at:03}" + "\U000e0041" * 125 for at in range(64)]
     properties = {name: {"type": "string", "default": 1, "title": "t" * 300} for name in names}
     request = parse_request(form_params({"properties": properties}), server="mail", request_id=10**5000)
@@ -412,7 +412,7 @@ def test_an_event_is_bounded_whatever_the_server_sends(path: Path) -> None:
     assert verify(path, KEY)
 
 
-def test_fingerprints_tell_equal_texts_and_nothing_without_the_key(tmp_path: Path) -> None:
+def test_fingerprints_reveal_nothing_without_the_key(tmp_path: Path) -> None:
     logs = [write(tmp_path / name, 0, key=key) for name, key in (("a", KEY), ("b", KEY), ("c", KEY[::-1]))]
     other = FORM.form.model_copy(update={"fields": FORM.form.fields[:2]})
 
@@ -422,7 +422,7 @@ def test_fingerprints_tell_equal_texts_and_nothing_without_the_key(tmp_path: Pat
 
 
 @pytest.mark.parametrize("part", ["title", "description"])
-def test_forms_that_show_other_words_have_other_fingerprints(path: Path, part: str) -> None:
+def test_forms_with_different_texts_have_different_fingerprints(path: Path, part: str) -> None:
     field = FORM.form.fields[0].model_copy(update={part: "other words"})
     form = FORM.form.model_copy(update={"fields": (field, *FORM.form.fields[1:])})
 
@@ -452,7 +452,7 @@ async def test_cancellation_passes_through_and_is_logged(path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_questions_that_are_open_at_once_are_logged_in_the_order_of_their_answers(path: Path) -> None:
+async def test_concurrent_requests_are_logged_in_the_order_of_their_answers(path: Path) -> None:
     log = write(path, 0)
     first, second = anyio.Event(), anyio.Event()
 
@@ -471,7 +471,7 @@ async def test_questions_that_are_open_at_once_are_logged_in_the_order_of_their_
 
 
 @pytest.mark.parametrize("reply", [KeyError("x"), None, "yes"])
-def test_an_error_passes_through_and_is_logged_by_its_kind(path: Path, reply: object) -> None:
+def test_an_error_passes_through_and_its_class_is_logged(path: Path, reply: object) -> None:
     with pytest.raises((KeyError, TypeError)) as caught:
         ask(write(path, 0), reply=reply)
 
@@ -484,7 +484,7 @@ def test_an_error_passes_through_and_is_logged_by_its_kind(path: Path, reply: ob
 
 
 def rewritten(lines: Sequence[bytes]) -> list[bytes]:
-    """Write it all anew, as somebody without the key would."""
+    """Rewrite the log without the key."""
     done: list[bytes] = []
     mac = "0" * 64
     for line in lines:
@@ -527,7 +527,7 @@ TAMPERING: dict[str, tuple[Callable[[list[bytes]], list[bytes]], list[tuple[str,
 
 
 @pytest.mark.parametrize("name", TAMPERING)
-def test_whoever_changes_the_log_without_the_key_is_found_out(path: Path, name: str) -> None:
+def test_a_change_without_the_key_is_detected(path: Path, name: str) -> None:
     write(path, 6).close()
     assert verify(path, KEY) == Verification(True, 6, 1, Checkpoint(6, events(path)[-1]["mac"]))
     tamper, damages = TAMPERING[name]
@@ -541,7 +541,7 @@ def test_whoever_changes_the_log_without_the_key_is_found_out(path: Path, name: 
 
 
 @pytest.mark.parametrize("name", TAMPERING)
-def test_whoever_changed_the_log_is_found_out_also_after_it_went_on(path: Path, name: str) -> None:
+def test_a_change_is_detected_after_further_writes(path: Path, name: str) -> None:
     write(path, 6).close()
     tamper, damages = TAMPERING[name]
     path.write_bytes(b"".join(tamper(path.read_bytes().splitlines(keepends=True))))
@@ -557,9 +557,7 @@ def test_whoever_changed_the_log_is_found_out_also_after_it_went_on(path: Path, 
 
 
 @pytest.mark.parametrize(("length", "damages"), [(0, [("missing", 6)]), (99, [("malformed", 6), ("missing", 7)])])
-def test_lines_that_are_cut_off_are_missed_by_those_that_come_next(
-    path: Path, length: int, damages: list[tuple[str, int]]
-) -> None:
+def test_truncation_is_detected_from_later_lines(path: Path, length: int, damages: list[tuple[str, int]]) -> None:
     write(path, 7).close()
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:5], lines[5][:length]]))
@@ -569,10 +567,10 @@ def test_lines_that_are_cut_off_are_missed_by_those_that_come_next(
     found = verify(path, KEY)
     assert codes(found) == damages
     assert found.events == 8
-    assert "lines 6 to 7 before it, gone" in found.violations[-1].message
+    assert "Missing before this line: lines 6 to 7" in found.violations[-1].message
 
 
-def test_no_byte_can_be_changed(path: Path) -> None:
+def test_a_change_of_any_byte_is_detected(path: Path) -> None:
     write(path, 2).close()
     data = path.read_bytes()
 
@@ -582,7 +580,7 @@ def test_no_byte_can_be_changed(path: Path) -> None:
         assert not verify(path, KEY), at
 
 
-def test_no_byte_can_be_cut_off(path: Path) -> None:
+def test_truncation_at_any_byte_is_detected(path: Path) -> None:
     log = write(path, 2)
     anchor = log.checkpoint()
     data = path.read_bytes()
@@ -594,7 +592,7 @@ def test_no_byte_can_be_cut_off(path: Path) -> None:
         assert not verify(path, KEY, anchor), length
 
 
-def test_a_missing_line_break_at_the_end_is_no_harm(path: Path) -> None:
+def test_a_missing_final_line_break_is_valid(path: Path) -> None:
     write(path, 2).close()
     path.write_bytes(path.read_bytes()[:-1])
 
@@ -605,7 +603,7 @@ def head_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.head")
 
 
-def test_whoever_has_the_key_can_rewrite_the_log_but_not_an_anchor_kept_elsewhere(path: Path) -> None:
+def test_a_checkpoint_detects_a_log_rewritten_with_the_key(path: Path) -> None:
     anchor = write(path, 6).checkpoint()
     for each in (path, head_of(path)):
         each.unlink()
@@ -615,10 +613,10 @@ def test_whoever_has_the_key_can_rewrite_the_log_but_not_an_anchor_kept_elsewher
     assert verify(path, KEY)
     found = verify(path, KEY, anchor)
     assert codes(found) == [("checkpoint_mismatch", 0)]
-    assert "written anew" in found.violations[0].message
+    assert "rewritten" in found.violations[0].message
 
 
-def test_whoever_puts_back_an_old_copy_of_everything_is_found_out_by_an_anchor_alone(path: Path) -> None:
+def test_a_checkpoint_detects_a_restored_old_copy(path: Path) -> None:
     log = write(path, 3)
     old = {each: each.read_bytes() for each in (path, head_of(path))}
     ask(log)
@@ -630,7 +628,7 @@ def test_whoever_puts_back_an_old_copy_of_everything_is_found_out_by_an_anchor_a
     assert codes(verify(path, KEY, anchor)) == [("truncated", 0)]
 
 
-def test_without_head_and_anchor_nobody_can_tell_whether_the_end_was_cut_off(path: Path) -> None:
+def test_without_head_and_checkpoint_the_log_is_invalid(path: Path) -> None:
     anchor = write(path, 4).checkpoint()
     head_of(path).unlink()
 
@@ -640,7 +638,7 @@ def test_without_head_and_anchor_nobody_can_tell_whether_the_end_was_cut_off(pat
 
 
 @pytest.mark.parametrize("data", [b"0" * 172, b"x", bytes(400)])
-def test_a_head_of_somebody_else_is_found_out(path: Path, data: bytes) -> None:
+def test_a_forged_head_is_detected(path: Path, data: bytes) -> None:
     anchor = write(path, 4).checkpoint()
     head_of(path).write_bytes(data)
 
@@ -648,7 +646,7 @@ def test_a_head_of_somebody_else_is_found_out(path: Path, data: bytes) -> None:
     assert codes(verify(path, KEY, anchor)) == [("invalid_head", 0)]
 
 
-def test_two_chains_that_went_on_from_one_line_cannot_be_mixed(path: Path) -> None:
+def test_two_chains_with_a_common_start_cannot_be_mixed(path: Path) -> None:
     log = write(path, 2)
     files = {each: each.read_bytes() for each in (path, head_of(path))}
     ask(log, reply=YES)
@@ -665,7 +663,7 @@ def test_two_chains_that_went_on_from_one_line_cannot_be_mixed(path: Path) -> No
     assert "another line than the one above" in found.violations[0].message
 
 
-def test_an_anchor_holds_while_the_log_grows(path: Path) -> None:
+def test_a_checkpoint_stays_valid_while_the_log_grows(path: Path) -> None:
     log = write(path, 0)
     anchors = [log.checkpoint()]
     for _ in range(5):
@@ -678,12 +676,12 @@ def test_an_anchor_holds_while_the_log_grows(path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1", "1:", "x:" + "0" * 64, "1:" + "g" * 64, "1:" + "0" * 63])
-def test_what_is_no_anchor_is_refused(text: str) -> None:
+def test_an_invalid_checkpoint_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="SEQUENCE:MAC"):
         Checkpoint.parse(text)
 
 
-def test_of_many_damages_a_hundred_are_told_and_the_others_counted(path: Path) -> None:
+def test_a_hundred_violations_are_listed_and_the_others_counted(path: Path) -> None:
     write(path, 130).close()
     path.write_bytes(b"".join(rewritten(path.read_bytes().splitlines(keepends=True))))
 
@@ -705,7 +703,7 @@ def test_of_many_damages_a_hundred_are_told_and_the_others_counted(path: Path) -
     + [b'{"seq":%s,"mac":"%s"}' % (b"9" * digits, b"0" * 64) for digits in (30, 5000)]
     + [b'{"seq":2,"found":3,"prev":4,"mac":"%s"}' % (b"0" * 64), b"x" * 1_100_000],
 )
-def test_whatever_is_in_the_file_is_damage_and_no_crash(path: Path, line: bytes) -> None:
+def test_arbitrary_bytes_are_violations(path: Path, line: bytes) -> None:
     write(path, 1).close()
     with path.open("ab") as file:
         file.write(line + b"\n")
@@ -713,7 +711,7 @@ def test_whatever_is_in_the_file_is_damage_and_no_crash(path: Path, line: bytes)
     assert not verify(path, KEY)
 
 
-def test_another_key_verifies_nothing(path: Path) -> None:
+def test_another_key_verifies_no_line(path: Path) -> None:
     write(path, 3).close()
 
     found = verify(path, KEY[::-1])
@@ -721,7 +719,7 @@ def test_another_key_verifies_nothing(path: Path) -> None:
     assert (found.events, codes(found)) == (0, [("modified", 1), ("modified", 2), ("modified", 3), ("invalid_head", 0)])
 
 
-def test_every_code_of_a_damage_is_documented_and_no_other() -> None:
+def test_the_documentation_lists_exactly_the_violation_codes() -> None:
     part = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8").split("| code | meaning |")[1].split("\n\n")[0]
 
     assert sorted(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE)) == sorted(get_args(ViolationCode))
@@ -730,7 +728,7 @@ def test_every_code_of_a_damage_is_documented_and_no_other() -> None:
 # Files
 
 
-def test_all_files_are_for_their_owner_alone_whatever_the_umask(path: Path) -> None:
+def test_all_files_are_private_with_any_umask(path: Path) -> None:
     old = os.umask(0)
     try:
         log = write(path, 3, key=None, max_bytes=1)
@@ -748,21 +746,21 @@ def test_all_files_are_for_their_owner_alone_whatever_the_umask(path: Path) -> N
 
 @pytest.mark.parametrize("suffix", ["", ".head", ".key"])
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
-def test_a_file_that_others_may_write_is_refused(path: Path, suffix: str, mode: int) -> None:
+def test_a_file_that_other_users_can_write_to_is_refused(path: Path, suffix: str, mode: int) -> None:
     write(path, 1, key=None).close()
     path.with_name(f"{path.name}{suffix}").chmod(mode)
 
-    with pytest.raises(AuditError, match=f"audit.jsonl{suffix}: chmod 600 it"):
+    with pytest.raises(AuditError, match=f"audit.jsonl{suffix}. Run `chmod 600"):
         AuditLog(path)
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o610])
-def test_a_key_that_others_may_read_is_refused(path: Path, mode: int) -> None:
+def test_a_key_that_other_users_can_read_is_refused(path: Path, mode: int) -> None:
     write(path, 1, key=None).close()
     path.with_name(f"{path.name}.key").chmod(mode)
 
     for use in (AuditLog, verify):
-        with pytest.raises(AuditError, match="others may read the key"):
+        with pytest.raises(AuditError, match="Other users can read the key"):
             use(path)
 
 
@@ -777,13 +775,13 @@ def test_a_symbolic_link_is_not_followed(path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["", ".head", ".key"])
-def test_what_is_no_file_is_refused(path: Path, suffix: str) -> None:
+def test_a_path_that_is_not_a_regular_file_is_refused(path: Path, suffix: str) -> None:
     write(path, 1, key=None).close()
     file = path.with_name(f"{path.name}{suffix}")
     file.unlink()
     os.mkfifo(file, 0o600)
 
-    with pytest.raises(AuditError, match="is not a file"):
+    with pytest.raises(AuditError, match="not a regular file"):
         AuditLog(path)
 
 
@@ -799,20 +797,20 @@ def test_a_file_of_another_user_is_refused(path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"xyz", b"00" * 8 + b"\xff"])
-def test_what_is_no_key_is_refused(path: Path, data: bytes) -> None:
+def test_an_invalid_key_is_refused(path: Path, data: bytes) -> None:
     file = path.with_name(f"{path.name}.key")
     file.write_bytes(data)
     file.chmod(0o600)
 
-    with pytest.raises((AuditError, ValueError), match=r"is no key|at least 16 bytes"):
+    with pytest.raises((AuditError, ValueError), match=r"is not a key|at least 16 bytes"):
         AuditLog(path)
 
 
-def test_a_log_whose_key_is_gone_gets_no_new_one(path: Path) -> None:
+def test_a_missing_key_is_not_replaced(path: Path) -> None:
     write(path, 1, key=None).close()
     path.with_name(f"{path.name}.key").unlink()
 
-    with pytest.raises(AuditError, match="is gone: bring it back"):
+    with pytest.raises(AuditError, match="Restore the key"):
         AuditLog(path)
 
 
@@ -829,7 +827,7 @@ def test_a_log_of_another_key_is_not_continued(path: Path, has_head: bool) -> No
 @pytest.mark.parametrize(
     "options", [{"key": b"short"}, {"on_failure": "panic"}, {"max_bytes": 0}, {"backup_count": -1}]
 )
-def test_options_that_make_no_sense_are_refused(path: Path, options: dict[str, Any]) -> None:
+def test_invalid_options_are_refused(path: Path, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"at least|on_failure"):
         AuditLog(path, **options)
 
@@ -837,7 +835,7 @@ def test_options_that_make_no_sense_are_refused(path: Path, options: dict[str, A
 # Rotation
 
 
-def test_a_full_file_is_put_aside_and_the_chain_goes_on(path: Path) -> None:
+def test_a_full_file_is_rotated_and_the_chain_continues(path: Path) -> None:
     log = write(path, 40, max_bytes=3_000, backup_count=100)
 
     sizes = [each.stat().st_size for each in path.parent.glob("audit.jsonl.*[0-9]")]
@@ -848,7 +846,7 @@ def test_a_full_file_is_put_aside_and_the_chain_goes_on(path: Path) -> None:
 
 
 @pytest.mark.parametrize("backup_count", [0, 1, 3])
-def test_only_so_many_old_files_are_kept(path: Path, backup_count: int) -> None:
+def test_at_most_backup_count_files_are_kept(path: Path, backup_count: int) -> None:
     write(path, 30, max_bytes=1_500, backup_count=backup_count).close()
 
     found = verify(path, KEY)
@@ -859,7 +857,7 @@ def test_only_so_many_old_files_are_kept(path: Path, backup_count: int) -> None:
     assert found.events == 31 - found.first
 
 
-def test_an_anchor_whose_file_was_deleted_confirms_nothing(path: Path) -> None:
+def test_a_checkpoint_of_a_deleted_file_is_a_violation(path: Path) -> None:
     log = write(path, 1, max_bytes=1, backup_count=2)
     anchors = [log.checkpoint()]
     for _ in range(4):
@@ -867,10 +865,10 @@ def test_an_anchor_whose_file_was_deleted_confirms_nothing(path: Path) -> None:
         anchors.append(log.checkpoint())
 
     assert [bool(verify(path, KEY, anchor)) for anchor in anchors] == [False, True, True, True, True]
-    assert "take a later one" in verify(path, KEY, anchors[0]).violations[0].message
+    assert "Use a later one" in verify(path, KEY, anchors[0]).violations[0].message
 
 
-def test_a_file_from_the_middle_is_missed(path: Path) -> None:
+def test_a_missing_backup_is_detected(path: Path) -> None:
     write(path, 6, max_bytes=1).close()
     path.with_name("audit.jsonl.3").unlink()
 
@@ -878,10 +876,10 @@ def test_a_file_from_the_middle_is_missed(path: Path) -> None:
 
     assert codes(found) == [("missing", 1)]
     assert found.violations[0].file == "audit.jsonl.2"
-    assert "line 3 " in found.violations[0].message
+    assert "line 3" in found.violations[0].message
 
 
-def test_others_may_put_the_file_aside(path: Path) -> None:
+def test_another_program_may_rotate_the_file(path: Path) -> None:
     log = write(path, 3)
     path.rename(path.with_name("audit.jsonl.1"))
     ask(log)
@@ -891,7 +889,7 @@ def test_others_may_put_the_file_aside(path: Path) -> None:
 
 @pytest.mark.parametrize("max_bytes", [1, 10_000])
 @pytest.mark.parametrize("is_running", [True, False])
-def test_a_log_that_was_deleted_is_missed(path: Path, max_bytes: int, is_running: bool) -> None:
+def test_a_deleted_log_is_detected(path: Path, max_bytes: int, is_running: bool) -> None:
     log = write(path, 3, max_bytes=max_bytes)
     if not is_running:
         log.close()
@@ -903,7 +901,7 @@ def test_a_log_that_was_deleted_is_missed(path: Path, max_bytes: int, is_running
     assert found.last.sequence == 4
 
 
-def test_a_process_that_is_killed_while_it_puts_files_aside_harms_nothing(path: Path) -> None:
+def test_a_process_killed_during_a_rotation_loses_nothing(path: Path) -> None:
     write(path, 3, max_bytes=1).close()
     path.with_name("audit.jsonl.2").rename(path.with_name("audit.jsonl.3"))
     path.with_name("audit.jsonl.1").rename(path.with_name("audit.jsonl.2"))
@@ -929,8 +927,7 @@ for _ in range(int(sys.argv[3])):
 def start_together(path: Path, processes: int, *arguments: object) -> None:
     started = [python(WRITER, path, *arguments, stdin=subprocess.PIPE) for _ in range(processes)]
     for each in started:
-        assert each.stdout is not None
-        assert each.stdout.readline() == "ready\n"
+        assert read_line(each) == "ready\n"
     for each in started:
         assert each.stdin is not None
         each.stdin.write("go\n")
@@ -938,7 +935,7 @@ def start_together(path: Path, processes: int, *arguments: object) -> None:
     assert finish(*started) == [0] * processes
 
 
-def test_two_processes_lose_none_of_ten_thousand_events_each(path: Path) -> None:
+def test_two_processes_lose_no_events(path: Path) -> None:
     start_together(path, 2, 10**9, 10_000)
 
     found = verify(path, KEY)
@@ -946,13 +943,13 @@ def test_two_processes_lose_none_of_ten_thousand_events_each(path: Path) -> None
     assert (found.events, found.first, found.last.sequence) == (20_000, 1, 20_000)
 
 
-def test_processes_that_rotate_at_once_lose_none(path: Path) -> None:
+def test_processes_that_rotate_concurrently_lose_no_events(path: Path) -> None:
     start_together(path, 3, 5_000, 500)
 
     assert (verify(path, KEY).events, bool(verify(path, KEY))) == (1_500, True)
 
 
-def test_processes_that_make_the_key_at_once_make_one(path: Path) -> None:
+def test_concurrent_processes_create_one_key(path: Path) -> None:
     code = "log = AuditLog(sys.argv[1]); ask(log)"
 
     assert finish(*(python(code, path) for _ in range(4))) == [0] * 4
@@ -961,12 +958,12 @@ def test_processes_that_make_the_key_at_once_make_one(path: Path) -> None:
     assert not list(path.parent.glob(".*"))
 
 
-def test_a_key_that_is_there_is_not_made_again(path: Path) -> None:
+def test_an_existing_key_is_kept(path: Path) -> None:
     assert make_key(path) == make_key(path) == read_key(path)
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
-def test_threads_lose_none(path: Path) -> None:
+def test_threads_lose_no_events(path: Path) -> None:
     log = write(path, 0)
     threads = [threading.Thread(target=lambda: [ask(log) for _ in range(200)]) for _ in range(4)]
     for thread in threads:
@@ -977,7 +974,7 @@ def test_threads_lose_none(path: Path) -> None:
     assert verify(path, KEY).events == 800
 
 
-def test_a_forked_child_does_not_write_into_its_parents_turn(path: Path) -> None:
+def test_a_forked_process_takes_its_own_lock(path: Path) -> None:
     code = """
 log = write(Path(sys.argv[1]), 1)
 children = []
@@ -999,13 +996,13 @@ for child in children:
     assert (bool(found), found.events) == (True, 1_201)
 
 
-def test_verify_may_read_while_others_write(path: Path) -> None:
+def test_verify_reads_a_log_that_is_in_use(path: Path) -> None:
     python(
-        "log = write(Path(sys.argv[1]), 1, max_bytes=50_000, backup_count=9999)\nprint(flush=True)\nwhile True: ask(log)",
+        "log = write(Path(sys.argv[1]), 1, max_bytes=50_000, backup_count=9999)\n"
+        "print(flush=True)\nwhile True: ask(log)",
         path,
     )
-    assert started[-1].stdout is not None
-    started[-1].stdout.readline()
+    read_line(started[-1])
 
     found = verify(path, KEY)
     while found and found.events < 1_000:
@@ -1014,7 +1011,7 @@ def test_verify_may_read_while_others_write(path: Path) -> None:
     assert found
 
 
-def test_a_process_that_is_killed_between_the_halves_of_a_line_harms_that_line_alone(path: Path) -> None:
+def test_a_process_killed_within_a_line_loses_that_line_only(path: Path) -> None:
     code = """
 log = write(Path(sys.argv[1]), 3)
 line = Path(sys.argv[1]).read_bytes().splitlines()[-1]
@@ -1034,18 +1031,17 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def events_of(path: Path) -> list[dict[str, Any]]:
-    """The events, without what is none."""
+    """Return the events, without malformed lines."""
     return [json.loads(line) for line in path.read_bytes().splitlines() if line.endswith(b"}")]
 
 
-def test_processes_that_are_killed_while_they_write_harm_nothing_that_was_written(path: Path) -> None:
+def test_killed_processes_lose_no_written_lines(path: Path) -> None:
     code = "log = AuditLog(sys.argv[1], key=KEY)\nwhile True: ask(log); print(log.checkpoint().sequence, flush=True)"
     sequence = 0
     for _ in range(5):
         process = python(code, path)
-        assert process.stdout is not None
         for _ in range(50):
-            sequence = int(process.stdout.readline())
+            sequence = int(read_line(process))
         process.kill()
         finish(process)
 
@@ -1058,7 +1054,7 @@ def test_processes_that_are_killed_while_they_write_harm_nothing_that_was_writte
 
 @pytest.mark.parametrize("missing", [1, 2, 3, 60, 70, 300])
 @pytest.mark.parametrize("has_head", [True, False])
-def test_wherever_a_line_was_torn_the_log_goes_on(path: Path, missing: int, has_head: bool) -> None:
+def test_the_log_continues_after_a_torn_line(path: Path, missing: int, has_head: bool) -> None:
     log = write(path, 3)
     head = head_of(path).read_bytes()
     ask(log)
@@ -1075,7 +1071,7 @@ def test_wherever_a_line_was_torn_the_log_goes_on(path: Path, missing: int, has_
     assert bool(found) is has_head
 
 
-def test_what_is_put_beside_a_torn_line_is_no_torn_line(path: Path) -> None:
+def test_bytes_added_to_a_torn_line_are_a_violation(path: Path) -> None:
     write(path, 2).close()
     with path.open("ab") as file:
         file.write(b"torn")
@@ -1085,7 +1081,7 @@ def test_what_is_put_beside_a_torn_line_is_no_torn_line(path: Path) -> None:
     assert codes(verify(path, KEY)) == [("malformed", 3), ("malformed", 4)]
 
 
-def test_a_torn_line_that_is_put_aside_is_told_in_the_next_file(path: Path) -> None:
+def test_a_torn_line_is_reported_after_a_rotation(path: Path) -> None:
     write(path, 2).close()
     with path.open("ab") as file:
         file.write(b'{"schema":1,"seq":3,')
@@ -1096,7 +1092,7 @@ def test_a_torn_line_that_is_put_aside_is_told_in_the_next_file(path: Path) -> N
     assert events(path)[0]["found"] == {"torn": 20}
 
 
-def test_a_process_that_is_killed_before_it_wrote_the_head_harms_nothing(path: Path) -> None:
+def test_a_process_killed_before_the_head_loses_nothing(path: Path) -> None:
     log = write(path, 2)
     head = head_of(path).read_bytes()
     ask(log)
@@ -1111,7 +1107,7 @@ def test_a_process_that_is_killed_before_it_wrote_the_head_harms_nothing(path: P
 
 @pytest.mark.parametrize("is_running", [True, False])
 @pytest.mark.parametrize("what", ["missing", "invalid"])
-def test_a_head_that_is_gone_is_told_and_made_anew(path: Path, is_running: bool, what: str) -> None:
+def test_a_missing_head_is_reported_and_written_again(path: Path, is_running: bool, what: str) -> None:
     log = write(path, 3)
     if not is_running:
         log.close()
@@ -1124,7 +1120,7 @@ def test_a_head_that_is_gone_is_told_and_made_anew(path: Path, is_running: bool,
     assert events(path)[3]["found"] == {"head": what}
 
 
-def test_a_log_of_which_only_old_files_are_left_is_continued_and_told(path: Path) -> None:
+def test_a_log_with_backups_only_is_continued_and_reported(path: Path) -> None:
     write(path, 2, max_bytes=1).close()
     path.unlink()
     head_of(path).unlink()
@@ -1138,7 +1134,7 @@ def test_a_log_of_which_only_old_files_are_left_is_continued_and_told(path: Path
 
 @pytest.fixture
 def away(tmp_path: Path) -> Callable[[], None]:
-    """Take the folder of the log away, or bring it back."""
+    """Move the folder of the log away, or back."""
     folder, elsewhere = tmp_path / "folder", tmp_path / "elsewhere"
     folder.mkdir()
 
@@ -1151,7 +1147,7 @@ def away(tmp_path: Path) -> Callable[[], None]:
     return move
 
 
-def test_a_log_that_cannot_be_written_stops_no_question_unless_the_host_wants_that(
+def test_a_log_that_cannot_be_written_cancels_requests_only_if_enabled(
     tmp_path: Path, away: Callable[[], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "folder" / "audit.jsonl"
@@ -1164,7 +1160,7 @@ def test_a_log_that_cannot_be_written_stops_no_question_unless_the_host_wants_th
         away()
         ask(log)
         assert len(caplog.records) == 2
-        assert "can be written again; 3 events are lost" in caplog.text
+        assert "can be written again; 3 events were lost" in caplog.text
         away()
         ask(log)
         assert len(caplog.records) == 3
@@ -1177,12 +1173,12 @@ def test_a_log_that_cannot_be_written_stops_no_question_unless_the_host_wants_th
     assert verify(path, KEY)
 
 
-def test_with_cancel_nobody_is_asked_what_cannot_be_logged(tmp_path: Path, away: Callable[[], None]) -> None:
+def test_with_cancel_a_request_that_cannot_be_logged_is_not_asked(tmp_path: Path, away: Callable[[], None]) -> None:
     path = tmp_path / "folder" / "audit.jsonl"
     log = write(path, 1, on_failure="cancel")
     away()
 
-    answer = ask(log, reply=lambda: pytest.fail("somebody was asked"))
+    answer = ask(log, reply=lambda: pytest.fail("the user was asked"))
 
     assert (answer.action, answer.by, answer.policy) == ("cancel", "error", "audit")
     assert answer.reason == "the audit log cannot be written"
@@ -1192,7 +1188,7 @@ def test_with_cancel_nobody_is_asked_what_cannot_be_logged(tmp_path: Path, away:
 
 
 @pytest.mark.parametrize(("reply", "action"), [(YES, "cancel"), (NO, "decline"), (Answer.cancel(by="user"), "cancel")])
-def test_with_cancel_nothing_is_accepted_that_was_not_logged(
+def test_with_cancel_an_accept_that_was_not_logged_is_cancelled(
     tmp_path: Path, away: Callable[[], None], reply: Answer, action: str
 ) -> None:
     log = write(tmp_path / "folder" / "audit.jsonl", 0, on_failure="cancel")
@@ -1209,9 +1205,7 @@ def test_with_cancel_nothing_is_accepted_that_was_not_logged(
 
 
 @pytest.mark.parametrize("on_failure", ["continue", "cancel"])
-def test_a_log_that_cannot_be_opened_at_first_is_tried_again(
-    tmp_path: Path, on_failure: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_opening_the_log_is_retried(tmp_path: Path, on_failure: str, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "later" / "audit.jsonl"
     log = write(path, 0, on_failure=on_failure)
     assert "cannot be written: No such file" in caplog.text
@@ -1226,8 +1220,8 @@ def test_a_log_that_cannot_be_opened_at_first_is_tried_again(
 
 
 @pytest.mark.parametrize(("on_failure", "room"), [("continue", 0), ("continue", 400), ("cancel", 1)])
-def test_a_full_disk_loses_events_and_says_so(path: Path, on_failure: str, room: int) -> None:
-    """The limit on the size of files leaves half a line, as a full disk does."""
+def test_events_lost_to_a_full_disk_are_counted(path: Path, on_failure: str, room: int) -> None:
+    """A limit on the size of files leaves half a line, as a full disk does."""
     code = """
 path = Path(sys.argv[1])
 log = write(path, 2, on_failure=sys.argv[2])
@@ -1247,7 +1241,7 @@ ask(log)
     assert [event["lost"] for event in events_of(path) if event["event"] == "recovery"] == [3]
 
 
-def test_a_process_that_keeps_the_log_locked_stops_nobody(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_held_lock_does_not_block_requests(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log = write(path, 1)
     log._writer.lock_timeout = 0.01
     code = """
@@ -1257,11 +1251,10 @@ print(flush=True)
 signal.pause()
 """
     process = python(code, path)
-    assert process.stdout is not None
-    process.stdout.readline()
+    read_line(process)
 
     assert ask(log, reply=YES) == YES
-    assert "another process keeps the audit log locked" in caplog.text
+    assert "Another process holds the lock of the audit log" in caplog.text
     assert log._writer.lock_timeout == 0
     process.kill()
     finish(process)
@@ -1270,7 +1263,7 @@ signal.pause()
     assert [event.get("lost") for event in events(path)] == [None, 1, None]
 
 
-def test_a_log_that_failed_keeps_nobody_out(path: Path) -> None:
+def test_a_failed_log_releases_its_lock(path: Path) -> None:
     log, other = write(path, 1), write(path, 1)
     other._writer.lock_timeout = 0
     data = path.read_bytes()
@@ -1294,11 +1287,11 @@ def test_a_log_that_becomes_unsafe_is_not_written(path: Path, caplog: pytest.Log
 
     assert ask(log, reply=YES) == YES
 
-    assert "others may write" in caplog.text
+    assert "Other users can write to" in caplog.text
     assert len(events(path)) == 1
 
 
-def test_whatever_fails_in_the_log_is_the_logs_failure(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_any_exception_of_the_log_is_a_failure_of_the_log(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     def clock() -> float:
         raise ZeroDivisionError("hunter2")
 
@@ -1310,7 +1303,7 @@ def test_whatever_fails_in_the_log_is_the_logs_failure(path: Path, caplog: pytes
     assert "hunter2" not in caplog.text
 
 
-def test_fsync_is_there_for_who_wants_it(path: Path) -> None:
+def test_fsync_writes_each_line_to_the_disk(path: Path) -> None:
     write(path, 2, fsync=True).close()
 
     assert verify(path, KEY).events == 2
@@ -1320,7 +1313,7 @@ def test_fsync_is_there_for_who_wants_it(path: Path) -> None:
 
 
 class Recorder:
-    """Stands in for what OpenTelemetry hands out, and notes what it is told."""
+    """Replaces the meters and tracers of OpenTelemetry, and records their calls."""
 
     def __init__(self) -> None:
         self.spans: list[dict[str, Any]] = []
@@ -1365,7 +1358,7 @@ def telemetry(recorder: Any) -> Telemetry:
     return Telemetry(tracer_provider=recorder, meter_provider=recorder)
 
 
-def test_telemetry_gets_a_span_and_counts_without_a_word_of_the_server(path: Path, recorder: Recorder) -> None:
+def test_telemetry_contains_no_server_text(path: Path, recorder: Recorder) -> None:
     log = write(path, 0, telemetry=telemetry(recorder))
 
     ask(log, reply=YES)
@@ -1394,7 +1387,7 @@ def test_telemetry_gets_a_span_and_counts_without_a_word_of_the_server(path: Pat
     assert len(recorder.measured) == 6
 
 
-def test_telemetry_sees_what_the_log_made_of_an_answer(
+def test_telemetry_reports_the_answer_after_the_log(
     tmp_path: Path, away: Callable[[], None], recorder: Recorder
 ) -> None:
     log = write(tmp_path / "folder" / "audit.jsonl", 0, on_failure="cancel", telemetry=telemetry(recorder))
@@ -1461,20 +1454,20 @@ def test_the_command_verifies_a_log_with_the_key_beside_it(path: Path, run: Any)
     assert run("verify", path, "--checkpoint", anchor)[0] == 0
     assert run("verify", path, "--checkpoint", f"4:{'0' * 64}")[:2] == (
         1,
-        f"""truncated: the anchor knows line 4, gone from the end
+        f"""truncated: The checkpoint includes line 4, missing from the end.
 Verification failed: 1 violation.
 Checkpoint: {anchor}
 """,
     )
 
 
-def test_the_command_says_which_line_was_changed(path: Path, run: Any, key_file: Path) -> None:
+def test_the_command_reports_the_changed_line(path: Path, run: Any, key_file: Path) -> None:
     write(path, 3).close()
     path.write_bytes(path.read_bytes().replace(b"decline", b"accept", 1))
 
     status, out, _ = run("verify", path, "--key", key_file)
     assert status == 1
-    assert out.startswith("audit.jsonl, line 1: modified: it is not as it was written\n")
+    assert out.startswith("audit.jsonl, line 1: modified: The line was changed.\n")
 
     status, out, _ = run("verify", path, "--key", key_file, "--json")
     found = json.loads(out)
@@ -1482,7 +1475,7 @@ def test_the_command_says_which_line_was_changed(path: Path, run: Any, key_file:
     assert found["violations"][0]["line"] == 1
 
 
-def test_the_command_tells_another_key_from_a_changed_line(path: Path, run: Any, key_file: Path) -> None:
+def test_the_command_distinguishes_another_key_from_a_changed_line(path: Path, run: Any, key_file: Path) -> None:
     write(path, 130, key=KEY[::-1]).close()
 
     status, out, _ = run("verify", path, "--key", key_file)
@@ -1492,14 +1485,14 @@ def test_the_command_tells_another_key_from_a_changed_line(path: Path, run: Any,
     assert "No line matches the key" in out
 
 
-def test_the_command_says_what_it_cannot_do(path: Path, run: Any, key_file: Path) -> None:
+def test_the_command_reports_errors(path: Path, run: Any, key_file: Path) -> None:
     write(path, 1).close()
     key_file.with_name("bad").write_text("xyz", encoding="ascii")
     for words, message in [
         (["verify", path], f"Cannot read {path}.key: No such file"),
         (["verify", path.parent / "nothing", "--key", key_file], "nothing: No such file"),
-        (["verify", path, "--key", key_file, "--checkpoint", "x"], "an anchor is SEQUENCE:MAC"),
-        (["verify", path, "--key", key_file.with_name("bad")], "others may read the key"),
+        (["verify", path, "--key", key_file, "--checkpoint", "x"], "A checkpoint is SEQUENCE:MAC"),
+        (["verify", path, "--key", key_file.with_name("bad")], "Other users can read the key"),
         (["tail", path.parent / "nothing"], "Cannot read"),
         (["stats", path.parent], "Cannot read"),
         (["tail", path, "-n", "-1"], "invalid"),
@@ -1512,7 +1505,7 @@ def test_the_command_says_what_it_cannot_do(path: Path, run: Any, key_file: Path
         assert message in err
 
 
-def test_the_command_prints_the_last_events_in_words(path: Path, run: Any) -> None:
+def test_the_command_prints_the_last_events(path: Path, run: Any) -> None:
     log = write(path, 3, max_bytes=1_500)
     listed = Answer.accept({"name": "Ada"}, by="policy", reason="listed", sources={"name": "policy"})
     ask(log, reply=listed.model_copy(update={"policy": "automatic_answers"}))
@@ -1544,7 +1537,7 @@ WILD = [
 ]
 
 
-def test_the_command_shows_nothing_raw_of_what_somebody_wrote_into_the_log(path: Path, run: Any) -> None:
+def test_the_command_sanitizes_forged_events(path: Path, run: Any) -> None:
     write(path, 1).close()
     with path.open("ab") as file:
         file.write(b"\n".join(WILD))
@@ -1558,7 +1551,7 @@ def test_the_command_shows_nothing_raw_of_what_somebody_wrote_into_the_log(path:
         assert "\nforged" not in out
 
 
-def test_the_command_counts(path: Path, run: Any) -> None:
+def test_the_command_counts_events(path: Path, run: Any) -> None:
     log = write(path, 2, max_bytes=1_500)
     ask(log, URL, YES)
     log._writer._close()
@@ -1587,16 +1580,15 @@ def test_the_command_counts(path: Path, run: Any) -> None:
     assert "   3 mail\n" in out
 
 
-def test_the_command_follows_a_log_from_file_to_file(path: Path) -> None:
+def test_the_command_follows_a_log_through_rotations(path: Path) -> None:
     log = write(path, 1, max_bytes=1_500)
     # Where the tests run in the background, SIGINT is ignored, and so it would be in the command.
     heed = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
     code = f"{heed} from mcp_elicit_client.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "audit", "tail", str(path), "--follow", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         for sequence in range(1, 8):
-            assert json.loads(process.stdout.readline())["seq"] == sequence
+            assert json.loads(read_line(process))["seq"] == sequence
             ask(log)
         process.send_signal(signal.SIGINT)
 
@@ -1604,7 +1596,7 @@ def test_the_command_follows_a_log_from_file_to_file(path: Path) -> None:
     assert path.with_name("audit.jsonl.1").exists()
 
 
-def test_the_command_does_not_mind_a_reader_that_goes_away(path: Path) -> None:
+def test_the_command_ends_when_its_reader_closes(path: Path) -> None:
     write(path, 2_000).close()
     command = f"{sys.executable} -m mcp_elicit_client.cli audit tail {path} -n 2000 | head -n 1"
 

@@ -14,7 +14,7 @@ import mcp.types
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, UrlRequest
-from mcp_elicit_client.calls import Caller, SuspendOptions, disconnect
+from mcp_elicit_client.calls import Caller, SuspendOptions, elicitations
 from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
 from mcp_elicit_client.calls.active_call import CallHistory
 from mcp_elicit_client.calls.methods import CallSpec
@@ -503,7 +503,7 @@ async def test_the_request_of_a_server_that_disconnects_is_withdrawn(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(disconnect, "_PING_INTERVAL", 0.2)
+    monkeypatch.setattr(elicitations, "_PING_INTERVAL", 0.2)
     mark = tmp_path / "mark"
 
     async def mark_and_think(request: Request) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -51,18 +51,6 @@ NAMED = {"name": "Ann"}
 URL = "https://login.example.com/start"
 
 
-@pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    server = RedisServer(tmp_path_factory.mktemp("redis"))
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 @pytest.fixture
 def kind() -> str:
     """Most tests use the store in memory; tests about stores use each of them."""
@@ -78,7 +66,7 @@ both_loops = pytest.mark.parametrize(
 
 @pytest.fixture
 async def stores(kind: str, tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> AsyncIterator[Stores]:
-    stores = Stores(kind, tmp_path, clock, lambda: request.getfixturevalue("redis"))
+    stores = Stores(kind, tmp_path, clock, lambda: request.getfixturevalue("redis_server"))
     if kind == "redis":
         stores.redis()
     yield stores
@@ -710,16 +698,17 @@ CORRUPT = {
 async def test_a_store_that_was_tampered_with_is_an_error_and_nothing_is_sent(
     suspend: SuspendOptions, stores: Stores, seen: list[str]
 ) -> None:
-    from redis.asyncio import Redis
 
     async def tamper(column: str, value: Any) -> None:
         if stores.kind == "sqlite":
             with stores.made[0]._database.writing() as connection:
                 connection.execute(f"UPDATE calls SET {column} = ?", (value,))
         else:
-            redis: Any = Redis.from_url(stores.redis().url)
-            async with redis:
-                await redis.hset(f"{{{stores.path}}}:call:{suspended.id}", column, value)
+            from redis.asyncio import Redis
+
+            client: Any
+            async with Redis.from_url(stores.redis().url) as client:
+                await client.execute_command("HSET", f"{{{stores.path}}}:call:{suspended.id}", column, value)
 
     async with visitor(seen) as (who, client):
         for column, values in CORRUPT.items():

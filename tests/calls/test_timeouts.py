@@ -12,7 +12,7 @@ from trio.testing import MockClock
 from mcp_elicit_client import Answer
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import ConnectMode
-from mcp_elicit_client.calls.timeouts import CallTimeouts
+from mcp_elicit_client.calls.active_call import CallTimeouts
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.exceptions import CallError, CallTimeoutError
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_elicit_client.cli.main import _SanitizingFormatter, main
+from mcp_elicit_client.cli import _SanitizingFormatter, main
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
 from mcp_elicit_client.core.schema.lint import lint
 from mcp_elicit_client.demo.server import REQUESTS

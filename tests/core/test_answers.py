@@ -30,7 +30,7 @@ from mcp_elicit_client import (
 from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.validation.content import drop_nulls, validate_without_patterns
 from mcp_elicit_client.core.validation.formats import FORMATS
-from tests.support import cases, form_params, rebuilt_schema, table
+from tests.support import cases, form_params, form_request, in_every_shape, rebuilt_schema, table
 from tests.support.strategies import JSON, SCHEMA
 
 URL = {"mode": "url", "message": "m", "url": "https://example.com/", "elicitationId": "e"}
@@ -50,11 +50,6 @@ DEFAULTS = form_params(
     }
 )
 EVERY_DEFAULT = {"text": "", "number": 0, "integer": 2, "boolean": False, "choice": "m", "several": []}
-
-
-def in_every_shape(wire: dict[str, Any]) -> list[Any]:
-    model = mcp.types.ElicitRequestURLParams if wire.get("mode") == "url" else mcp.types.ElicitRequestFormParams
-    return [wire, model.model_validate(wire), parse_request(wire)]
 
 
 @pytest.mark.parametrize("case", cases("answers"))
@@ -222,9 +217,7 @@ def test_accept_refuses_what_no_answer_can_carry(value: Any) -> None:
 
 
 def form(schema: object) -> FormRequest:
-    request = parse_request(form_params(schema))
-    assert isinstance(request, FormRequest)
-    return request
+    return form_request(form_params(schema))
 
 
 def test_an_accept_that_does_not_fit_becomes_a_cancel() -> None:

@@ -26,7 +26,7 @@ from mcp_elicit_client import (
 from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.validation.content import validate_value
 from mcp_elicit_client.core.validation.patterns import settle_defaults
-from tests.support import cases, form_params, rebuilt_schema
+from tests.support import cases, form_params, form_request, rebuilt_schema
 
 EVERYTHING = {
     "type": "object",
@@ -67,9 +67,7 @@ REBUILT = {
 
 
 def form(schema: object, **options: Any) -> FormRequest:
-    request = parse_request(form_params(schema), **options)
-    assert isinstance(request, FormRequest)
-    return request
+    return form_request(form_params(schema), **options)
 
 
 @pytest.mark.parametrize("case", cases("notes"))

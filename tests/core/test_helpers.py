@@ -16,24 +16,13 @@ from mcp_elicit_client import (
     accept_with_defaults,
     apply_defaults,
     get_defaults,
-    parse_request,
     validate,
 )
 from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.validation.patterns import settle_defaults
-from tests.support import form_params
+from tests.support import form_params, form_request, in_every_shape
 
 TEXT = {"type": "string"}
-
-
-def form(params: object) -> FormRequest:
-    request = parse_request(params)
-    assert isinstance(request, FormRequest)
-    return request
-
-
-def in_every_shape(wire: dict[str, Any]) -> list[Any]:
-    return [wire, mcp.types.ElicitRequestFormParams.model_validate(wire), parse_request(wire)]
 
 
 # --- defaults and patterns
@@ -64,7 +53,7 @@ def mismatched(field: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("field", MISMATCHES.values(), ids=MISMATCHES)
 def test_no_reader_of_a_form_sees_a_default_that_does_not_match_its_pattern(field: dict[str, Any]) -> None:
-    request = form(mismatched(field))
+    request = form_request(mismatched(field))
     settled, dropped = settle_defaults(request.form)
     stored = FormRequest.model_validate_json(request.model_dump_json())
 
@@ -91,7 +80,7 @@ MATCHES: dict[str, tuple[dict[str, Any], Any]] = {
 @pytest.mark.parametrize(("field", "default"), MATCHES.values(), ids=MATCHES)
 def test_a_default_that_matches_or_cannot_be_checked_is_used(field: dict[str, Any], default: Any) -> None:
     params = form_params({"properties": {"a": field}})
-    settled, dropped = settle_defaults(form(params).form)
+    settled, dropped = settle_defaults(form_request(params).form)
 
     assert get_defaults(params) == {"a": default}
     assert settled.fields[0].default == (tuple(default) if isinstance(default, list) else default)
@@ -206,7 +195,7 @@ def test_a_field_that_the_host_fills_in_is_accepted() -> None:
 
 
 def test_what_is_accepted_is_the_same_as_what_is_valid() -> None:
-    request = form(form_params({"properties": {"a": TEXT, "b": {"type": "array", "items": {"enum": ["x"]}}}}))
+    request = form_request(form_params({"properties": {"a": TEXT, "b": {"type": "array", "items": {"enum": ["x"]}}}}))
 
     for content in ({}, {"a": "x"}, {"b": ["x"]}, {"b": ["y"]}, {"a": 1}):
         answer = check_answer(request, Answer.accept(content, by="host"))

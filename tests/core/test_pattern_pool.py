@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_elicit_client.core.validation import pattern_pool
 from mcp_elicit_client.core.budgets import Budgets, UserAndServer
+from mcp_elicit_client.core.validation import pattern_pool
 from mcp_elicit_client.core.validation.pattern_pool import PatternJob, PatternPool
 from mcp_elicit_client.core.validation.pattern_process import PatternResult
 

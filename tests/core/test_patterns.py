@@ -17,7 +17,7 @@ from mcp_elicit_client.core.validation import pattern_process
 from mcp_elicit_client.core.validation.pattern_process import MAX_TEXT, PatternProcess, PatternResult
 from mcp_elicit_client.core.validation.patterns import check_patterns
 from mcp_elicit_client.dispatch import Dispatcher
-from tests.support import cases, form_params
+from tests.support import cases, form_params, form_request
 
 ENDLESS = "^(a+)+$"
 VICTIM = "a" * 40 + "!"
@@ -52,9 +52,7 @@ def process() -> Iterator[PatternProcess]:
 
 
 def form(properties: dict[str, Any], **limits: Any) -> FormRequest:
-    request = parse_request(form_params({"properties": properties}), limits=Limits(**limits))
-    assert isinstance(request, FormRequest)
-    return request
+    return form_request(form_params({"properties": properties}), limits=Limits(**limits))
 
 
 @pytest.mark.parametrize("case", cases("patterns"))

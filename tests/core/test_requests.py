@@ -21,18 +21,12 @@ from mcp_elicit_client import (
 )
 from mcp_elicit_client.core.validation.content import validate_without_patterns
 from mcp_elicit_client.testing import PAYLOADS
-from tests.support import cases, corpus, example_answer, form_params
+from tests.support import cases, corpus, example_answer, form_params, form_request
 from tests.support.strategies import JSON, SCHEMA
 
 
 def is_safe(text: str) -> bool:
     return sanitize_text(text, limit=None, multiline=False) == text
-
-
-def form(params: object, **options: Any) -> FormRequest:
-    request = parse_request(params, **options)
-    assert isinstance(request, FormRequest)
-    return request
 
 
 def part_of(actual: Any, expected: Any) -> Any:
@@ -44,7 +38,7 @@ def part_of(actual: Any, expected: Any) -> Any:
 
 @pytest.mark.parametrize("case", cases("forms"))
 def test_a_schema_becomes_the_form_that_a_person_can_answer(case: Any) -> None:
-    request = form(form_params(case["schema"]))
+    request = form_request(form_params(case["schema"]))
     parsed = json.loads(request.form.model_dump_json()) if "\ud800" not in str(case) else request.form.model_dump()
 
     assert [field["name"] for field in case["fields"]] == [field["name"] for field in parsed["fields"]]
@@ -87,13 +81,13 @@ GUESSES: dict[str, list[dict[str, Any]]] = {
     ("field", "kind"), [(field, kind) for kind, fields in GUESSES.items() for field in fields], ids=str
 )
 def test_the_kind_of_a_field_without_type_is_guessed_from_what_it_has(field: dict[str, Any], kind: str) -> None:
-    fields = form(form_params({"properties": {"f": field}})).form.fields
+    fields = form_request(form_params({"properties": {"f": field}})).form.fields
 
     assert [each.kind for each in fields] == ([] if kind == "left out" else [kind])
 
 
 def test_integers_stay_integers() -> None:
-    fields = form(
+    fields = form_request(
         form_params({"properties": {"a": {"type": "integer", "default": 3.0}, "b": {"type": "number", "default": 3.0}}})
     ).form.fields
 
@@ -101,7 +95,7 @@ def test_integers_stay_integers() -> None:
 
 
 def test_a_request_without_mode_is_a_form() -> None:
-    assert form({"message": "m", "requestedSchema": {"type": "object", "properties": {}}}).mode == "form"
+    assert form_request({"message": "m", "requestedSchema": {"type": "object", "properties": {}}}).mode == "form"
 
 
 def test_a_request_says_who_asks_and_where() -> None:
@@ -120,7 +114,7 @@ def test_a_request_says_who_asks_and_where() -> None:
 
 
 def test_the_message_is_made_safe_and_cut() -> None:
-    request = form({"message": "a\x1b[2J" + "b" * 5_000, "requestedSchema": {"properties": {}}})
+    request = form_request({"message": "a\x1b[2J" + "b" * 5_000, "requestedSchema": {"properties": {}}})
 
     assert request.message.startswith("a\\u{1b}[2Jbbb")
     assert len(request.message) < 4_010
@@ -150,7 +144,9 @@ def test_parsing_changes_nothing_of_the_params() -> None:
 
 
 def test_a_request_survives_the_way_to_another_process() -> None:
-    request = form(form_params({"properties": {"a": {"enum": ["x", 1, True]}, "b": {"type": "array"}}}), server="s")
+    request = form_request(
+        form_params({"properties": {"a": {"enum": ["x", 1, True]}, "b": {"type": "array"}}}), server="s"
+    )
 
     assert FormRequest.model_validate_json(request.model_dump_json()) == request
 
@@ -183,8 +179,8 @@ def _never(*_: object, **__: object) -> None:
 def test_limits_are_the_hosts_to_choose() -> None:
     schema = {"properties": {"a": {"type": "string", "enum": [str(at) for at in range(1_000)]}}}
 
-    assert form(form_params(schema), limits=Limits(max_options=1_000)).form.unsupported_fields == ()
-    assert form(form_params(schema)).form.unsupported_fields == ("a",)
+    assert form_request(form_params(schema), limits=Limits(max_options=1_000)).form.unsupported_fields == ()
+    assert form_request(form_params(schema)).form.unsupported_fields == ("a",)
 
 
 @given(JSON)
@@ -198,7 +194,7 @@ def test_any_json_is_a_request_or_a_request_error(params: Any) -> None:
 @given(SCHEMA)
 def test_any_schema_is_a_form_that_can_be_answered_or_a_request_error(schema: Any) -> None:
     try:
-        request = form(form_params(schema))
+        request = form_request(form_params(schema))
     except RequestError as error:
         assert is_safe(str(error))
         return
@@ -222,7 +218,7 @@ def test_every_form_of_the_corpus_that_is_valid_can_be_parsed_and_answered() -> 
 
     assert len(valid) > 200
     for row in valid:
-        _answer_like_a_person(form(row["params"]))
+        _answer_like_a_person(form_request(row["params"]))
 
 
 def test_most_of_the_corpus_that_only_reaches_callbacks_can_be_answered() -> None:

@@ -28,7 +28,7 @@ URL = {"mode": "url", "message": "m", "url": "https://example.com/"}
         (URL, "ci", "cancel", "unattended"),
     ],
 )
-async def test_only_what_a_named_server_suggests_in_full_is_accepted(
+async def test_only_complete_defaults_of_a_listed_server_are_accepted(
     params: dict[str, Any], server: str, action: str, by: str
 ) -> None:
     answer = await HeadlessHandler(accept_defaults_from={"ci"})(parse_request(params, server=server))
@@ -42,6 +42,6 @@ async def test_by_default_nothing_is_accepted() -> None:
     assert (await HeadlessHandler()(parse_request(form_params(SUGGESTS), server="ci"))).action == "cancel"
 
 
-def test_one_name_is_no_list_of_names() -> None:
+def test_a_string_is_not_a_collection_of_server_names() -> None:
     with pytest.raises(TypeError, match="collection of server names"):
         HeadlessHandler(accept_defaults_from="ci")

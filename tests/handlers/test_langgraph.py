@@ -24,7 +24,7 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import ConnectMode
 from mcp_elicit_client.exceptions import CallError, MissingExtraError
 from mcp_elicit_client.handlers.langgraph import NO_ANSWER, InterruptHandler, durable, resume_value
-from tests.support import ROOT
+from tests.support import ROOT, read_line
 from tests.support.inprocess import in_process
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
@@ -60,7 +60,7 @@ class Graph:
         return await self._go(Command(resume=value))
 
     async def _go(self, what: Any) -> Any:
-        """Return the question that the graph stops at; else what the tool told."""
+        """Return the request that interrupts the graph; otherwise the result of the tool."""
         with anyio.fail_after(10):
             state = await self.graph.ainvoke(what, CONFIG)
         return state["__interrupt__"][0].value if "__interrupt__" in state else state["told"]
@@ -86,11 +86,11 @@ async def graph(
         yield Graph(durable(client) if remember else client, caller, ask)
 
 
-# --- a question, and its answer
+# --- a request and its answer
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_question_interrupts_the_graph_and_its_answer_resumes_it(era: ConnectMode) -> None:
+async def test_a_request_interrupts_the_graph_and_its_answer_resumes_it(era: ConnectMode) -> None:
     seen: list[str] = []
     async with graph(era, seen.append) as each:
         question = await each.start("form")
@@ -106,7 +106,7 @@ async def test_a_question_interrupts_the_graph_and_its_answer_resumes_it(era: Co
     assert len([line for line in seen if line.startswith("form done")]) == 1
 
 
-async def test_until_2025_11_25_what_comes_before_a_question_is_done_once_more_for_each() -> None:
+async def test_until_2025_11_25_a_call_is_repeated_from_its_start_for_each_request() -> None:
     seen: list[str] = []
     async with graph("legacy", seen.append) as each:
         first = await each.start("twice")
@@ -120,7 +120,7 @@ async def test_until_2025_11_25_what_comes_before_a_question_is_done_once_more_f
 
 
 @pytest.mark.rounds
-async def test_from_2026_07_28_on_the_rounds_before_a_question_are_done_once_more_for_each() -> None:
+async def test_from_2026_07_28_the_rounds_before_a_request_are_repeated() -> None:
     seen: list[str] = []
     async with graph("auto", seen.append) as each:
         first = await each.start("twice")
@@ -133,7 +133,7 @@ async def test_from_2026_07_28_on_the_rounds_before_a_question_are_done_once_mor
 
 
 @pytest.mark.rounds
-async def test_from_2026_07_28_on_a_call_that_is_remembered_is_made_once(tmp_path: Path) -> None:
+async def test_from_2026_07_28_a_durable_call_is_made_once(tmp_path: Path) -> None:
     seen: list[str] = []
     async with graph("auto", seen.append, remember=True) as each:
         first = await each.start("twice")
@@ -146,7 +146,7 @@ async def test_from_2026_07_28_on_a_call_that_is_remembered_is_made_once(tmp_pat
     assert [json.loads(line[5:])["q"]["action"] for line in seen if "{" in line] == ["accept", "decline"]
 
 
-async def test_until_2025_11_25_remembering_changes_nothing() -> None:
+async def test_until_2025_11_25_durable_calls_are_repeated() -> None:
     seen: list[str] = []
     async with graph("legacy", seen.append, remember=True) as each:
         question = await each.start("form")
@@ -157,7 +157,7 @@ async def test_until_2025_11_25_remembering_changes_nothing() -> None:
 
 
 @pytest.mark.rounds
-async def test_what_is_remembered_is_not_taken_for_another_call() -> None:
+async def test_a_stored_result_is_not_used_for_another_call() -> None:
     ask = InterruptHandler()
     caller = Caller(ask, "visitor")
     tools = iter(["form", "echo"])
@@ -169,27 +169,27 @@ async def test_what_is_remembered_is_not_taken_for_another_call() -> None:
 
         each = build(ask.node(call))
         question = (await each.ainvoke({}, CONFIG))["__interrupt__"][0].value
-        with pytest.raises(CallError, match="something else"):
+        with pytest.raises(CallError, match="another call"):
             await each.ainvoke(Command(resume=resume_value(question, "accept", NAME)), CONFIG)
 
 
 @pytest.mark.rounds
-async def test_what_the_server_refuses_is_raised_as_it_is() -> None:
+async def test_an_error_of_the_server_is_raised_unchanged() -> None:
     async with graph("auto", remember=True) as each:
         with pytest.raises(getattr(mcp, "MCPError")):  # noqa: B009 -- mcp 1.x has none
             await each.start("malformed")
 
 
 @pytest.mark.rounds
-async def test_questions_of_one_round_are_asked_one_after_the_other() -> None:
+async def test_requests_of_one_round_are_asked_one_at_a_time() -> None:
     async with graph("auto") as each:
         first = await each.start("two")
         second = await each.resume(resume_value(first, "accept", NAME))
         told = await each.resume(resume_value(second, "cancel"))
 
     assert [each["request"]["batch_position"] for each in (first, second)] == [
-        {"number": 1, "of": 2},
-        {"number": 2, "of": 2},
+        {"number": 1, "total": 2},
+        {"number": 2, "total": 2},
     ]
     assert told == {"got": [{"action": "accept", "content": NAME}, {"action": "cancel"}]}
 
@@ -206,7 +206,7 @@ async def test_a_url_is_answered_without_content(era: ConnectMode, action: Any) 
     assert told == {"got": {"action": action}}
 
 
-async def test_the_server_learns_that_the_call_is_given_up() -> None:
+async def test_the_server_is_notified_of_the_cancelled_call() -> None:
     seen: list[str] = []
     async with graph("legacy", seen.append) as each:
         await each.start("form")
@@ -218,13 +218,13 @@ async def test_the_server_learns_that_the_call_is_given_up() -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_server_that_was_left_serves_the_next_call(era: ConnectMode) -> None:
+async def test_a_server_serves_the_next_call_after_an_interrupt(era: ConnectMode) -> None:
     async with graph(era) as each:
         await each.start("form")
         assert (await each.start("form"))["problem"] == ""
 
 
-# --- what is no answer
+# --- invalid answers
 
 LIES: dict[str, Callable[[str], Any]] = {
     "yes": lambda _: "yes",
@@ -243,7 +243,7 @@ LIES: dict[str, Callable[[str], Any]] = {
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-async def test_what_is_no_answer_is_asked_again(era: ConnectMode, lie: Callable[[str], Any]) -> None:
+async def test_an_invalid_resume_value_repeats_the_request(era: ConnectMode, lie: Callable[[str], Any]) -> None:
     async with graph(era) as each:
         first = await each.start("form")
         again = await each.resume(lie(first["question"]))
@@ -251,15 +251,15 @@ async def test_what_is_no_answer_is_asked_again(era: ConnectMode, lie: Callable[
 
     assert again["problem"] in (
         NO_ANSWER,
-        "the answer did not fit the form: type",
-        "the answer did not fit the form: required",
+        "the answer does not fit the form: type",
+        "the answer does not fit the form: required",
     )
     assert again["question"] == first["question"]
     assert told == {"got": {"action": "accept", "content": NAME}}
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_server_that_asks_something_else_after_the_interrupt_does_not_get_the_answer(era: ConnectMode) -> None:
+async def test_a_changed_request_after_the_interrupt_does_not_get_the_answer(era: ConnectMode) -> None:
     ask = InterruptHandler()
     registry = ElicitationRegistry()
     registry.on_elicitation(ask)
@@ -282,7 +282,7 @@ async def test_a_server_that_asks_something_else_after_the_interrupt_does_not_ge
 
 
 @pytest.mark.parametrize("can_block", [True, False])
-async def test_never_again_counts_where_it_was_offered(can_block: bool) -> None:
+async def test_a_block_applies_only_if_the_request_allows_it(can_block: bool) -> None:
     ask = InterruptHandler()
     request = parse_request({"message": "Go on?"}, server="mail").model_copy(update={"can_block": can_block})
 
@@ -296,16 +296,16 @@ async def test_never_again_counts_where_it_was_offered(can_block: bool) -> None:
     assert told["told"] is can_block
 
 
-# --- whose question
+# --- the node of a request
 
 
-async def test_a_question_of_no_node_is_cancelled() -> None:
+async def test_a_request_outside_of_a_node_is_cancelled() -> None:
     answer = await InterruptHandler()(parse_request({"message": "m"}, server="mail"))
 
     assert (answer.action, answer.by) == ("cancel", "unattended")
 
 
-async def test_outside_of_a_graph_nothing_is_run() -> None:
+async def test_a_node_does_not_run_outside_of_a_graph() -> None:
     async def call() -> None:
         raise AssertionError
 
@@ -313,7 +313,7 @@ async def test_outside_of_a_graph_nothing_is_run() -> None:
         await InterruptHandler().run(call)
 
 
-async def test_what_fails_in_a_node_fails_as_it_is() -> None:
+async def test_an_exception_of_a_node_is_raised_unchanged() -> None:
     async def call(_state: State) -> State:
         raise LookupError("mine")
 
@@ -326,7 +326,7 @@ class Many(TypedDict, total=False):
 
 
 class Meeting:
-    """Where two wait for each other."""
+    """A point at which two tasks wait for each other."""
 
     def __init__(self) -> None:
         self.here = 0
@@ -340,7 +340,7 @@ class Meeting:
 
 
 @pytest.mark.parametrize("protocol", ["2025-11-25", "2026-07-28"])
-async def test_of_several_nodes_at_once_each_gets_its_own_question_or_nobody_any(protocol: str) -> None:
+async def test_concurrent_nodes_get_their_own_requests_or_none(protocol: str) -> None:
     ask = InterruptHandler()
     answers: dict[int, Answer] = {}
     before, after = Meeting(), Meeting()
@@ -383,12 +383,11 @@ def agent(path: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def test_an_agent_killed_while_it_waits_goes_on_in_another_process(tmp_path: Path) -> None:
+def test_a_killed_agent_continues_in_another_process(tmp_path: Path) -> None:
     asked = []
     for _ in range(2):
         with agent(tmp_path / "agent.db") as process:
-            assert process.stdout is not None
-            asked.append(json.loads(process.stdout.readline()))
+            asked.append(json.loads(read_line(process)))
             process.kill()
     fields = asked[0]["request"]["form"]["fields"]
     content = {field["name"]: field["default"] for field in fields if field["default"] is not None}
@@ -455,7 +454,9 @@ anyio.run(main)
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_what_one_process_asked_another_answers(era: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_of_one_process_is_answered_in_another(
+    era: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen = tmp_path / "seen"
     monkeypatch.setenv("ELICIT_SEEN", str(seen))
     command = [sys.executable, "-c", STAGE, str(tmp_path / "graph.db"), era]
@@ -469,7 +470,7 @@ def test_what_one_process_asked_another_answers(era: str, tmp_path: Path, monkey
     assert lines.count("form done") == 1
 
 
-def test_a_graph_that_is_not_async_is_interrupted_and_resumed_too(tmp_path: Path) -> None:
+def test_a_synchronous_graph_is_interrupted_and_resumed(tmp_path: Path) -> None:
     ask = InterruptHandler()
     caller = Caller(ask, "visitor")
 
@@ -488,10 +489,10 @@ def test_a_graph_that_is_not_async_is_interrupted_and_resumed_too(tmp_path: Path
     assert json.loads(told["told"]) == {"got": {"action": "accept", "content": NAME}}
 
 
-# --- what is installed
+# --- dependencies
 
 
-def test_without_langgraph_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_langgraph_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "langgraph.types", None)
 
     with pytest.raises(MissingExtraError, match=r"mcp-elicit-client\[langgraph\]"):

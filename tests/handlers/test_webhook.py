@@ -44,7 +44,7 @@ from mcp_elicit_client.handlers.webhook import (
 from mcp_elicit_client.handlers.webhook.delivery import pause_before
 from mcp_elicit_client.inbox import Inbox, InboxError, MemoryStore, SqliteStore
 from mcp_elicit_client.inbox.web import inbox_app
-from tests.support import ROOT, form_params
+from tests.support import ROOT, form_params, read_line
 
 pytestmark = pytest.mark.anyio
 
@@ -76,7 +76,7 @@ def at_once(_attempt: int) -> float:
 
 
 class Endpoint:
-    """A webhook that does what it is told, one step for each request; the last one again and again."""
+    """A webhook that takes one scripted step for each request, and repeats the last one."""
 
     def __init__(self, url: str, steps: tuple[Step, ...]) -> None:
         self.url = url
@@ -147,7 +147,7 @@ def replying(
     status: int = 200,
     kind: str = "elicitation.answered",
 ) -> Step:
-    """Answer with *data*, signed, but for what is said otherwise."""
+    """Answer with *data*, signed unless the arguments change that."""
 
     async def step(web: WebRequest, _asked: bytes) -> Response:
         asked_id = web.headers["webhook-id"]
@@ -171,13 +171,13 @@ async def unsigned(web: WebRequest, _asked: bytes) -> Response:
 
 
 async def echoing(web: WebRequest, asked: bytes) -> Response:
-    """Send the question back as it came, with our own signature."""
+    """Echo the request with its signature."""
     signed = {name: web.headers[name] for name in ("webhook-id", "webhook-timestamp", "webhook-signature")}
     return Response(asked, 200, {**signed, "content-type": "application/json"})
 
 
 async def holding(web: WebRequest, _asked: bytes) -> Response:
-    """Say nothing until the client leaves."""
+    """Do not respond until the client disconnects."""
     while (await web.receive())["type"] != "http.disconnect":
         pass
     web.state.endpoint.left.set()
@@ -185,7 +185,7 @@ async def holding(web: WebRequest, _asked: bytes) -> Response:
 
 
 async def trickling(_web: WebRequest, _asked: bytes) -> Response:
-    """Begin to answer, and never end."""
+    """Send the response byte by byte without end."""
 
     async def parts() -> AsyncIterator[bytes]:
         yield b'{"type"'
@@ -203,7 +203,7 @@ async def breaking_off(_web: WebRequest, _asked: bytes) -> Response:
 
 
 async def flooding(web: WebRequest, _asked: bytes) -> Response:
-    """Send without end."""
+    """Send large parts without end."""
 
     async def parts() -> AsyncIterator[bytes]:
         try:
@@ -218,7 +218,7 @@ async def flooding(web: WebRequest, _asked: bytes) -> Response:
 
 @contextmanager
 def closing_server() -> Iterator[tuple[str, list[bytes]]]:
-    """Take connections, read what comes, and hang up."""
+    """Accept connections, read, and disconnect."""
     seen: list[bytes] = []
 
     def serve() -> None:
@@ -246,7 +246,7 @@ async def until(event: threading.Event) -> None:
 
 @asynccontextmanager
 async def asked(handler: WebhookHandler, params: Any = FORM, **more: Any) -> AsyncIterator[Any]:
-    """Ask in a task of its own; leave to cancel."""
+    """Ask in a background task, which is cancelled at the end of the block."""
     outcome: list[Answer] = []
     over = anyio.Event()
 
@@ -268,7 +268,7 @@ async def asked(handler: WebhookHandler, params: Any = FORM, **more: Any) -> Asy
 # --- signatures
 
 
-def test_other_libraries_take_our_signatures() -> None:
+def test_other_libraries_accept_the_signatures() -> None:
     theirs = standardwebhooks.Webhook(SECRET)
 
     assert theirs.verify(b'{"a": 1}', sign(b'{"a": 1}', "q_1", SECRET)) == {"a": 1}
@@ -276,7 +276,7 @@ def test_other_libraries_take_our_signatures() -> None:
         theirs.verify(b'{"a": 1}', sign(b'{"a": 1}', "q_1", OTHER))
 
 
-def test_we_take_the_signatures_of_other_libraries() -> None:
+def test_the_signatures_of_other_libraries_are_accepted() -> None:
     now = datetime.now(timezone.utc)
     headers = {
         "Webhook-Id": "q_1",
@@ -287,14 +287,14 @@ def test_we_take_the_signatures_of_other_libraries() -> None:
     assert verify_signature(b"{}", headers, SECRET) == "q_1"
 
 
-def test_the_example_of_the_svix_documentation_is_signed_as_there() -> None:
+def test_the_example_of_the_svix_documentation_has_the_same_signature() -> None:
     body = b'{"test": 2432232314}'
     signed = sign(body, "msg_p5jXN8AQM9LWM0D4loKWxJek", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", now=1614265330)
 
     assert signed["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
-def test_while_a_secret_takes_the_place_of_another_both_are_good() -> None:
+def test_both_secrets_are_valid_during_a_rotation() -> None:
     signed = sign(b"{}", "q", [OTHER, SECRET])
 
     assert verify_signature(b"{}", signed, OTHER) == verify_signature(b"{}", signed, SECRET) == "q"
@@ -308,14 +308,14 @@ def test_while_a_secret_takes_the_place_of_another_both_are_good() -> None:
         ({"webhook-timestamp": None}, "not signed"),
         ({"webhook-signature": None}, "not signed"),
         ({"webhook-id": "q2"}, "wrong"),
-        ({"webhook-id": "q.1"}, "none"),
-        ({"webhook-id": ""}, "none"),
-        ({"webhook-id": "q" * 257}, "none"),
+        ({"webhook-id": "q.1"}, "malformed"),
+        ({"webhook-id": ""}, "malformed"),
+        ({"webhook-id": "q" * 257}, "malformed"),
         ({"webhook-timestamp": "1000000001"}, "wrong"),
-        ({"webhook-timestamp": "1e9"}, "none"),
-        ({"webhook-timestamp": "-5"}, "none"),
-        ({"webhook-timestamp": "٣"}, "none"),
-        ({"webhook-timestamp": "9" * 400}, "none"),
+        ({"webhook-timestamp": "1e9"}, "malformed"),
+        ({"webhook-timestamp": "-5"}, "malformed"),
+        ({"webhook-timestamp": "٣"}, "malformed"),
+        ({"webhook-timestamp": "9" * 400}, "malformed"),
         ({"webhook-signature": ""}, "wrong"),
         ({"webhook-signature": "v1,"}, "wrong"),
         ({"webhook-signature": "v1,AAAA v1a,AAAA"}, "wrong"),
@@ -323,15 +323,15 @@ def test_while_a_secret_takes_the_place_of_another_both_are_good() -> None:
         ({"webhook-signature": "x " * 20}, "wrong"),
     ],
 )
-def test_what_was_changed_on_the_way_is_refused(change: dict[str, str | None], why: str) -> None:
+def test_a_modified_message_is_refused(change: dict[str, str | None], why: str) -> None:
     headers: dict[str, Any] = {**sign(b"{}", "q1", SECRET, now=1e9), **change}
 
     with pytest.raises(SignatureError, match=why):
         verify_signature(b"{}", {name: value for name, value in headers.items() if value is not None}, SECRET, now=1e9)
 
 
-def test_an_id_that_could_be_taken_for_another_part_is_not_signed() -> None:
-    with pytest.raises(ValueError, match="id"):
+def test_an_ambiguous_id_is_not_signed() -> None:
+    with pytest.raises(ValueError, match="message ID"):
         sign(b"{}", "q.1", SECRET)
 
 
@@ -341,7 +341,7 @@ def test_another_body_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("late", "taken"), [(-301, False), (-300, True), (0, True), (300, True), (301, False)])
-def test_what_is_too_old_or_too_early_is_refused(late: int, taken: bool) -> None:
+def test_a_message_that_is_too_old_or_too_early_is_refused(late: int, taken: bool) -> None:
     signed = sign(b"{}", "q", SECRET, now=1e9)
 
     if taken:
@@ -363,7 +363,7 @@ def test_what_is_too_old_or_too_early_is_refused(late: int, taken: bool) -> None
         [SECRET, "hunter2hunter2hunter2hunter2"],
     ],
 )
-def test_what_is_no_secret_is_refused_and_not_quoted(secrets: Any) -> None:
+def test_an_invalid_secret_is_refused_and_not_quoted(secrets: Any) -> None:
     with pytest.raises(ValueError, match="secret") as caught:
         WebhookHandler("https://hook.example/", secrets)
     assert "hunter2" not in str(caught.value)
@@ -371,10 +371,10 @@ def test_what_is_no_secret_is_refused_and_not_quoted(secrets: Any) -> None:
         webhook_authenticator("ann", secrets)
 
 
-# --- the question, and its answer
+# --- a request and its answer
 
 
-async def test_the_question_arrives_signed_and_the_answer_comes_back(host: Host) -> None:
+async def test_the_request_is_signed_and_the_answer_is_returned(host: Host) -> None:
     endpoint = host.endpoint(replying(GOOD))
 
     answer = await WebhookHandler(endpoint.url, SECRET)(request({**FORM, "_meta": {"private": 1}}))
@@ -405,66 +405,74 @@ async def test_a_url_is_answered_without_content(host: Host, action: str) -> Non
     assert endpoint.messages[0]["data"]["answer_schema"] is None
 
 
-async def test_a_webhook_can_say_that_a_rule_decided(host: Host) -> None:
+async def test_a_webhook_may_answer_by_policy(host: Host) -> None:
     answer = await WebhookHandler(host.endpoint(replying({**GOOD, "by": "policy"})).url, SECRET)(request())
 
     assert (answer.by, answer.sources) == ("policy", {"city": "policy"})
 
 
 @pytest.mark.parametrize("can_block", [True, False])
-async def test_never_again_counts_where_it_was_offered(host: Host, can_block: bool) -> None:
+async def test_a_block_applies_only_if_the_request_allows_it(host: Host, can_block: bool) -> None:
     endpoint = host.endpoint(replying({"action": "decline", "block_server": True}))
     question = request().model_copy(update={"can_block": can_block})
 
     assert (await WebhookHandler(endpoint.url, SECRET)(question)).block_server is can_block
 
 
-async def test_what_was_not_asked_for_is_left_out(host: Host) -> None:
+async def test_undeclared_values_are_omitted(host: Host) -> None:
     endpoint = host.endpoint(replying({"action": "accept", "content": {"city": "Bern", "password": "x"}}))
 
     assert (await WebhookHandler(endpoint.url, SECRET)(request())).content == {"city": "Bern"}
 
 
-# --- lies
+# --- invalid replies
 
 BOMB = gzip.compress(b" " * 50_000_000)
 
 LIES: dict[str, tuple[Step, str]] = {
     "unsigned": (unsigned, "not signed"),
     "other-secret": (replying(GOOD, secret=OTHER), "signature is wrong"),
-    "other-message": (replying(GOOD, message_id="q2"), "not for this question"),
-    "other-question": (replying({**GOOD, "id": "q2"}), "no answer"),
+    "other-message": (replying(GOOD, message_id="q2"), "for another request"),
+    "other-question": (replying({**GOOD, "id": "q2"}), "not a valid answer"),
     "old": (replying(GOOD, age=400), "too old"),
     "early": (replying(GOOD, age=-400), "too old"),
-    "our-own-question": (echoing, "no answer"),
-    "other-type": (replying(GOOD, kind="elicitation.asked"), "no answer"),
-    "no-json": (replying(body=MARK.encode()), "no answer"),
-    "empty": (replying(body=b""), "no answer"),
-    "not-utf-8": (replying(body=b'{"type": "\xff"}'), "no answer"),
-    "list": (replying(body=b"[]"), "no answer"),
-    "deep": (replying(body=b"[" * 60_000), "no answer"),
-    "html": (replying(GOOD, headers={"content-type": "text/html"}), "no JSON"),
-    "other-action": (replying({"action": MARK}), "no answer"),
-    "no-action": (replying({"content": {"city": "Bern"}}), "no answer"),
-    "action-by-nobody": (replying({**GOOD, "by": "error"}), "no answer"),
-    "yes-to-secrets": (replying({**GOOD, "confirmed": "yes"}), "no answer"),
-    "content-is-a-text": (replying({"action": "accept", "content": MARK}), "no answer"),
-    "content-is-nested": (replying({"action": "accept", "content": {"city": {"a": MARK}}}), "no answer"),
-    "content-missing": (replying({"action": "accept"}), "did not fit the form: required"),
-    "content-too-long": (replying({"action": "accept", "content": {"city": MARK}}), "did not fit the form: max_length"),
-    "content-of-wrong-type": (replying({"action": "accept", "content": {"city": 1}}), "did not fit the form: type"),
-    "huge": (flooding, "more than 65536 bytes"),
-    "huge-and-signed": (replying(body=b" " * 65_537), "more than 65536 bytes"),
+    "our-own-question": (echoing, "not a valid answer"),
+    "other-type": (replying(GOOD, kind="elicitation.asked"), "not a valid answer"),
+    "no-json": (replying(body=MARK.encode()), "not a valid answer"),
+    "empty": (replying(body=b""), "not a valid answer"),
+    "not-utf-8": (replying(body=b'{"type": "\xff"}'), "not a valid answer"),
+    "list": (replying(body=b"[]"), "not a valid answer"),
+    "deep": (replying(body=b"[" * 60_000), "not a valid answer"),
+    "html": (replying(GOOD, headers={"content-type": "text/html"}), "not JSON"),
+    "other-action": (replying({"action": MARK}), "not a valid answer"),
+    "no-action": (replying({"content": {"city": "Bern"}}), "not a valid answer"),
+    "action-by-error": (replying({**GOOD, "by": "error"}), "not a valid answer"),
+    "yes-to-secrets": (replying({**GOOD, "confirmed": "yes"}), "not a valid answer"),
+    "content-is-a-text": (replying({"action": "accept", "content": MARK}), "not a valid answer"),
+    "content-is-nested": (replying({"action": "accept", "content": {"city": {"a": MARK}}}), "not a valid answer"),
+    "content-missing": (replying({"action": "accept"}), "does not fit the form: required"),
+    "content-too-long": (
+        replying({"action": "accept", "content": {"city": MARK}}),
+        "does not fit the form: max_length",
+    ),
+    "content-of-wrong-type": (replying({"action": "accept", "content": {"city": 1}}), "does not fit the form: type"),
+    "huge": (flooding, "longer than 65536 bytes"),
+    "huge-and-signed": (replying(body=b" " * 65_537), "longer than 65536 bytes"),
     "bomb": (replying(body=BOMB, headers={"content-encoding": "gzip"}), "compressed"),
     "small-but-compressed": (replying(body=gzip.compress(b"{}"), headers={"content-encoding": "gzip"}), "compressed"),
-    **{f"status-{code}": (replying(GOOD, status=code), f"refused (status {code})") for code in (201, 206)},
-    **{f"status-{code}": (status(code), f"refused (status {code})") for code in (204, 400, 401, 403, 404, 410, 501)},
+    **{f"status-{code}": (replying(GOOD, status=code), f"refused the request (status {code})") for code in (201, 206)},
+    **{
+        f"status-{code}": (status(code), f"refused the request (status {code})")
+        for code in (204, 400, 401, 403, 404, 410, 501)
+    },
     "later-without-inbox": (status(202), "answers later"),
 }
 
 
 @pytest.mark.parametrize(("lie", "why"), LIES.values(), ids=LIES)
-async def test_a_lie_is_a_cancel_and_the_end(host: Host, lie: Step, why: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_invalid_reply_is_a_cancel_without_a_retry(
+    host: Host, lie: Step, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
     endpoint = host.endpoint(lie)
 
     answer = await WebhookHandler(endpoint.url, SECRET, pause=at_once)(request())
@@ -480,10 +488,10 @@ async def test_an_answer_that_does_not_match_a_pattern_is_a_cancel(host: Host) -
 
     answer = await WebhookHandler(endpoint.url, SECRET)(request(PATTERN))
 
-    assert (answer.action, answer.reason) == ("cancel", "the answer did not fit the form: pattern")
+    assert (answer.action, answer.reason) == ("cancel", "the answer does not fit the form: pattern")
 
 
-async def test_a_flood_is_cut_off(host: Host) -> None:
+async def test_an_endless_reply_is_cut_off(host: Host) -> None:
     endpoint = host.endpoint(flooding)
 
     await WebhookHandler(endpoint.url, SECRET)(request())
@@ -505,14 +513,14 @@ async def test_a_redirect_is_not_followed(host: Host, code: int, shared: bool) -
         answer = await handler(request())
 
     assert (answer.action, answer.by) == ("cancel", "error")
-    assert f"points elsewhere (status {code})" in answer.reason
+    assert f"redirects (status {code})" in answer.reason
     assert (len(endpoint.seen), elsewhere.seen) == (1, [])
 
 
-# --- once more
+# --- retries
 
 
-async def test_what_is_overloaded_is_asked_again_under_the_same_id(host: Host) -> None:
+async def test_an_overloaded_webhook_gets_the_request_again_with_the_same_id(host: Host) -> None:
     endpoint = host.endpoint(status(503), status(429, retry_after="0"), status(502), breaking_off, replying(GOOD))
 
     answer = await WebhookHandler(endpoint.url, SECRET, pause=at_once)(request())
@@ -536,35 +544,35 @@ async def test_each_attempt_is_signed_anew(host: Host, monkeypatch: pytest.Monke
     assert len({headers["webhook-signature"] for headers, _ in endpoint.seen}) == 3
 
 
-async def test_it_is_given_up_after_some_attempts(host: Host) -> None:
+async def test_the_request_is_cancelled_after_the_last_attempt(host: Host) -> None:
     endpoint = host.endpoint(status(500))
 
     answer = await WebhookHandler(endpoint.url, SECRET, attempts=3, pause=at_once)(request())
 
-    assert answer.reason == "the webhook could not answer (status 500); it was tried 3 times"
+    assert answer.reason == "the webhook could not answer (status 500) (3 attempts)"
     assert (answer.action, answer.by, len(endpoint.seen)) == ("cancel", "error", 3)
 
 
-async def test_a_webhook_that_is_not_there_is_a_cancel() -> None:
+async def test_an_unreachable_webhook_is_a_cancel() -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         url = f"http://127.0.0.1:{gone.getsockname()[1]}/"
 
     answer = await WebhookHandler(url, SECRET, attempts=2, pause=at_once)(request())
 
     assert (answer.action, answer.by) == ("cancel", "error")
-    assert answer.reason == "the webhook could not be reached; it was tried 2 times"
+    assert answer.reason == "the webhook could not be reached (2 attempts)"
 
 
-async def test_a_webhook_that_hangs_up_is_tried_again_and_then_a_cancel() -> None:
+async def test_a_webhook_that_disconnects_is_retried_and_then_a_cancel() -> None:
     with closing_server() as (url, seen):
         answer = await WebhookHandler(url, SECRET, attempts=2, pause=at_once)(request())
 
         assert (answer.action, answer.by, len(seen)) == ("cancel", "error", 2)
-        assert "broke off" in answer.reason
+        assert "disconnected" in answer.reason
 
 
 @pytest.mark.parametrize("after", ["3600", "Fri, 31 Dec 2100 23:59:59 GMT", "999999999999999999999"])
-async def test_who_wants_to_be_left_alone_past_the_deadline_is_not_waited_for(host: Host, after: str) -> None:
+async def test_a_pause_beyond_the_deadline_is_a_cancel(host: Host, after: str) -> None:
     endpoint = host.endpoint(status(503, retry_after=after))
 
     with anyio.fail_after(10):
@@ -574,14 +582,14 @@ async def test_who_wants_to_be_left_alone_past_the_deadline_is_not_waited_for(ho
 
 
 @pytest.mark.parametrize("after", ["", "soon", "-5", "٣", "Fri, 31 Dec 1999 23:59:59 GMT", "Fri, 31 Dec 1999 23:59:59"])
-async def test_nonsense_about_when_to_come_back_is_ignored(host: Host, after: str) -> None:
+async def test_an_invalid_retry_after_is_ignored(host: Host, after: str) -> None:
     raw = after.encode("latin-1", "ignore").decode("latin-1")
     endpoint = host.endpoint(status(503, retry_after=raw), replying(GOOD))
 
     assert (await WebhookHandler(endpoint.url, SECRET, pause=at_once)(request())).action == "accept"
 
 
-def test_each_pause_is_about_twice_as_long_as_the_last_up_to_a_bound() -> None:
+def test_pauses_double_up_to_a_maximum() -> None:
     longest = [max(pause_before(attempt) for _ in range(200)) for attempt in range(1, 12)]
     shortest = [min(pause_before(attempt) for _ in range(200)) for attempt in range(1, 12)]
 
@@ -589,20 +597,20 @@ def test_each_pause_is_about_twice_as_long_as_the_last_up_to_a_bound() -> None:
         assert bound / 2 <= shortest[attempt] < longest[attempt] <= bound
 
 
-# --- time
+# --- timeouts
 
 
 @pytest.mark.parametrize("slow", [holding, trickling])
-async def test_who_does_not_answer_in_time_has_not_answered(host: Host, slow: Step) -> None:
+async def test_a_late_answer_is_a_timeout(host: Host, slow: Step) -> None:
     endpoint = host.endpoint(slow)
 
     answer = await WebhookHandler(endpoint.url, SECRET, answer_timeout=0.2)(request())
 
-    assert (answer.action, answer.by, answer.reason) == ("cancel", "timeout", "nobody answered in time")
+    assert (answer.action, answer.by, answer.reason) == ("cancel", "timeout", "the user did not answer in time")
     assert len(endpoint.seen) == 1
 
 
-async def test_a_deadline_of_the_request_counts(host: Host) -> None:
+async def test_the_deadline_of_the_request_applies(host: Host) -> None:
     endpoint = host.endpoint(holding)
     soon = datetime.now(timezone.utc) + timedelta(seconds=0.2)
 
@@ -614,7 +622,7 @@ async def test_a_deadline_of_the_request_counts(host: Host) -> None:
     )
 
 
-async def test_being_cancelled_closes_the_connection_and_tells_the_webhook(host: Host) -> None:
+async def test_a_cancellation_closes_the_connection_and_notifies_the_webhook(host: Host) -> None:
     async def once(web: WebRequest, asked: bytes) -> Response:
         return await holding(web, asked) if b"asked" in asked else Response(status_code=202)
 
@@ -630,7 +638,7 @@ async def test_being_cancelled_closes_the_connection_and_tells_the_webhook(host:
     assert verify_signature(body, headers, SECRET) != question["data"]["id"]
 
 
-async def test_a_webhook_that_answered_is_told_nothing_more(host: Host) -> None:
+async def test_a_webhook_that_answered_is_not_notified(host: Host) -> None:
     endpoint = host.endpoint(replying(GOOD))
 
     await WebhookHandler(endpoint.url, SECRET, notify_closed=True)(request())
@@ -638,7 +646,7 @@ async def test_a_webhook_that_answered_is_told_nothing_more(host: Host) -> None:
     assert len(endpoint.seen) == 1
 
 
-# --- later
+# --- deferred answers
 
 
 class Inboxed:
@@ -665,7 +673,7 @@ class Inboxed:
         return [(entry.state, entry.answered_by) for entry in (await self.inbox.history("approvals")).entries]
 
 
-async def test_an_answer_that_comes_later_comes_by_the_inbox(host: Host) -> None:
+async def test_a_deferred_answer_arrives_through_the_inbox(host: Host) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
 
     async with asked(inboxed.handler(endpoint, notify_closed=True)) as answer:
@@ -686,7 +694,7 @@ async def test_an_answer_that_comes_later_comes_by_the_inbox(host: Host) -> None
     [(OTHER, {}), (SECRET, {"message_id": "another"})],
     ids=["another secret", "another question"],
 )
-async def test_only_the_secret_lets_in_and_only_to_its_question(host: Host, secret: str, changes: Any) -> None:
+async def test_a_signature_gives_access_to_its_own_request_only(host: Host, secret: str, changes: Any) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
 
     async with asked(inboxed.handler(endpoint)):
@@ -698,7 +706,7 @@ async def test_only_the_secret_lets_in_and_only_to_its_question(host: Host, secr
     assert (refused.status_code, listed.status_code, len(waiting)) == (401, 401, 1)
 
 
-async def test_the_question_that_was_sent_is_no_answer_to_itself(host: Host) -> None:
+async def test_an_echoed_request_is_not_an_answer(host: Host) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
 
     async with asked(inboxed.handler(endpoint)):
@@ -711,7 +719,7 @@ async def test_the_question_that_was_sent_is_no_answer_to_itself(host: Host) -> 
     assert await inboxed.states() == [("withdrawn", "client")]
 
 
-async def test_where_there_is_an_inbox_an_answer_in_the_response_is_kept_there_too(host: Host) -> None:
+async def test_an_answer_in_the_response_is_stored_in_the_inbox(host: Host) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(replying({**GOOD, "by": "policy"}))
 
     answer = await inboxed.handler(endpoint)(request())
@@ -720,7 +728,7 @@ async def test_where_there_is_an_inbox_an_answer_in_the_response_is_kept_there_t
     assert await inboxed.states() == [("answered", "the webhook at 127.0.0.1")]
 
 
-async def test_whoever_answers_first_in_the_inbox_spares_the_webhook(host: Host) -> None:
+async def test_an_answer_in_the_inbox_closes_the_request_of_the_webhook(host: Host) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(holding)
 
     async with asked(inboxed.handler(endpoint)) as answer:
@@ -733,7 +741,7 @@ async def test_whoever_answers_first_in_the_inbox_spares_the_webhook(host: Host)
     assert (got.action, got.by, got.reason) == ("decline", "user", "answered by ann")
 
 
-async def test_a_webhook_that_answers_after_somebody_else_did_is_too_late(host: Host) -> None:
+async def test_the_first_answer_applies(host: Host) -> None:
     inboxed = Inboxed(host)
 
     async def overtaken(web: WebRequest, body: bytes) -> Response:
@@ -748,7 +756,7 @@ async def test_a_webhook_that_answers_after_somebody_else_did_is_too_late(host: 
 @pytest.mark.parametrize(
     "dead", [status(404), status(500), status(302), replying({"action": "accept"}), unsigned, breaking_off]
 )
-async def test_a_dead_or_lying_webhook_withdraws_the_question(host: Host, dead: Step) -> None:
+async def test_a_failing_webhook_withdraws_the_request(host: Host, dead: Step) -> None:
     inboxed = Inboxed(host)
 
     answer = await inboxed.handler(host.endpoint(dead), attempts=2)(request())
@@ -757,7 +765,7 @@ async def test_a_dead_or_lying_webhook_withdraws_the_question(host: Host, dead: 
     assert await inboxed.states() == [("withdrawn", "client")]
 
 
-async def test_being_cancelled_withdraws_the_question(host: Host) -> None:
+async def test_a_cancellation_withdraws_the_request(host: Host) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
 
     async with asked(inboxed.handler(endpoint)):
@@ -766,7 +774,7 @@ async def test_being_cancelled_withdraws_the_question(host: Host) -> None:
     assert await inboxed.states() == [("withdrawn", "client")]
 
 
-async def test_a_question_in_the_inbox_expires(host: Host) -> None:
+async def test_a_request_in_the_inbox_expires(host: Host) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
 
     answer = await inboxed.handler(endpoint, answer_timeout=0.2, notify_closed=True)(request())
@@ -776,7 +784,7 @@ async def test_a_question_in_the_inbox_expires(host: Host) -> None:
 
 
 @pytest.mark.parametrize("owner", ["", None])
-async def test_where_it_is_not_clear_whose_question_it_is_nobody_is_asked(host: Host, owner: Any) -> None:
+async def test_a_request_without_an_owner_is_cancelled(host: Host, owner: Any) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(replying(GOOD))
     later = DeferredAnswers(inbox=inboxed.inbox, owner=lambda _: owner, url=inboxed.url)
 
@@ -785,7 +793,7 @@ async def test_where_it_is_not_clear_whose_question_it_is_nobody_is_asked(host: 
     assert (answer.action, answer.by, endpoint.seen) == ("cancel", "unattended", [])
 
 
-async def test_where_the_inbox_cannot_be_used_nobody_is_asked(host: Host, tmp_path: Path) -> None:
+async def test_a_request_is_cancelled_if_the_inbox_fails(host: Host, tmp_path: Path) -> None:
     endpoint = host.endpoint(replying(GOOD))
     inbox = Inbox(SqliteStore(tmp_path / "missing" / "inbox.db"))
     later = DeferredAnswers(inbox=inbox, owner=lambda _: "ann", url="https://app.example/")
@@ -795,7 +803,7 @@ async def test_where_the_inbox_cannot_be_used_nobody_is_asked(host: Host, tmp_pa
     assert (answer.action, answer.by, endpoint.seen) == ("cancel", "error", [])
 
 
-async def test_an_answer_that_the_inbox_cannot_take_is_a_cancel(host: Host) -> None:
+async def test_an_answer_that_cannot_be_stored_is_a_cancel(host: Host) -> None:
     class Failing(MemoryStore):
         async def get(self, owner: str, entry_id: str) -> Any:
             raise InboxError("the disk is full")
@@ -807,7 +815,7 @@ async def test_an_answer_that_the_inbox_cannot_take_is_a_cancel(host: Host) -> N
     assert (answer.action, answer.by, answer.reason) == ("cancel", "error", "the disk is full")
 
 
-async def test_a_webhook_that_does_not_want_to_know_what_is_closed_changes_nothing(host: Host) -> None:
+async def test_a_failing_notification_changes_nothing(host: Host) -> None:
     endpoint = host.endpoint(status(202), status(500))
 
     answer = await WebhookHandler(endpoint.url, SECRET, notify_closed=True, pause=at_once)(request())
@@ -816,7 +824,7 @@ async def test_a_webhook_that_does_not_want_to_know_what_is_closed_changes_nothi
     assert [message["type"] for message in endpoint.messages] == ["elicitation.asked", "elicitation.closed"]
 
 
-# --- where to
+# --- the URL
 
 
 @pytest.mark.parametrize(
@@ -836,14 +844,14 @@ async def test_a_webhook_that_does_not_want_to_know_what_is_closed_changes_nothi
         "file:///hook-4711",
     ],
 )
-def test_what_is_no_safe_webhook_is_refused_and_not_quoted(url: str) -> None:
+def test_an_unsafe_url_is_refused_and_not_quoted(url: str) -> None:
     with pytest.raises(ValueError, match="webhook's URL") as caught:
         WebhookHandler(url, SECRET)
     assert "4711" not in str(caught.value)
 
 
 @pytest.mark.parametrize("url", ["https://hook.example/x", "http://localhost:1/", "http://127.1.2.3/", "http://[::1]/"])
-def test_https_and_this_machine_are_safe(url: str) -> None:
+def test_https_and_this_computer_are_safe(url: str) -> None:
     WebhookHandler(url, SECRET)
 
 
@@ -858,7 +866,7 @@ def test_neither_url_nor_secret_is_shown() -> None:
     assert "4711" not in shown
 
 
-async def test_nothing_of_ours_logs_the_secret(host: Host, caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_secret_is_not_logged(host: Host, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     registry = ElicitationRegistry()
     registry.on_elicitation(WebhookHandler(host.endpoint(status(500)).url, SECRET, attempts=2, pause=at_once))
@@ -878,7 +886,7 @@ async def test_proxies_of_the_environment_are_not_used(host: Host, monkeypatch: 
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
-    """Make a certificate for this machine that nobody vouches for."""
+    """Write a self-signed certificate for this computer."""
     from ipaddress import ip_address
 
     from cryptography import x509
@@ -906,7 +914,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     return paths
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
+async def test_an_untrusted_certificate_is_refused(tmp_path: Path) -> None:
     cert, key = certificate(tmp_path)
     endpoint = Endpoint("", (replying(GOOD),))
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -937,9 +945,8 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) 
 def example_receiver(*servers: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     command = [sys.executable, str(ROOT / "examples" / "webhook_receiver.py"), SECRET, *servers]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         try:
-            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/elicitation", process
+            yield f"http://127.0.0.1:{read_line(process).strip()}/elicitation", process
         finally:
             process.terminate()
 
@@ -951,8 +958,7 @@ async def test_a_server_asks_and_the_receiver_of_the_examples_answers() -> None:
         command = Command([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog=sys.__stderr__ or sys.stderr)
         async with connect(command, Caller(registry, "restaurant")) as connection:
             result = await connection.call_tool("book_table", {})
-        assert process.stdout is not None
-        asked = process.stdout.readline()
+        asked = read_line(process)
 
     assert '"guests": 2' in result["content"][0]["text"]
     assert asked.startswith("asked: restaurant")
@@ -968,7 +974,7 @@ def load_receiver() -> Any:
     return module
 
 
-async def test_a_question_that_comes_twice_at_once_is_decided_once_by_the_receiver(host: Host) -> None:
+async def test_a_request_that_arrives_twice_is_decided_once_by_the_receiver(host: Host) -> None:
     decided: list[Any] = []
     both = threading.Semaphore(0)
 
@@ -1000,7 +1006,7 @@ async def test_a_question_that_comes_twice_at_once_is_decided_once_by_the_receiv
 @pytest.mark.parametrize(
     "body", [b"x" * 1_100_000, b'{"type": "elicitation.asked", "data": {}}'], ids=["huge", "unsigned"]
 )
-async def test_the_receiver_of_the_examples_refuses_what_it_cannot_trust(host: Host, body: bytes) -> None:
+async def test_the_receiver_of_the_examples_refuses_unsigned_and_huge_messages(host: Host, body: bytes) -> None:
     async def decide(_question: Any) -> Any:
         raise AssertionError
 
@@ -1009,7 +1015,7 @@ async def test_the_receiver_of_the_examples_refuses_what_it_cannot_trust(host: H
         assert (await client.post(url, content=body)).status_code in (401, 413)
 
 
-async def test_the_receiver_of_the_examples_decides_once_and_checks_who_asks() -> None:
+async def test_the_receiver_of_the_examples_decides_once_and_checks_signatures() -> None:
     suggested = form_params({"properties": {"city": {"type": "string", "default": "Bern"}}}, "Where to?")
     body = json.dumps(
         {
@@ -1029,12 +1035,12 @@ async def test_the_receiver_of_the_examples_decides_once_and_checks_who_asks() -
                 await client.post(url, content=body, headers=headers)
                 for headers in ({}, sign(body, "q1", OTHER), sign(body, "q1", SECRET, now=time.time() - 400))
             ]
-            nobody = await WebhookHandler(url, SECRET)(request())
+            declined = await WebhookHandler(url, SECRET)(request())
         process.terminate()
         assert process.stdout is not None
         lines = process.stdout.read().splitlines()
 
     assert [reply.json()["data"]["content"] for reply in replies] == [{"city": "Bern"}] * 3
     assert [reply.status_code for reply in refused] == [401] * 3
-    assert (nobody.action, nobody.by) == ("cancel", "policy")
+    assert (declined.action, declined.by) == ("cancel", "policy")
     assert len([line for line in lines if line.startswith("asked:")]) == 2

@@ -68,7 +68,7 @@ async def call(caller: Caller, client: Any, tool: str, arguments: dict[str, Any]
         (Answer.accept({"name": 5}, by="user"), {"action": "cancel"}),
     ],
 )
-async def test_the_server_gets_exactly_what_was_decided(
+async def test_the_server_gets_exactly_the_answer(
     reply: Answer, got: dict[str, Any], mode: dict[str, Any], tmp_path: Path
 ) -> None:
     caller = Caller(User(reply), "mail")
@@ -78,7 +78,7 @@ async def test_the_server_gets_exactly_what_was_decided(
         assert json.loads((await client.call_tool_mcp("form", {})).content[0].text) == {"got": got}
 
 
-async def test_what_a_handler_raises_is_a_cancel_and_not_told(mode: dict[str, Any], tmp_path: Path) -> None:
+async def test_an_exception_of_a_handler_is_a_cancel_and_stays_private(mode: dict[str, Any], tmp_path: Path) -> None:
     async def fail(_request: Any) -> Answer:
         raise RuntimeError("/home/ann/.config/token")
 
@@ -87,9 +87,7 @@ async def test_what_a_handler_raises_is_a_cancel_and_not_told(mode: dict[str, An
         assert json.loads((await client.call_tool_mcp("form", {})).content[0].text) == {"got": {"action": "cancel"}}
 
 
-async def test_urls_that_are_wanted_first_are_visited_and_completions_seen(
-    mode: dict[str, Any], tmp_path: Path
-) -> None:
+async def test_required_urls_are_opened_and_completions_reported(mode: dict[str, Any], tmp_path: Path) -> None:
     async def wait(request: Any) -> Answer:
         await request.completion.wait()
         return YES
@@ -104,7 +102,7 @@ async def test_urls_that_are_wanted_first_are_visited_and_completions_seen(
 
 
 @pytest.mark.rounds
-async def test_a_call_over_its_client_is_parked_and_resumed(tmp_path: Path) -> None:
+async def test_a_call_with_a_fastmcp_client_is_suspended_and_resumed(tmp_path: Path) -> None:
     parking = SuspendOptions(Inbox(MemoryStore()), "ann")
     caller = Caller(InboxHandler(parking.inbox, lambda _: "ann"), "mail")
     async with fastmcp_client(caller, tmp_path / "seen", mode="auto") as client:
@@ -116,7 +114,7 @@ async def test_a_call_over_its_client_is_parked_and_resumed(tmp_path: Path) -> N
     assert json.loads(result.content[0].text) == {"got": {"action": "accept", "content": {"name": "Ann"}}}
 
 
-async def test_a_url_that_nobody_visits_ends_the_call(mode: dict[str, Any], tmp_path: Path) -> None:
+async def test_a_required_url_that_is_not_opened_ends_the_call(mode: dict[str, Any], tmp_path: Path) -> None:
     caller = Caller(User(NO), "mail")
     async with fastmcp_client(caller, tmp_path / "seen", **mode) as client:
         with pytest.raises(UrlElicitationIncompleteError):
@@ -124,16 +122,14 @@ async def test_a_url_that_nobody_visits_ends_the_call(mode: dict[str, Any], tmp_
 
 
 @pytest.mark.parametrize("config", [{"mcpServers": {"mail": {"command": 5}}}, {"mcpServers": 5}, {"mcpServers": None}])
-async def test_what_is_no_configuration_makes_no_clients(config: dict[str, Any]) -> None:
+async def test_an_invalid_configuration_is_an_error(config: dict[str, Any]) -> None:
     if importlib.util.find_spec("fastmcp") is None:
         skip_or_fail("fastmcp is not installed; see noxfile.py")
     with pytest.raises(ValueError, match=r"mcpServers|validation error"):
         clients_from_config(User(YES), config)
 
 
-async def test_a_client_of_ours_can_be_copied_and_tells_the_host_its_messages(
-    mode: dict[str, Any], tmp_path: Path
-) -> None:
+async def test_a_client_can_be_copied_and_passes_messages_to_the_host(mode: dict[str, Any], tmp_path: Path) -> None:
     if importlib.util.find_spec("fastmcp") is None:
         skip_or_fail("fastmcp is not installed; see noxfile.py")
     with warnings.catch_warnings():
@@ -158,7 +154,7 @@ async def test_a_client_of_ours_can_be_copied_and_tells_the_host_its_messages(
     assert bool(heard) == (tool == "url")
 
 
-async def test_the_handler_learns_who_asks_and_nobody_is_asked_what_is_unsafe(tmp_path: Path) -> None:
+async def test_the_handler_gets_the_server_name_and_no_unsafe_urls(tmp_path: Path) -> None:
     if importlib.util.find_spec("fastmcp") is None:
         skip_or_fail("fastmcp is not installed; see noxfile.py")
     registry = ElicitationRegistry()

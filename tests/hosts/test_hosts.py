@@ -28,12 +28,12 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command
 from mcp_elicit_client.dispatch import options_for
 from mcp_elicit_client.exceptions import CallTimeoutError
-from mcp_elicit_client.hosts.event_loops import run_in_loop
 from mcp_elicit_client.hosts.langchain import on_elicitation
 from mcp_elicit_client.hosts.langchain_mcp import answer_interrupt, is_elicitation
 from mcp_elicit_client.hosts.mcp_agent import elicitation_callback as of_mcp_agent
 from mcp_elicit_client.hosts.session_proxy import wrap_session
 from mcp_elicit_client.hosts.strands import elicitation_callback as of_strands
+from mcp_elicit_client.hosts.strands import run_in_loop
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import elicitation_callback
 from mcp_elicit_client.typing import Handler, Request
@@ -80,7 +80,7 @@ def run(*arguments: str) -> str:
 
 
 @pytest.mark.parametrize("row", HERE, ids=[row["title"] for row in HERE])
-def test_the_server_gets_exactly_what_was_decided_and_the_handler_learns_who_asks(row: dict[str, Any]) -> None:
+def test_the_server_gets_the_answer_and_the_handler_gets_the_server_name(row: dict[str, Any]) -> None:
     out = run("-m", "tests.compatibility.measuring", row["module"], matrix.distribution(row), "--quick")
     report = json.loads(out.splitlines()[-1])
 
@@ -93,22 +93,22 @@ def test_the_quickstart_runs(row: dict[str, Any]) -> None:
     assert matrix.BOOKED.search(run(str(ROOT / "examples" / f"{row['example']}.py")))
 
 
-def test_what_this_session_is_for_is_installed() -> None:
+def test_the_distributions_of_this_session_are_installed() -> None:
     assert (WANTED or {"mcp"}) <= {matrix.distribution(row) for row in HERE}
 
 
-# --- the measuring itself
+# --- the measurement
 
 
 class Wrong:
-    """A library that is used with a callback that somebody wrote by hand."""
+    """A library that is used with a handwritten callback."""
 
     def __init__(self, callback: Any) -> None:
         self.callback = callback
 
     @asynccontextmanager
     async def connected(self, handler: Handler, servers: Servers) -> AsyncIterator[Call]:
-        answers = elicitation_callback(handler, server="somebody")
+        answers = elicitation_callback(handler, server="other")
 
         async def callback(context: Any, params: Any) -> Any:
             return await self.callback(lambda: answers(context, params))
@@ -148,14 +148,14 @@ FAULTS = [
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(("callback", "faults"), FAULTS)
-async def test_a_callback_that_is_wrong_is_found_out(callback: Any, faults: set[str]) -> None:
+async def test_a_wrong_callback_is_detected(callback: Any, faults: set[str]) -> None:
     pushes = await measuring.measure(Wrong(callback), "--legacy", think=False)
 
     bad = {cell.name for cell in cells({"push": pushes}) if not cell.good}
     assert faults <= bad
 
 
-def test_a_row_that_says_that_it_cannot_is_wrong_once_it_can() -> None:
+def test_a_row_with_a_limitation_is_wrong_once_it_is_gone() -> None:
     good = {**EXPECTED, "-32042": "asked, done", "rounds": [False]}
     row = {"title": "x", "cannot": {"push": "it cannot"}, "report": {"push": good, "rounds": None}}
 
@@ -165,7 +165,7 @@ def test_a_row_that_says_that_it_cannot_is_wrong_once_it_can() -> None:
     assert matrix.wrong({"title": "x", "error": "does not install here: no"}) == ["does not install here: no"]
 
 
-def test_the_table_says_what_was_found() -> None:
+def test_the_table_matches_the_measurements() -> None:
     found = {**EXPECTED, "form decline": {"action": "accept"}, "-32042": "text with the URL", "rounds": [False]}
     report = {"library": "1.0", "mcp": "1.30.0", "python": "3.11", "push": found, "rounds": None}
     page = table.page(
@@ -191,14 +191,14 @@ def test_the_table_says_what_was_found() -> None:
     assert "12 cells: 11 as they must be, 0 that the library cannot, 1 wrong" in page
 
 
-def test_the_page_has_every_library_and_nothing_wrong() -> None:
+def test_the_page_lists_every_library_correctly() -> None:
     page = (ROOT / "docs" / "compatibility.md").read_text(encoding="utf-8")
 
     assert [row["title"] for row in ROWS if f"\n| {row['title']} |" not in page] == []
     assert "**no**" not in page
 
 
-# --- the adapters by themselves
+# --- adapters without their libraries
 
 
 def test_an_adapter_loads_no_library_before_it_is_used() -> None:
@@ -229,7 +229,7 @@ class Asked:
         return Answer.accept({"name": "Ann"}, by="user")
 
 
-def test_a_registry_is_asked_in_its_own_way_unless_another_is_given() -> None:
+def test_the_options_of_a_registry_apply_unless_others_are_passed() -> None:
     registry = ElicitationRegistry(limits=Limits(max_message=10))
 
     assert options_for(registry, None) is registry.request_options
@@ -239,7 +239,7 @@ def test_a_registry_is_asked_in_its_own_way_unless_another_is_given() -> None:
 
 
 @pytest.mark.anyio
-async def test_langchain_tells_which_server_asks_during_which_tool() -> None:
+async def test_langchain_passes_the_names_of_server_and_tool() -> None:
     asked = Asked()
     context: Any = SimpleNamespace(server_name="mail", tool_name="send")
     params: Any = asking()
@@ -259,7 +259,7 @@ async def test_langchain_tells_which_server_asks_during_which_tool() -> None:
         ("", "a server that the application did not name"),
     ],
 )
-async def test_mcp_agent_tells_which_server_asks(name: str | None, shown: str) -> None:
+async def test_mcp_agent_passes_the_server_name(name: str | None, shown: str) -> None:
     asked = Asked()
 
     class Params(mcp.types.ElicitRequestFormParams):
@@ -283,7 +283,7 @@ UNSAFE = {**VISIT, "key": "c", "url": "javascript:alert(1)"}
 
 
 @pytest.mark.anyio
-async def test_the_questions_of_an_interrupt_are_asked_one_by_one() -> None:
+async def test_the_requests_of_an_interrupt_are_answered_one_by_one() -> None:
     asked = Asked()
 
     resume: Any = await answer_interrupt(asked, interrupt(FORM, VISIT, UNSAFE), server="mail")
@@ -305,7 +305,7 @@ async def test_the_questions_of_an_interrupt_are_asked_one_by_one() -> None:
 
 
 @pytest.mark.anyio
-async def test_an_interrupt_with_a_crowd_of_questions_asks_sixteen() -> None:
+async def test_at_most_sixteen_requests_of_an_interrupt_are_answered() -> None:
     asked = Asked()
 
     resume: Any = await answer_interrupt(
@@ -330,9 +330,9 @@ async def test_an_interrupt_with_a_crowd_of_questions_asks_sixteen() -> None:
         {"type": "mcp_elicitation", "requests": ["a"]},
     ],
 )
-async def test_another_kind_of_interrupt_is_not_taken_for_a_question(value: Any) -> None:
+async def test_another_kind_of_interrupt_is_an_error(value: Any) -> None:
     assert not is_elicitation(value)
-    with pytest.raises(ValueError, match="no questions"):
+    with pytest.raises(ValueError, match="not that of an interrupt"):
         await answer_interrupt(Asked(), value, server="mail")
 
 
@@ -350,7 +350,7 @@ def form_request() -> FormRequest:
 
 
 @pytest.mark.anyio
-async def test_a_library_with_a_loop_of_its_own_asks_in_the_hosts() -> None:
+async def test_a_handler_runs_in_the_event_loop_of_the_host() -> None:
     asked = Asked()
     params: Any = asking()
     there, here = (
@@ -366,7 +366,7 @@ async def test_a_library_with_a_loop_of_its_own_asks_in_the_hosts() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_question_that_is_withdrawn_there_is_withdrawn_here() -> None:
+async def test_a_request_that_is_withdrawn_in_another_loop_cancels_the_handler() -> None:
     began, ended = asyncio.Event(), asyncio.Event()
 
     async def thinks(_request: Request) -> Answer:
@@ -391,7 +391,7 @@ async def test_a_question_that_is_withdrawn_there_is_withdrawn_here() -> None:
 
 
 @pytest.mark.anyio
-async def test_what_the_handler_raises_there_is_a_cancel(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_exception_in_another_loop_is_a_cancel(caplog: pytest.LogCaptureFixture) -> None:
     async def fails(_request: Request) -> Answer:
         raise RuntimeError(measuring.SECRET)
 
@@ -403,7 +403,7 @@ async def test_what_the_handler_raises_there_is_a_cancel(caplog: pytest.LogCaptu
     assert measuring.SECRET in caplog.text
 
 
-def test_a_loop_that_has_ended_or_is_blocked_is_a_cancel_and_no_hang() -> None:
+def test_a_closed_or_blocked_loop_is_a_cancel() -> None:
     asked = Asked()
     closed = asyncio.new_event_loop()
     closed.close()
@@ -423,7 +423,7 @@ def test_a_loop_that_has_ended_or_is_blocked_is_a_cancel_and_no_hang() -> None:
     assert asked.requests == []
 
 
-def test_a_loop_that_ends_while_it_asks_is_a_cancel() -> None:
+def test_a_loop_that_closes_during_a_request_is_a_cancel() -> None:
     began = threading.Event()
 
     async def thinks(_request: Request) -> Answer:
@@ -445,7 +445,7 @@ def test_a_loop_that_ends_while_it_asks_is_a_cancel() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_session_for_another_library_makes_calls_that_survive_being_asked() -> None:
+async def test_a_wrapped_session_makes_calls_with_requests() -> None:
     asked = Asked()
     caller = Caller(asked, "mail")
     async with own_session(caller, VISITOR) as client:
@@ -467,7 +467,7 @@ async def test_a_session_for_another_library_makes_calls_that_survive_being_aske
 
 
 @pytest.mark.anyio
-async def test_the_librarys_time_limit_does_not_count_the_users_time(tmp_path: Path) -> None:
+async def test_the_timeout_of_a_library_does_not_include_the_users_time(tmp_path: Path) -> None:
     async def thinks(_request: Request) -> Answer:
         await asyncio.sleep(0.5)
         return Answer.accept({"name": "Ann"}, by="user")
@@ -485,7 +485,7 @@ async def test_the_librarys_time_limit_does_not_count_the_users_time(tmp_path: P
 # --- the documentation
 
 
-def test_every_example_is_run_and_every_module_has_its_section() -> None:
+def test_every_example_is_run_and_every_module_is_documented() -> None:
     examples = {path.stem for path in (ROOT / "examples" / "hosts").glob("*.py")}
     modules = {path.stem for path in (ROOT / "mcp_elicit_client" / "hosts").glob("*.py")}
 
@@ -496,7 +496,7 @@ def test_every_example_is_run_and_every_module_has_its_section() -> None:
         assert f"examples/hosts/{name}.py" in HOSTS, name
 
 
-def test_the_code_of_the_documentation_is_that_of_the_examples() -> None:
+def test_the_code_in_the_documentation_matches_the_examples() -> None:
     examples = [path.read_text(encoding="utf-8") for path in (ROOT / "examples" / "hosts").glob("*.py")]
     shown = re.findall(r"```py\n(.+?)```", HOSTS, re.DOTALL)
 

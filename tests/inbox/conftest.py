@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from mcp_elicit_client.inbox import Inbox
-from tests.support.inboxes import Clock, RedisServer, Stores
+from tests.support.inboxes import Clock, Stores
 
 
 @pytest.fixture(
@@ -30,18 +30,6 @@ def backend(request: pytest.FixtureRequest) -> tuple[str, str]:
 @pytest.fixture
 def anyio_backend(backend: tuple[str, str]) -> str:
     return backend[0]
-
-
-@pytest.fixture(scope="session")
-def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    server = RedisServer(tmp_path_factory.mktemp("redis"))
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -307,7 +307,7 @@ async def test_a_required_field_is_not_sent_empty(ask: Ask) -> None:
     answer, shown = await ask(fields("f", f=TEXT), lines=["", "send", "cancel"], keys=[ENTER, SENT])
 
     assert answer.content != {"f": ""}
-    assert FIELD_ERRORS["required"].text in shown
+    assert "is required" in shown
 
 
 @pytest.mark.parametrize(

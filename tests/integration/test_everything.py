@@ -18,7 +18,7 @@ import pytest
 
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls import disconnect as liveness
+from mcp_elicit_client.calls import elicitations as liveness
 from mcp_elicit_client.calls._connect import Command, Connection, connect
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.typing import Request

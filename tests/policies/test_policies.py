@@ -23,8 +23,7 @@ import trio.lowlevel
 from trio.testing import MockClock
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Server, parse_request
-from mcp_elicit_client.calls.active_call import ActiveCall
-from mcp_elicit_client.calls.timeouts import CallTimeouts
+from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.exceptions import MissingExtraError, PermissionsFileError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
@@ -45,7 +44,7 @@ from mcp_elicit_client.policies import (
 )
 from mcp_elicit_client.policies.impersonation import skeleton
 from mcp_elicit_client.typing import Request
-from tests.support import ROOT, cases, form_params, skip_or_fail
+from tests.support import ROOT, cases, form_params, read_line, skip_or_fail
 from tests.support.console import ScriptedConsole
 
 pytestmark = pytest.mark.anyio
@@ -63,7 +62,7 @@ def request(params: Any = TEXT, server: str = "mail", **details: Any) -> Any:
 
 
 def guarded(policy: Any, handler: Any) -> Any:
-    """What a policy makes of a handler; ours always return an `Answer`."""
+    """A handler wrapped in a policy of this package, which always returns an `Answer`."""
     return policy(handler)
 
 
@@ -86,7 +85,7 @@ class Asked:
         return self.answers[0] if len(self.answers) == 1 else self.answers.pop(0)
 
 
-# --- every path that is not a person's decision
+# --- answers without a decision of a user
 
 
 async def nothing(_request: Request) -> Any:
@@ -167,8 +166,8 @@ async def late_in_a_call() -> Answer:
 
     caller = Caller(for_ever, "mail")
     call = ActiveCall(None, None, CallTimeouts(None, 0.0), 9)
-    caller._questions.calls.add(call)
-    with call.clocks.running():
+    caller._elicitations.calls.add(call)
+    with call.timeouts.running():
         return await caller.handler(request())
 
 
@@ -177,36 +176,36 @@ KEY = {"a": f"{LINE.format('BEGIN')}\nMIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn/ygWyF8PbnG
 PASSWORD = form_params({"properties": {"password": {"type": "string", "title": "Password"}}}, "Log in")
 
 PATHS: dict[str, Callable[[Path], Awaitable[Any]]] = {
-    "permissions, never": lambda _: permitted("block"),
-    "permissions, block": lambda _: permitted("block_until_restart"),
-    "permissions, always decline": lambda _: permitted("decline"),
-    "permissions, the file is broken": broken_file,
-    "rate limit, too often": lambda _: too_often(),
-    "rate limit, the storage is away": lambda _: too_often("redis://127.0.0.1:1"),
-    "one at a time, the queue is full": lambda _: over_the_queue(),
-    "quiet, after three declines": lambda _: quiet_now(),
-    "quiet, after five declines": lambda _: declined(5),
-    "patience, nobody answers": lambda _: answer_timeout(0.01)(for_ever)(request()),
-    "secrets, the form asks for a password": lambda _: protect_secrets()(answering(YES))(request(PASSWORD)),
-    "secrets, an answer holds a key": lambda _: protect_secrets()(answering(Answer.accept(KEY, by="user")))(request()),
-    "hooks, before raises": lambda _: hooks(before=failing)(answering(YES))(request()),
-    "hooks, before returns nonsense": lambda _: hooks(before=nonsense)(answering(YES))(request()),
-    "hooks, after raises": lambda _: hooks(after=failing)(answering(YES))(request()),
-    "hooks, after returns nonsense": lambda _: hooks(after=nonsense)(answering(YES))(request()),
-    "automatic, the value does not fit and nobody is there": lambda _: AutomaticAnswers(
+    "permissions: block": lambda _: permitted("block"),
+    "permissions: block until restart": lambda _: permitted("block_until_restart"),
+    "permissions: decline": lambda _: permitted("decline"),
+    "permissions: invalid file": broken_file,
+    "rate limit: reached": lambda _: too_often(),
+    "rate limit: storage unavailable": lambda _: too_often("redis://127.0.0.1:1"),
+    "queue: full": lambda _: over_the_queue(),
+    "cooldown: after three declines": lambda _: quiet_now(),
+    "cooldown: after five declines": lambda _: declined(5),
+    "answer timeout: no answer": lambda _: answer_timeout(0.01)(for_ever)(request()),
+    "secrets: form with a password": lambda _: protect_secrets()(answering(YES))(request(PASSWORD)),
+    "secrets: answer with a key": lambda _: protect_secrets()(answering(Answer.accept(KEY, by="user")))(request()),
+    "hooks: before raises": lambda _: hooks(before=failing)(answering(YES))(request()),
+    "hooks: before returns another type": lambda _: hooks(before=nonsense)(answering(YES))(request()),
+    "hooks: after raises": lambda _: hooks(after=failing)(answering(YES))(request()),
+    "hooks: after returns another type": lambda _: hooks(after=nonsense)(answering(YES))(request()),
+    "automatic answers: invalid value, unattended": lambda _: AutomaticAnswers(
         {("mail", form_fingerprint(request().form)): {"a": 5}}
     ).policy(HeadlessHandler())(request()),
     "headless": lambda _: HeadlessHandler()(request()),
-    "headless, a url": lambda _: HeadlessHandler(accept_defaults_from={"mail"})(request(URL)),
+    "headless: URL": lambda _: HeadlessHandler(accept_defaults_from={"mail"})(request(URL)),
     "no handler": lambda _: ElicitationRegistry()(request()),
     "a handler that returns nothing": lambda _: boundary(nothing),
     "a handler that raises": lambda _: boundary(fail),
-    "an answer that does not fit": lambda _: boundary(answering(Answer.accept({"a": 5}, by="user"))),
-    "a terminal whose input ends": lambda _: TerminalHandler(console=ScriptedConsole([]))(request()),
-    "a terminal that is none": lambda _: TerminalHandler()(request()),
-    "a call whose user's time is over": lambda _: late_in_a_call(),
-    "a call that asks too much": lambda _: asked_in_a_call(questions=2, times=3),
-    "a call that asks again for what was declined": lambda _: asked_in_a_call(times=2, answer=NO),
+    "invalid answer": lambda _: boundary(answering(Answer.accept({"a": 5}, by="user"))),
+    "terminal: end of input": lambda _: TerminalHandler(console=ScriptedConsole([]))(request()),
+    "terminal: not a terminal": lambda _: TerminalHandler()(request()),
+    "call: answer timeout": lambda _: late_in_a_call(),
+    "call: too many requests": lambda _: asked_in_a_call(questions=2, times=3),
+    "call: repeated request": lambda _: asked_in_a_call(times=2, answer=NO),
 }
 
 
@@ -218,7 +217,7 @@ async def quiet_now() -> Any:
 
 
 @pytest.mark.parametrize("case", cases("paths"))
-async def test_a_path_that_is_no_persons_decision_ends_as_the_table_says(case: Any, tmp_path: Path) -> None:
+async def test_answers_without_a_decision_of_a_user_match_the_table(case: Any, tmp_path: Path) -> None:
     answer = await PATHS[case["name"]](tmp_path)
 
     assert (answer.action, answer.by, answer.policy) == (case["action"], case["by"], case["policy"])
@@ -235,7 +234,7 @@ def test_every_path_is_in_the_table() -> None:
 # --- permissions
 
 
-async def test_the_most_specific_permission_holds() -> None:
+async def test_the_most_specific_permission_applies() -> None:
     permissions = Permissions()
     permissions.set("block", server=None)
     permissions.set("ask", server="mail")
@@ -252,7 +251,7 @@ async def test_the_most_specific_permission_holds() -> None:
     assert len(list(permissions)) == 4
 
 
-async def test_what_nothing_is_said_about_is_asked_and_may_be_silenced(tmp_path: Path) -> None:
+async def test_a_request_without_a_rule_is_asked_and_can_be_blocked(tmp_path: Path) -> None:
     path = tmp_path / "permissions.json"
     asked = Asked(Answer.decline(by="user", block_server=True), YES)
     permissions = Permissions(path)
@@ -267,7 +266,7 @@ async def test_what_nothing_is_said_about_is_asked_and_may_be_silenced(tmp_path:
     assert Permissions(path).permission_for(request()) == "block"
 
 
-def test_a_file_is_for_its_owner_alone_and_holds_no_block(tmp_path: Path) -> None:
+def test_a_file_is_private_and_does_not_contain_temporary_blocks(tmp_path: Path) -> None:
     path = tmp_path / "permissions.json"
     permissions = Permissions(path)
     permissions.set("block", server="mail", mode="url", tool="pay")
@@ -282,12 +281,12 @@ def test_a_file_is_for_its_owner_alone_and_holds_no_block(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
-def test_a_file_that_others_may_write_is_refused(mode: int, tmp_path: Path) -> None:
+def test_a_file_that_other_users_can_write_to_is_refused(mode: int, tmp_path: Path) -> None:
     path = tmp_path / "permissions.json"
     Permissions(path).set("block", server="mail")
     path.chmod(mode)
 
-    with pytest.raises(PermissionsFileError, match="can be written by others: chmod 600"):
+    with pytest.raises(PermissionsFileError, match="Other users can write to"):
         Permissions(path)
 
 
@@ -303,7 +302,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "why"), BROKEN.items(), ids=range(len(BROKEN)))
-def test_a_file_that_is_none_is_refused_with_a_reason(text: str, why: str, tmp_path: Path) -> None:
+def test_an_invalid_file_is_refused_with_a_reason(text: str, why: str, tmp_path: Path) -> None:
     path = tmp_path / "permissions.json"
     path.write_text(text)
     path.chmod(0o600)
@@ -312,7 +311,7 @@ def test_a_file_that_is_none_is_refused_with_a_reason(text: str, why: str, tmp_p
         Permissions(path)
 
 
-def test_a_change_of_another_process_holds_here_too(tmp_path: Path) -> None:
+def test_a_change_of_another_process_is_detected(tmp_path: Path) -> None:
     path = tmp_path / "permissions.json"
     here, there = Permissions(path), Permissions(path)
 
@@ -323,7 +322,7 @@ def test_a_change_of_another_process_holds_here_too(tmp_path: Path) -> None:
     assert len(list(Permissions(path))) == 2
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writes_are_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "permissions.json"
     permissions = Permissions(path)
     permissions.set("block", server="mail")
@@ -341,7 +340,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert permissions.permission_for(request(server="other")) == "block"  # as long as the process lives
 
 
-async def test_a_never_that_cannot_be_kept_is_still_the_users_answer(
+async def test_the_answer_of_the_user_is_sent_if_the_block_cannot_be_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(*_: object) -> None:
@@ -353,17 +352,17 @@ async def test_a_never_that_cannot_be_kept_is_still_the_users_answer(
     first, second = await handler(request()), await handler(request())
 
     assert (first.action, second.action) == ("decline", "cancel")
-    assert "cannot be kept" in caplog.text
+    assert "cannot be stored" in caplog.text
 
 
-def test_a_permission_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="a permission is one of ask, block, decline, block_until_restart"):
+def test_an_unknown_permission_is_refused() -> None:
+    with pytest.raises(ValueError, match="A permission is one of ask, block, decline, block_until_restart"):
         Permissions().set("yes", server="mail")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="block one server"):
+    with pytest.raises(ValueError, match="requires a server"):
         Permissions().set("block_until_restart", server=None)
 
 
-# --- how often
+# --- rate limits
 
 
 @contextmanager
@@ -373,7 +372,7 @@ def simulated_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
     yield now
 
 
-async def test_a_server_asks_five_times_a_minute_and_twenty_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_default_rates_are_five_per_minute_and_twenty_per_hour(monkeypatch: pytest.MonkeyPatch) -> None:
     with simulated_time(monkeypatch) as now:
         asked = Asked()
         handler: Any = rate_limit()(asked)
@@ -392,10 +391,10 @@ async def test_a_server_asks_five_times_a_minute_and_twenty_an_hour(monkeypatch:
     assert len([each for each in asked.requests if each.server.name == "other"]) == 3
 
 
-def test_a_rate_or_a_storage_that_makes_no_sense_is_refused() -> None:
+def test_an_invalid_rate_or_storage_is_refused() -> None:
     with pytest.raises(ValueError, match="couldn't parse"):
         rate_limit(["often"])
-    with pytest.raises(ValueError, match="no rate limit can be kept in 'nowhere://'"):
+    with pytest.raises(ValueError, match="'nowhere://' is not a storage"):
         rate_limit(storage="nowhere://")
 
 
@@ -418,15 +417,14 @@ def redis(folder: Path) -> Iterator[tuple[str, Any]]:
         skip_or_fail("redis-server is not installed; see .ci/run")
     with process:
         try:
-            assert process.stdout is not None
-            while "Ready to accept connections" not in process.stdout.readline():
+            while "Ready to accept connections" not in read_line(process):
                 assert process.poll() is None
             yield f"redis://127.0.0.1:{port}", process
         finally:
             process.kill()
 
 
-async def test_a_storage_that_goes_away_fails_closed_is_logged_once_and_comes_back(
+async def test_an_unavailable_storage_cancels_requests_until_it_is_back(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     asked = Asked()
@@ -438,9 +436,9 @@ async def test_a_storage_that_goes_away_fails_closed_is_logged_once_and_comes_ba
         answers = [await handler(request()) for _ in range(3)]
 
     assert [(answer.action, answer.reason) for answer in answers] == [
-        ("cancel", "the rate limit cannot be looked up")
+        ("cancel", "the storage of the rate limit is unavailable")
     ] * 3
-    assert len([each for each in caplog.records if "storage of the rate limit is away" in each.message]) == 1
+    assert len([each for each in caplog.records if "storage of the rate limit is unavailable" in each.message]) == 1
     assert len(asked.requests) == 1
 
 
@@ -475,7 +473,7 @@ async def test_two_processes_share_one_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("anyio_backend", [SIMULATED])
-async def test_a_flood_asks_five_times_in_the_first_minute_one_at_a_time_and_keeps_nobody_else_out(
+async def test_a_flood_does_not_delay_other_servers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begin = anyio.current_time()
@@ -538,10 +536,10 @@ async def test_a_flood_leaves_nothing_behind() -> None:
     assert second - first < 100_000
 
 
-# --- turns
+# --- the queue
 
 
-async def test_servers_take_turns_and_each_of_its_questions_waits_in_line() -> None:
+async def test_servers_take_turns_in_the_queue() -> None:
     shown: list[str] = []
     may_answer = [anyio.Event() for _ in range(6)]
 
@@ -562,7 +560,7 @@ async def test_servers_take_turns_and_each_of_its_questions_waits_in_line() -> N
     assert shown == ["a 1", "a 2", "b 1", "c 1", "a 3", "b 2"]
 
 
-async def test_a_question_that_is_withdrawn_while_it_waits_or_is_shown_gives_its_turn_on() -> None:
+async def test_a_withdrawn_request_leaves_the_queue() -> None:
     shown: list[str] = []
 
     async def user(asked: Request) -> Answer:
@@ -590,7 +588,7 @@ async def test_a_question_that_is_withdrawn_while_it_waits_or_is_shown_gives_its
 
 
 @pytest.mark.parametrize("backends", [("asyncio", "asyncio"), ("trio", "asyncio"), ("asyncio", "trio")])
-def test_one_user_is_asked_one_question_at_a_time_from_all_event_loops(backends: tuple[str, str]) -> None:
+def test_requests_of_all_event_loops_are_shown_one_at_a_time(backends: tuple[str, str]) -> None:
     open_now = most_open = asked = 0
     lock = threading.Lock()
 
@@ -622,10 +620,10 @@ def test_one_user_is_asked_one_question_at_a_time_from_all_event_loops(backends:
     assert (asked, most_open) == (40, 1)
 
 
-# --- quiet
+# --- the cooldown
 
 
-async def test_three_declines_make_it_quiet_for_ten_minutes_and_five_for_good() -> None:
+async def test_three_declines_start_a_cooldown_and_five_block() -> None:
     now = [0.0]
     asked = Asked(NO)
     handler: Any = cooldown_after_declines(clock=lambda: now[0])(asked)
@@ -648,7 +646,7 @@ async def test_three_declines_make_it_quiet_for_ten_minutes_and_five_for_good() 
     assert (await handler(request(server="other"))).action == "decline"
 
 
-async def test_only_a_persons_declines_in_a_row_count() -> None:
+async def test_only_consecutive_declines_of_a_user_count() -> None:
     policy_declines = Answer.decline(by="policy")
     answers = [NO, NO, YES, NO, NO, LEFT, policy_declines, policy_declines, policy_declines, YES]
     asked = Asked(*answers, YES)
@@ -659,11 +657,11 @@ async def test_only_a_persons_declines_in_a_row_count() -> None:
     assert len(asked.requests) == len(answers)
 
 
-# --- patience
+# --- the answer timeout
 
 
 @pytest.mark.parametrize("anyio_backend", [SIMULATED])
-async def test_a_question_closes_after_its_time_and_says_beforehand_when() -> None:
+async def test_a_request_has_a_deadline_and_is_cancelled_after_it() -> None:
     deadlines = []
 
     async def user(asked: Request) -> Answer:
@@ -684,7 +682,7 @@ async def test_a_question_closes_after_its_time_and_says_beforehand_when() -> No
 # --- automatic answers
 
 
-async def test_only_a_listed_form_of_a_listed_server_is_answered_without_a_person() -> None:
+async def test_only_a_listed_form_of_a_listed_server_is_answered_automatically() -> None:
     form = request().form
     automatic = AutomaticAnswers({("mail", form_fingerprint(form)): {"a": "blue"}})
     asked = Asked(NO)
@@ -711,7 +709,7 @@ async def test_only_a_listed_form_of_a_listed_server_is_answered_without_a_perso
     assert preview.content == {"a": "blue"}
 
 
-def test_a_fingerprint_is_of_what_is_asked_and_not_of_the_message() -> None:
+def test_a_fingerprint_does_not_include_the_message() -> None:
     assert form_fingerprint(request().form) == form_fingerprint(request({**TEXT, "message": "other"}).form)
     assert len(form_fingerprint(request().form)) == 64
 
@@ -719,7 +717,7 @@ def test_a_fingerprint_is_of_what_is_asked_and_not_of_the_message() -> None:
 # --- hooks
 
 
-async def test_hooks_may_look_answer_change_and_veto() -> None:
+async def test_hooks_may_answer_change_and_refuse() -> None:
     seen: list[Any] = []
 
     async def look(asked: Request) -> None:
@@ -744,7 +742,7 @@ async def test_hooks_may_look_answer_change_and_veto() -> None:
     assert len(seen) == 3
 
 
-async def test_a_cancelled_hook_passes_the_cancellation_on() -> None:
+async def test_a_cancellation_passes_through_hooks() -> None:
     async def forever(_asked: Request) -> None:
         await anyio.sleep_forever()
 
@@ -774,7 +772,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("claimed", LIKE_OTHERS)
-async def test_a_server_that_calls_itself_like_somebody_else_is_flagged(claimed: str) -> None:
+async def test_a_server_that_reports_another_name_is_flagged(claimed: str) -> None:
     asked = Asked()
     server = Server(name="mail", claimed_name=claimed)
 
@@ -785,7 +783,7 @@ async def test_a_server_that_calls_itself_like_somebody_else_is_flagged(claimed:
 
 
 @pytest.mark.parametrize("claimed", [*HARMLESS, None])
-async def test_a_server_that_calls_itself_like_nobody_else_is_not(claimed: str | None) -> None:
+async def test_a_server_that_reports_its_own_name_is_not_flagged(claimed: str | None) -> None:
     asked = Asked()
     server = Server(name="mail", claimed_name=claimed)
 
@@ -794,7 +792,7 @@ async def test_a_server_that_calls_itself_like_nobody_else_is_not(claimed: str |
     assert asked.requests[0].diagnostics == ()
 
 
-async def test_a_server_that_spells_its_own_name_with_other_letters_is_flagged() -> None:
+async def test_a_name_with_look_alike_letters_is_flagged() -> None:
     asked = Asked()
 
     await flag_impersonation()(asked)(parse_request(TEXT, server=Server(name="mail", claimed_name="m\u0430il")))
@@ -806,7 +804,7 @@ async def test_a_server_that_spells_its_own_name_with_other_letters_is_flagged()
 # --- secrets
 
 
-async def test_a_form_that_asks_for_a_password_is_declined_or_marked() -> None:
+async def test_a_form_that_requests_a_password_is_declined_or_marked() -> None:
     asked = Asked(Answer.accept({"password": "hunter2"}, by="user"))
 
     refused = await guarded(protect_secrets(), asked)(request(PASSWORD))
@@ -820,7 +818,7 @@ async def test_a_form_that_asks_for_a_password_is_declined_or_marked() -> None:
     assert [note.code for note in marked.diagnostics] == ["sensitive_data"]  # so that a log outside of it knows
 
 
-async def test_an_answer_that_holds_a_key_is_sent_only_if_that_is_confirmed() -> None:
+async def test_an_answer_with_a_key_is_sent_only_after_confirmation() -> None:
     key = Answer.accept(KEY, by="user")
     confirmations: list[bool] = [True, False]
 
@@ -839,21 +837,21 @@ async def test_an_answer_that_holds_a_key_is_sent_only_if_that_is_confirmed() ->
     assert actions == ["cancel", "accept", "accept", "cancel", "accept"]
 
 
-async def test_a_url_request_asks_for_no_secret() -> None:
+async def test_a_url_request_is_not_checked_for_sensitive_data() -> None:
     assert (await protect_secrets()(answering(Answer.accept(by="user")))(request(URL))).action == "accept"
 
 
-# --- all together
+# --- combinations
 
 
-async def test_what_is_recommended_needs_nothing_and_lets_a_person_answer() -> None:
+async def test_the_recommended_policies_need_no_options() -> None:
     handler: Any = recommended()(answering(YES))
 
     assert await handler(request()) == YES
     assert (await handler(request(PASSWORD))).policy == "secrets"
 
 
-async def test_a_registry_stands_behind_its_policy() -> None:
+async def test_the_policy_of_a_registry_applies_to_all_handlers() -> None:
     registry = ElicitationRegistry(policy=recommended())
     registry.on_elicitation(answering(YES))
 
@@ -862,7 +860,7 @@ async def test_a_registry_stands_behind_its_policy() -> None:
     assert registry.modes == {"form", "url"}
 
 
-async def test_who_decided_is_told_to_the_server_only_if_the_host_wants_that() -> None:
+async def test_the_outcome_is_reported_to_the_server_only_if_enabled() -> None:
     for tell, told in [(False, None), (True, {"mcp-elicit-client/outcome": {"by": "policy", "policy": "secrets"}})]:
         registry = ElicitationRegistry(policy=recommended(), report_outcome=tell)
         registry.on_elicitation(answering(YES))
@@ -890,7 +888,7 @@ async def test_policies_see_a_request_in_order_and_its_answer_in_reverse() -> No
     assert order == ["first in", "second in", "second out", "first out"]
 
 
-async def test_nothing_is_logged_of_what_was_typed(caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_value_of_an_answer_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     secret = "AKIAQYLPMN5HFIQR7BBB"
     with caplog.at_level(logging.DEBUG):
         await recommended()(answering(Answer.accept({"a": secret}, by="user")))(request())

@@ -23,7 +23,7 @@ from mcp_elicit_client.presentation.descriptions import (
 )
 from mcp_elicit_client.presentation.form_input import OMITTED
 from mcp_elicit_client.typing import FormRequest, Request
-from tests.support import cases, form_params
+from tests.support import cases, form_params, form_request
 
 URL = {"mode": "url", "message": "m", "url": "https://login.xn--pple-43d.com/a", "elicitationId": "e"}
 EVIL = "\x1b[2J\u202e\nx\r"
@@ -31,9 +31,7 @@ KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
 
 def form(properties: dict[str, Any], **options: Any) -> FormRequest:
-    request = parse_request(form_params({"properties": properties}), **{"server": "mail", **options})
-    assert isinstance(request, FormRequest)
-    return request
+    return form_request(form_params({"properties": properties}), **{"server": "mail", **options})
 
 
 def one_field(schema: dict[str, Any]) -> Field:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_elicit_client import AnswerError, Form, parse_request
+from mcp_elicit_client import AnswerError, Form
 from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.validation.formats import FORMATS
@@ -22,14 +22,11 @@ from mcp_elicit_client.presentation.form_input import (
     read_form,
 )
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty, parse_text, to_text
-from mcp_elicit_client.typing import FormRequest
-from tests.support import cases, example_value, form_params
+from tests.support import cases, example_value, form_params, form_request
 
 
 def form(properties: dict[str, Any], *required: str) -> Form:
-    request = parse_request(form_params({"properties": properties, "required": list(required)}))
-    assert isinstance(request, FormRequest)
-    return request.form
+    return form_request(form_params({"properties": properties, "required": list(required)})).form
 
 
 def one_field(schema: dict[str, Any], *, required: bool = False) -> Field:

@@ -5,13 +5,11 @@ import pytest
 from mcp_elicit_client import AnswerError, FormRequest, Limits, TextField, UrlRequest, parse_request
 from mcp_elicit_client.presentation.input_parsing import InputContext, parse_text
 from mcp_elicit_client.presentation.url_prompts import completion_prompt, consent_prompt
-from tests.support import form_params
+from tests.support import form_params, form_request
 
 
 def form(schema: object) -> FormRequest:
-    request = parse_request(form_params(schema))
-    assert isinstance(request, FormRequest)
-    return request
+    return form_request(form_params(schema))
 
 
 STRIPPED = {

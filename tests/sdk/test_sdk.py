@@ -116,7 +116,7 @@ REPLIES = {
 }
 
 
-async def test_the_server_gets_exactly_what_was_decided(era: ConnectMode) -> None:
+async def test_the_server_gets_exactly_the_answer(era: ConnectMode) -> None:
     replies = iter([reply for _, reply, _ in REPLIES.values()])
     got = {}
     async with asker(answering(lambda request: reply_to(request, next(replies))), era) as connection:
@@ -133,8 +133,8 @@ async def test_without_a_handler_the_server_gets_a_cancel(era: ConnectMode) -> N
     assert got["action"] == "cancel"
 
 
-@pytest.mark.parametrize(("params", "text"), [(NESTED, 'the required field "a"'), (UNSAFE, "does not name its host")])
-async def test_what_nobody_could_answer_is_an_error_where_the_protocol_has_a_place_for_it(
+@pytest.mark.parametrize(("params", "text"), [(NESTED, 'the required field "a"'), (UNSAFE, "ambiguous host")])
+async def test_an_unanswerable_request_is_an_error_if_the_protocol_allows_it(
     params: dict[str, Any], text: str, era: ConnectMode
 ) -> None:
     async with asker(answering(Answer.accept(by="user")), era) as connection:
@@ -147,7 +147,7 @@ async def test_what_nobody_could_answer_is_an_error_where_the_protocol_has_a_pla
         assert got["action"] == "cancel"
 
 
-async def test_the_handler_learns_who_asks_and_in_which_revision(era: ConnectMode) -> None:
+async def test_the_handler_gets_the_server_name_and_the_protocol_version(era: ConnectMode) -> None:
     seen: list[Request] = []
     async with asker(watching(seen), era) as connection:
         await ask(connection, FORM)
@@ -164,7 +164,7 @@ async def test_the_handler_learns_who_asks_and_in_which_revision(era: ConnectMod
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize(("params", "reply", "expected"), [REPLIES["an answer"], REPLIES["a url"], REPLIES["decline"]])
-async def test_the_same_over_streamable_http(
+async def test_answers_are_sent_over_streamable_http(
     params: dict[str, Any], reply: Any, expected: dict[str, Any], era: ConnectMode
 ) -> None:
     with http_server() as url:
@@ -179,7 +179,7 @@ def params_of(wire: dict[str, Any]) -> Any:
     return model.model_validate(wire)
 
 
-async def test_what_a_handler_raises_is_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_exception_of_a_handler_is_logged_and_stays_private(caplog: pytest.LogCaptureFixture) -> None:
     callback = answering(RuntimeError("secret")).callback("mail")
     with caplog.at_level(logging.ERROR):
         result = await callback(None, params_of(FORM))
@@ -218,7 +218,7 @@ async def test_cancellation_passes_through() -> None:
     assert ended == ["withdrawn"]
 
 
-async def test_a_callback_is_for_any_handler_and_any_context() -> None:
+async def test_a_callback_accepts_any_handler_and_any_context() -> None:
     async def handler(request: Request) -> Answer:
         return Answer.decline(by="user", reason=request.server.name)
 
@@ -232,14 +232,14 @@ async def test_a_callback_is_for_any_handler_and_any_context() -> None:
     assert result.action == "decline"
 
 
-async def test_params_that_are_no_request_are_an_error() -> None:
+async def test_invalid_params_are_an_error() -> None:
     result = await ElicitationRegistry().callback("mail")(None, None)  # type: ignore[arg-type]
 
     assert isinstance(result, mcp.types.ErrorData)
     assert result.code == -32602
 
 
-async def test_what_a_server_claims_to_be_is_cut_and_made_safe() -> None:
+async def test_the_claimed_name_is_truncated_and_sanitized() -> None:
     seen: list[Request] = []
 
     class Info:

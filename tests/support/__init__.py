@@ -6,14 +6,25 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+import mcp.types
 import pytest
 
-from mcp_elicit_client import BooleanField, ChoiceField, Form, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client import (
+    BooleanField,
+    ChoiceField,
+    Form,
+    FormRequest,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    parse_request,
+)
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 ROOT = Path(__file__).parent.parent.parent
@@ -112,6 +123,19 @@ def corpus(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
 
 
+def form_request(params: object, **options: Any) -> FormRequest:
+    """Return the request for a form in *params*."""
+    request = parse_request(params, **options)
+    assert isinstance(request, FormRequest)
+    return request
+
+
+def in_every_shape(wire: dict[str, Any]) -> list[Any]:
+    """Return *wire* as JSON, as a model of the SDK, and as a request."""
+    model = mcp.types.ElicitRequestURLParams if wire.get("mode") == "url" else mcp.types.ElicitRequestFormParams
+    return [wire, model.model_validate(wire), parse_request(wire)]
+
+
 def form_params(schema: object, message: str = "m") -> dict[str, Any]:
     """Wrap a schema into the params of a request."""
     return {"message": message, "requestedSchema": schema}
@@ -159,13 +183,25 @@ def _number(field: NumberField) -> int | float:
     return next(each for each in candidates if not validate_value(field, int(each) if field.integer else each))
 
 
+def read_line(process: subprocess.Popen[str], seconds: float = 60.0) -> str:
+    """Read a line of a process.  If none comes in time, the process is killed and the test fails."""
+    assert process.stdout is not None
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        line = process.stdout.readline()
+    finally:
+        timer.cancel()
+    assert line, "the process ended, or printed nothing in time"
+    return line
+
+
 @contextmanager
 def http_server(command: Sequence[str] = ASKER, environment: Mapping[str, str] | None = None) -> Iterator[str]:
     """Start a server of ``tests/servers`` over HTTP; yield its URL."""
     environ = {**os.environ, **(environment or {})}
     with subprocess.Popen([*command, "--http"], cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        port, slash = process.stdout.readline().strip(), "" if supports_multi_round_trip() else "/"
+        port, slash = read_line(process).strip(), "" if supports_multi_round_trip() else "/"
         try:
             yield f"http://127.0.0.1:{port}/mcp{slash}"
         finally:

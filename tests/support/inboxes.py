@@ -14,7 +14,7 @@ import anyio
 
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.inbox import Entry, Inbox, InboxHandler, MemoryStore, RedisStore, SqliteStore
-from tests.support import form_params, skip_or_fail
+from tests.support import form_params, read_line, skip_or_fail
 
 FORM = form_params(
     {"properties": {"a": {"type": "string", "title": "Color"}, "n": {"type": "integer"}}, "required": ["a"]},
@@ -52,8 +52,7 @@ class RedisServer:
             self.process = subprocess.Popen([*command, "--bind", "127.0.0.1"], stdout=subprocess.PIPE, text=True)
         except FileNotFoundError:
             skip_or_fail("redis-server is not installed; see .ci/run")
-        assert self.process.stdout is not None
-        while "Ready to accept connections" not in self.process.stdout.readline():
+        while "Ready to accept connections" not in read_line(self.process):
             assert self.process.poll() is None
 
     def stop(self) -> None:

@@ -16,12 +16,12 @@ from tests.servers.visitor import build
 
 @asynccontextmanager
 async def in_process(
-    caller: Caller, era: ConnectMode, seen: Callable[[str], None] = lambda _line: None, **options: Any
+    caller: Caller, mode: ConnectMode, seen: Callable[[str], None] = lambda _line: None, **options: Any
 ) -> AsyncIterator[Any]:
     """Connect *caller*; yield the SDK's client or session."""
     server = build(seen)
     if supports_multi_round_trip():
-        async with caller.client(server, mode=era, **options) as client:
+        async with caller.client(server, mode=mode, **options) as client:
             yield client
         return
     import mcp.shared.memory

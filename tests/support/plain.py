@@ -1,4 +1,4 @@
-"""Sessions as the SDK makes them, with nothing of ours but the callback."""
+"""Sessions of the SDK that use only the callback of the package."""
 
 from __future__ import annotations
 

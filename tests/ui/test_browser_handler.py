@@ -24,7 +24,7 @@ import httpx
 import pytest
 
 from mcp_elicit_client import Answer, parse_request
-from mcp_elicit_client.cli.main import main
+from mcp_elicit_client.cli import main
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers import browser
 from mcp_elicit_client.handlers.browser import BrowserHandler, access_control, tab

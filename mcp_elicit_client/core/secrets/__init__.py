@@ -9,13 +9,13 @@ are data files, loaded by `core.secrets.tables`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client.core.parse import parse_request
 from mcp_elicit_client.core.request import FormRequest
-from mcp_elicit_client.core.secrets.in_answer import secret_values
-from mcp_elicit_client.core.secrets.in_request import secret_fields
-from mcp_elicit_client.core.secrets.tables import SecretFinding
+
+if TYPE_CHECKING:
+    from mcp_elicit_client.core.secrets.tables import SecretFinding
 
 
 def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tuple[SecretFinding, ...]:
@@ -33,6 +33,10 @@ def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tu
     Raises:
         RequestError: If *params* are no request.
     """
+    # The package imports this module.  Most processes never look for secrets.
+    from mcp_elicit_client.core.secrets.in_answer import secret_values
+    from mcp_elicit_client.core.secrets.in_request import secret_fields
+
     request = parse_request(params)
     asked = secret_fields(request.form, request.message) if isinstance(request, FormRequest) else ()
     return (*asked, *secret_values(content or {}))

@@ -62,7 +62,8 @@ class UrlWarning(BaseModel):
         message: An English sentence for the user.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+    # `defer_build`: built at the first URL, because it would slow down the import.
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
 
     code: UrlWarningCode
     detail: str = ""

@@ -90,7 +90,8 @@ class TargetUrl(BaseModel):
         warnings: Warnings for the user.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+    # `defer_build`: built at the first URL, because it would slow down the import.
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
 
     url: str
     as_sent: str

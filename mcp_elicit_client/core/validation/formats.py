@@ -15,20 +15,18 @@ from typing import NamedTuple
 
 from mcp_elicit_client.core.messages import Message
 
+# The patterns are compiled, and cached by `re`, when they are first used.
 _ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 _LOCAL = rf"{_ATEXT}+(?:\.{_ATEXT}+)*"
 _QUOTED = r'"(?:[ !#-\[\]-~]|\\[ -~])*"'
 _LDH = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_EMAIL = re.compile(
-    rf"(?P<local>{_LOCAL}|{_QUOTED})@(?:(?P<domain>{_LDH}(?:\.{_LDH})*)|\[(?P<literal>[!-Z^-~]+)\])", re.ASCII
-)
+_EMAIL = rf"(?P<local>{_LOCAL}|{_QUOTED})@(?:(?P<domain>{_LDH}(?:\.{_LDH})*)|\[(?P<literal>[!-Z^-~]+)\])"
 
 _UNRESERVED = r"A-Za-z0-9._~\-"
 _SUB_DELIMS = r"!$&'()*+,;="
 _PCT = r"%[0-9A-Fa-f]{2}"
 _PCHAR = rf"(?:[{_UNRESERVED}{_SUB_DELIMS}:@]|{_PCT})"
-_URI = re.compile(
-    rf"""
+_URI = rf"""
     [A-Za-z][A-Za-z0-9+.-]* :
     (?:
         // (?: (?:[{_UNRESERVED}{_SUB_DELIMS}:]|{_PCT})* @ )?
@@ -42,30 +40,26 @@ _URI = re.compile(
     )
     (?: \? (?:{_PCHAR}|[/?])* )?
     (?: \# (?:{_PCHAR}|[/?])* )?
-    """,
-    re.ASCII | re.VERBOSE,
-)
+    """
 
-_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
-_DATE_TIME = re.compile(
+_DATE = r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
+_DATE_TIME = (
     r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]"
     r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2})(?:\.[0-9]+)?"
-    r"(?:[Zz]|(?P<sign>[+-])(?P<off_hour>[0-9]{2}):(?P<off_minute>[0-9]{2}))",
-    re.ASCII,
+    r"(?:[Zz]|(?P<sign>[+-])(?P<off_hour>[0-9]{2}):(?P<off_minute>[0-9]{2}))"
 )
 _LEAP_SECOND = 60
 _HOUR_PART = r"(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
-_DURATION = re.compile(
-    rf"P(?:[0-9]+W|(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)(?:T{_HOUR_PART})?|T{_HOUR_PART})",
-    re.ASCII,
+_DURATION = (
+    rf"P(?:[0-9]+W|(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)(?:T{_HOUR_PART})?|T{_HOUR_PART})"
 )
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
-_HOSTNAME = re.compile(rf"{_LDH}(?:\.{_LDH})*", re.ASCII)
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_HOSTNAME = rf"{_LDH}(?:\.{_LDH})*"
 
 
 def is_email(text: str) -> bool:
     """Return True if *text* is a Mailbox of RFC 5321, in ASCII."""
-    match = _EMAIL.fullmatch(text)
+    match = re.fullmatch(_EMAIL, text, re.ASCII)
     if match is None or len(match["local"]) > 64 or len(text) > 254:
         return False
     literal = match["literal"]
@@ -76,7 +70,7 @@ def is_email(text: str) -> bool:
 
 def is_uri(text: str) -> bool:
     """Return True if *text* is a URI of RFC 3986, with its scheme."""
-    match = _URI.fullmatch(text)
+    match = re.fullmatch(_URI, text, re.ASCII | re.VERBOSE)
     if match is None:
         return False
     return not match["ip"] or match["ip"][0] in "vV" or is_ipv6(match["ip"])
@@ -84,7 +78,7 @@ def is_uri(text: str) -> bool:
 
 def is_date(text: str) -> bool:
     """Return True if *text* is a full-date of RFC 3339: ``2026-11-20``."""
-    match = _DATE.fullmatch(text)
+    match = re.fullmatch(_DATE, text, re.ASCII)
     if match is None:
         return False
     year, month, day = (int(part) for part in match.groups())
@@ -102,7 +96,7 @@ def is_date_time(text: str) -> bool:
 
     A second 60 is allowed only where leap seconds occur: at 23:59:60 UTC.
     """
-    match = _DATE_TIME.fullmatch(text)
+    match = re.fullmatch(_DATE_TIME, text, re.ASCII)
     if match is None or not is_date(match["date"]):
         return False
     hour, minute, second = int(match["hour"]), int(match["minute"]), int(match["second"])
@@ -123,12 +117,12 @@ def is_time(text: str) -> bool:
 
 def is_duration(text: str) -> bool:
     """Return True if *text* is a duration of RFC 3339, appendix A: ``P1DT12H``."""
-    return _DURATION.fullmatch(text) is not None
+    return re.fullmatch(_DURATION, text, re.ASCII) is not None
 
 
 def is_uuid(text: str) -> bool:
     """Return True if *text* is a UUID of RFC 9562, in digits and hyphens."""
-    return _UUID.fullmatch(text) is not None
+    return re.fullmatch(_UUID, text, re.ASCII) is not None
 
 
 def is_ipv4(text: str) -> bool:
@@ -143,7 +137,7 @@ def is_ipv6(text: str) -> bool:
 
 def is_hostname(text: str) -> bool:
     """Return True if *text* is a host name of RFC 1123."""
-    return len(text) <= 253 and _HOSTNAME.fullmatch(text) is not None
+    return len(text) <= 253 and re.fullmatch(_HOSTNAME, text, re.ASCII) is not None
 
 
 def _is_address(kind: Callable[[str], object], text: str) -> bool:

@@ -1,7 +1,7 @@
 """
-Ask by interrupting a graph of LangGraph: the answer may come days later, in another process.
+Requests that interrupt a LangGraph graph.  The answer may come days later, in another process.
 
-It takes the extra ``langgraph``.
+Requires the extra ``langgraph``.
 """
 
 from mcp_elicit_client.handlers.langgraph.durable_calls import durable

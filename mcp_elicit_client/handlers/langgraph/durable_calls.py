@@ -1,4 +1,4 @@
-"""Calls that a node makes once, however often it runs."""
+"""`durable`: calls whose completed rounds are not repeated when a node runs again."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from mcp_elicit_client.exceptions import CallError
 
 def durable(client: Any) -> Any:
     """
-    Let a node of a graph call tools through *client* without doing it again when it is resumed.
+    Return *client* so that a node does not repeat completed rounds of tool calls when it is resumed.
 
-    From 2026-07-28 on a question comes in place of a call's result, with a
-    state of the server's to go on from.  Each such round is a task of
-    LangGraph: what came of it, and the state, are kept with the graph, and
-    not asked of the server again.  Until 2025-11-25 a question comes in the
-    middle of a call, which cannot be kept: there nothing changes.
+    With multi-round-trip requests (from 2026-07-28), each round of a call is
+    a task of LangGraph.  Its result and the server's state are stored with
+    the graph.  Server-initiated requests (up to 2025-11-25) arrive in the
+    middle of a call, which cannot be stored: such calls are repeated.
 
     Args:
         client: A ``ClientSession`` or ``Client`` of the SDK, for
-            ``Caller.call_tool`` within a node made by `InterruptHandler`.
+            ``Caller.call_tool`` in a node made by `InterruptHandler`.
 
     Raises:
-        CallError: From the call: if the node, run again, calls something
-            else than before, or what came cannot be kept.
+        CallError: Raised by the call, if the node makes another call than
+            before, or if the result cannot be stored.
     """
     return _DurableClient(getattr(client, "session", client))
 
@@ -40,25 +39,25 @@ class _DurableClient:
         return getattr(self._session, name)
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None, **options: Any) -> Any:
-        """Call a tool as the session does, or return what came of it before."""
+        """Call a tool as the session does, or return the stored result."""
         if (getattr(self._session, "protocol_version", None) or "") < FIRST_MULTI_ROUND_TRIP_VERSION:
             return await self._session.call_tool(name, arguments, **options)
         import mcp.types
         from langgraph.func import task
 
-        asked = _digest(name, arguments, options.get("request_state"))
+        digest = _digest(name, arguments, options.get("request_state"))
 
         async def tool_call() -> dict[str, Any]:
             result = await self._session.call_tool(name, arguments, **options)
             kind = type(result).__name__
             if getattr(mcp.types, kind, None) is not type(result):
-                raise CallError("the server returned what cannot be kept")
-            return {"asked": asked, "kind": kind, "wire": result.model_dump(mode="json", by_alias=True)}
+                raise CallError("The result of the server cannot be stored.")
+            return {"asked": digest, "kind": kind, "wire": result.model_dump(mode="json", by_alias=True)}
 
-        kept = await task(tool_call)()
-        if kept["asked"] != asked:
-            raise CallError("the node calls something else than before it was interrupted")
-        return getattr(mcp.types, kept["kind"]).model_validate(kept["wire"])
+        stored = await task(tool_call)()
+        if stored["asked"] != digest:
+            raise CallError("The node makes another call than before it was interrupted.")
+        return getattr(mcp.types, stored["kind"]).model_validate(stored["wire"])
 
 
 def _digest(name: str, arguments: Mapping[str, Any] | None, state: str | None) -> str:

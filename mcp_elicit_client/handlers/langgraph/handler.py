@@ -1,12 +1,11 @@
 """
-The handler, and the nodes whose calls it answers.
+`InterruptHandler`, and the nodes whose requests it answers.
 
-A question cannot interrupt the graph from where it arrives: there an
-exception would reach the SDK, and not LangGraph.  So the node is made by
-`InterruptHandler.node`, or the call in it by `InterruptHandler.run`: when a question comes up that nobody has
-answered yet, the call is given up, and the node interrupted in its own frame.
-When the graph is resumed, LangGraph runs the node from its start; the call is
-made again, and the same question finds its answer.
+A request cannot interrupt the graph where it arrives: an exception would
+reach the SDK instead of LangGraph.  `InterruptHandler.run` therefore cancels
+the call when a request has no answer yet, and interrupts the node in the
+node's own frame.  When the graph is resumed, LangGraph runs the node from its
+start.  The call is made again, and the same request gets the answer.
 """
 
 from __future__ import annotations
@@ -34,20 +33,19 @@ from mcp_elicit_client.typing import Answer, FormRequest, Request
 P = ParamSpec("P")
 T = TypeVar("T")
 
-NO_ANSWER = "what the graph was resumed with is no answer to this question"
-"""Why a question is asked again; or else why its answer does not fit."""
+NO_ANSWER = "the graph was not resumed with an answer to this request"
+"""The ``problem`` of a repeated interrupt, unless the answer did not fit the form."""
 
 
 class InterruptHandler:
     """
-    Ask by interrupting the node in which the call is made.
+    Interrupt the node in which a call is made.
 
-    It answers the questions of calls that are made through `run`, and cancels
-    all others: nobody would be asked.
+    Requests of calls that are not made with `run` are cancelled.
 
-    What the graph is resumed with counts only if it names the question that
-    it answers, as `answer_to` makes it: after an interrupt the server is
-    called again, and nothing keeps it from asking something else.
+    Resume the graph with `resume_value`, which names the request that it
+    answers.  After an interrupt the server is called again, and may send
+    another request.
 
     Raises:
         MissingExtraError: If ``langgraph`` is not installed.
@@ -57,16 +55,16 @@ class InterruptHandler:
         try:
             importlib.import_module("langgraph.types")
         except ImportError as error:
-            raise MissingExtraError("langgraph", "asking by interrupting a graph") from error
+            raise MissingExtraError("langgraph", "InterruptHandler") from error
         self._runs: list[_NodeRun] = []
 
     def node(self, function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
         """
-        Make of an async *function* a node that is interrupted by what is asked while it runs.
+        Return *function* as a node that is interrupted by requests during its calls.
 
-        The connection to the server may be made within it: all of it is left
-        before the interrupt is raised.  It runs from its start when the graph
-        is resumed; see `run`.
+        It may connect to the server: the connection is closed before the
+        interrupt is raised.  It runs from its start when the graph is
+        resumed; see `run`.
         """
 
         @functools.wraps(function)
@@ -77,25 +75,25 @@ class InterruptHandler:
 
     async def run(self, call: Callable[[], Awaitable[T]]) -> T:
         """
-        Make a call in a node, and interrupt the node if it asks something.
+        Make a call in a node, and interrupt the node if there is a request.
 
-        Not within ``async with`` of a connection that the node makes: the
-        SDK's task groups would wrap the interrupt, and LangGraph not know it.
-        Make the connection in *call*, or outside of the graph.
+        Connect to the server in *call* or outside of the graph.  Inside of
+        ``async with`` of a connection, the SDK's task groups would wrap the
+        interrupt, and LangGraph would not recognize it.
 
-        Whatever comes before a question is done again when the graph is
-        resumed, by the node and by the server: for each question once more.
-        Calls through `once` are not, where the protocol lets them go on.
+        When the graph is resumed, the node and the server repeat everything
+        before the request, once for each request.  Calls with `durable` are
+        not repeated if the protocol version allows that.
 
         Args:
-            call: Makes the call, from its start.
+            call: Makes the call.
 
         Returns:
-            What it returns.
+            The result of *call*.
 
         Raises:
-            GraphInterrupt: LangGraph's own; leave it alone.
-            RuntimeError: If this is no node of a graph.
+            GraphInterrupt: The interrupt of LangGraph.  Do not catch it.
+            RuntimeError: If this does not run in a node of a graph.
         """
         from langgraph.config import get_config
 
@@ -106,7 +104,7 @@ class InterruptHandler:
                 with run.scope:
                     result.append(await call())
             except Exception:
-                # What else went wrong, went wrong because the call was given up.
+                # Other errors follow from cancelling the call.
                 if run.interrupted is None:
                     raise
         if run.interrupted is not None:
@@ -114,19 +112,17 @@ class InterruptHandler:
         return result[0]
 
     async def __call__(self, request: Request, /) -> Answer:
-        """Answer with what the graph was resumed with, or interrupt it."""
+        """Return the answer with which the graph was resumed, or interrupt it."""
         run = self._run_of(request)
         if run is None:
-            return Answer.cancel(
-                by="unattended", reason="it is not clear which node of a graph this question belongs to"
-            )
+            return Answer.cancel(by="unattended", reason="the node to which the request belongs is unknown")
         question = fingerprint(request)
         problem = ""
         while True:
             value = run.interrupt(_payload(question, request, problem))
             if run.interrupted is not None:
                 await run.over.wait()
-                return Answer.cancel(by="host", reason="the graph was interrupted; the question will be asked again")
+                return Answer.cancel(by="host", reason="the graph was interrupted; the request will be repeated")
             answer = _read(value, question, request)
             if answer is not None:
                 answer = await check_answer_async(request, answer)
@@ -148,10 +144,10 @@ class InterruptHandler:
 
     def _run_of(self, request: Request) -> _NodeRun | None:
         """
-        Return the run during which *request* was asked; None if that is not clear.
+        Return the run to which *request* belongs; None if that is unknown.
 
-        From 2026-07-28 on a question is answered where its call is made.  Before,
-        it comes on its own, and can only belong to the one call that is under way.
+        Multi-round-trip requests are answered where the call is made.  A
+        server-initiated request can be assigned only if one call is active.
         """
         current = _current.get()
         if (request.protocol_version or "") >= FIRST_MULTI_ROUND_TRIP_VERSION and current in self._runs:
@@ -160,7 +156,7 @@ class InterruptHandler:
 
 
 class _NodeRun:
-    """One call in one node."""
+    """One call in a node."""
 
     def __init__(self) -> None:
         from langgraph.errors import GraphInterrupt
@@ -169,12 +165,12 @@ class _NodeRun:
         self.scope = anyio.CancelScope()
         self.over = anyio.Event()
         self.interrupted: Exception | None = None
-        self._context = contextvars.copy_context()  # LangGraph's, of the node
+        self._context = contextvars.copy_context()  # the context of the node, with LangGraph's variables
         self._interrupt = interrupt
         self._exception = GraphInterrupt
 
     def interrupt(self, payload: Mapping[str, Any]) -> object:
-        """Return what the graph was resumed with; else have it interrupted, and the call given up."""
+        """Return the value with which the graph was resumed; otherwise interrupt the node and cancel the call."""
         if self.interrupted is None:
             try:
                 return self._context.run(self._interrupt, payload)
@@ -188,27 +184,28 @@ _current: contextvars.ContextVar[_NodeRun | None] = contextvars.ContextVar("mcp_
 
 
 def fingerprint(request: Request) -> str:
-    """Name a question, so that an answer can say which one it answers."""
-    asked = json.dumps([request.server.name, request.tool, request_key(request)])
-    return hashlib.sha256(asked.encode()).hexdigest()[:32]
+    """Return a digest of *request*, with which answers name it."""
+    text = json.dumps([request.server.name, request.tool, request_key(request)])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def resume_value(
     question: Mapping[str, Any], action: Action, content: Mapping[str, Any] | None = None, *, block_server: bool = False
 ) -> dict[str, Any]:
     """
-    Make the value to resume a graph with: ``Command(resume=answer_to(...))``.
+    Return the value to resume a graph with: ``Command(resume=resume_value(...))``.
 
     Args:
-        question: The value of the interrupt, as it was shown to the user.
+        question: The value of the interrupt that was shown to the user.
         action: Accept, decline or cancel.
-        content: The values by field name; only with the accept of a form.
-        block_server: As in `Answer`; only where the request can be silenced.
+        content: The values by field name, if a form is accepted.
+        block_server: As in `Answer`.  It is ignored unless the request has
+            `can_block`.
     """
-    said: dict[str, Any] = {"question": question["question"], "action": action}
+    value: dict[str, Any] = {"question": question["question"], "action": action}
     if content is not None:
-        said["content"] = dict(content)
-    return {**said, "block_server": True} if block_server else said
+        value["content"] = dict(content)
+    return {**value, "block_server": True} if block_server else value
 
 
 def _payload(question: str, request: Request, problem: str) -> dict[str, Any]:
@@ -223,7 +220,7 @@ def _payload(question: str, request: Request, problem: str) -> dict[str, Any]:
 
 
 def _read(value: object, question: str, request: Request) -> Answer | None:
-    """Read what a graph was resumed with; None if it is no answer to *question*."""
+    """Read the value with which a graph was resumed; None if it does not answer *question*."""
     if not isinstance(value, Mapping) or value.get("question") != question:
         return None
     content = value.get("content")

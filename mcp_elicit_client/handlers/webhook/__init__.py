@@ -1,12 +1,11 @@
 """
-Ask over HTTP: the question goes to a webhook, signed; the answer comes back in its response, or later.
+Requests over HTTP: signed and sent to a webhook, which answers in its response or later.
 
-Receivers in Python have `verify` and `sign`; others any library of Standard
-Webhooks.
+Receivers in Python use `verify_signature` and `sign`; others use any library
+for Standard Webhooks.
 """
 
-from mcp_elicit_client.handlers.webhook.exchange import DeferredAnswers
-from mcp_elicit_client.handlers.webhook.handler import WebhookHandler
+from mcp_elicit_client.handlers.webhook.handler import DeferredAnswers, WebhookHandler
 from mcp_elicit_client.handlers.webhook.signatures import (
     SignatureError,
     generate_secret,

@@ -1,28 +1,38 @@
-"""Bring a message to a webhook that may be slow, dead, lying, or elsewhere."""
+"""The messages of webhooks: how they are written, delivered and read."""
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
+from typing import Any, Literal
 
 import anyio
 import httpx
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import from_json
 
-BODY = 65_536
-"""The longest reply that is read, in bytes."""
+from mcp_elicit_client.core.answer import Action
+from mcp_elicit_client.core.schema.writer import write_schema
+from mcp_elicit_client.exceptions import State
+from mcp_elicit_client.inbox.records import write_request
+from mcp_elicit_client.typing import Answer, FormRequest, Request
 
-CONNECT = 10.0
-"""How long it may take to connect, and to take in a part of the question, in seconds."""
+MAX_REPLY = 65_536
+"""The maximum length of a reply, in bytes."""
 
-_TIMEOUTS = httpx.Timeout(CONNECT, read=None)  # an answer takes as long as the user
+CONNECT_TIMEOUT = 10.0
+"""The maximum time to connect, and to send a part of a message, in seconds."""
+
+_TIMEOUTS = httpx.Timeout(CONNECT_TIMEOUT, read=None)  # an answer takes as long as the user
 _OVERLOADED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+_FIRST_PAUSE, _MAX_PAUSE = 0.5, 30.0
 _HEADERS = {
     "accept": "application/json",
-    # What is not compressed cannot burst.
+    # A compressed reply could be much larger than what was received.
     "accept-encoding": "identity",
     "content-type": "application/json",
     "user-agent": "mcp-elicit-client",
@@ -30,10 +40,10 @@ _HEADERS = {
 
 
 class UndeliveredError(Exception):
-    """There will be no reply.  Its text is ours, and quotes nothing that came."""
+    """A message has no reply.  The text quotes nothing that the webhook sent."""
 
 
-class _TryAgainError(Exception):
+class _RetryableError(Exception):
     def __init__(self, reason: str, after: float = 0.0) -> None:
         super().__init__(reason)
         self.after = after
@@ -41,24 +51,96 @@ class _TryAgainError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a webhook said, not looked at yet."""
+    """The reply of a webhook, not verified yet."""
 
     body: bytes
     headers: Mapping[str, str]
 
 
+class _AnswerData(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, hide_input_in_errors=True)
+
+    id: str
+    action: Action
+    content: dict[str, Any] | None = None
+    by: Literal["user", "policy"] = "user"
+    block_server: bool = False
+    confirmed: bool = False
+
+
+class _AnswerMessage(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, hide_input_in_errors=True)
+
+    # Another type than that of a request, so that an echoed request is not taken for an answer.
+    type: Literal["elicitation.answered"]
+    data: _AnswerData
+
+
+def write_question(message_id: str, request: Request, answer_url: str | None) -> bytes:
+    """
+    Write the message for *request*.
+
+    Raises:
+        ValueError: If it contains text that is not valid Unicode.
+    """
+    return _write_message(
+        "elicitation.asked",
+        id=message_id,
+        request=json.loads(write_request(request)),
+        answer_schema=write_schema(request.form) if isinstance(request, FormRequest) else None,
+        answer_url=answer_url,
+    )
+
+
+def write_closed(message_id: str, state: State) -> bytes:
+    """Write the message that the request *message_id* needs no answer any more."""
+    return _write_message("elicitation.closed", id=message_id, state=state)
+
+
+def _write_message(kind: str, **data: Any) -> bytes:
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    return json.dumps({"type": kind, "timestamp": now, "data": data}).encode()
+
+
+def read_answer(body: bytes, message_id: str, request: Request) -> Answer:
+    """
+    Read the answer to *request*.  Its content is not validated.
+
+    Raises:
+        ValueError: If *body* is not an answer to the request *message_id*.
+            The text may quote *body*.
+    """
+    data = _AnswerMessage.model_validate(from_json(body)).data
+    if data.id != message_id:
+        raise ValueError("it answers another request")
+    try:
+        return Answer(
+            action=data.action,
+            content=data.content,
+            by=data.by,
+            sources=dict.fromkeys(data.content or {}, data.by),
+            block_server=data.block_server and request.can_block,
+            confirmed=data.confirmed,
+        )
+    except ValidationError:
+        raise ValueError("it contains invalid values") from None
+
+
 def pause_before(attempt: int) -> float:
     """
-    Return how long to wait before an attempt, in seconds: twice as long each time, by chance up to half less.
+    Return how long to wait before an attempt, in seconds.
+
+    Pauses double up to 30 s, and are shortened at random by up to a half.
 
     Args:
-        attempt: Which it is; the first one after a failure is 1.
+        attempt: The number of the attempt; 1 for the first one after a
+            failure.
     """
-    pause: float = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (attempt - 1))
-    return pause * random.uniform(0.5, 1)  # noqa: S311 -- nobody gains by guessing it
+    pause: float = min(_MAX_PAUSE, _FIRST_PAUSE * 2 ** (attempt - 1))
+    return pause * random.uniform(0.5, 1)  # noqa: S311 -- it may be predictable
 
 
-async def deliver(  # noqa: PLR0913 -- what is sent where, and how patiently, by keyword
+async def deliver(  # noqa: PLR0913 -- the message, and how often it is sent, by keyword
     client: httpx.AsyncClient,
     url: str,
     body: bytes,
@@ -71,33 +153,33 @@ async def deliver(  # noqa: PLR0913 -- what is sent where, and how patiently, by
     """
     Send *body* until there is a reply.
 
-    What cannot be reached, breaks off or is overloaded is tried again; any
-    reply is the last word.
+    If the webhook cannot be reached, disconnects or is overloaded, the
+    message is sent again.  Redirects are not followed.
 
     Args:
-        client: What sends.
-        url: To where; never to where that points.
-        body: What is sent, the same each time.
-        signed: Makes the headers that sign it, new each time.
-        attempts: How often it is sent at most.
-        deadline: Past which nothing is tried again, on the event loop's clock.
+        client: The HTTP client.
+        url: The URL of the webhook.
+        body: The message, the same in each attempt.
+        signed: Returns the headers with the signature, new in each attempt.
+        attempts: The maximum number of attempts.
+        deadline: When to stop, on the event loop's clock.
         pause: As `pause_before`.
 
     Returns:
-        The reply; None if there will be one later.
+        The reply; None if the webhook will answer later.
 
     Raises:
-        UndeliveredError: If there is none.
+        UndeliveredError: If there is no reply.
     """
     attempt = 1
     while True:
         try:
             return await _post(client, url, body, signed())
-        except _TryAgainError as error:
+        except _RetryableError as error:
             wait = max(pause(attempt), error.after)
             if attempt >= attempts or anyio.current_time() + wait >= deadline:
-                times = "once" if attempt == 1 else f"{attempt} times"
-                raise UndeliveredError(f"{error}; it was tried {times}") from None
+                times = "1 attempt" if attempt == 1 else f"{attempt} attempts"
+                raise UndeliveredError(f"{error} ({times})") from None
         attempt += 1
         await anyio.sleep(wait)
 
@@ -108,42 +190,42 @@ async def _post(client: httpx.AsyncClient, url: str, body: bytes, signed: Mappin
         async with client.stream(
             "POST", url, content=body, headers=headers, timeout=_TIMEOUTS, follow_redirects=False
         ) as response:
-            return await _read(response)
+            return await _read_response(response)
     except httpx.TransportError as error:
-        met = isinstance(error, (httpx.ReadError, httpx.RemoteProtocolError, httpx.WriteError))
-        raise _TryAgainError("the webhook broke off" if met else "the webhook could not be reached") from None
+        connected = isinstance(error, (httpx.ReadError, httpx.RemoteProtocolError, httpx.WriteError))
+        raise _RetryableError("the webhook disconnected" if connected else "the webhook could not be reached") from None
     except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError):
-        raise UndeliveredError("the webhook could not be asked") from None
+        raise UndeliveredError("the request could not be sent to the webhook") from None
 
 
-async def _read(response: httpx.Response) -> Reply | None:
+async def _read_response(response: httpx.Response) -> Reply | None:
     status = response.status_code
     if status in _OVERLOADED:
-        raise _TryAgainError(f"the webhook could not answer (status {status})", _retry_after(response))
+        raise _RetryableError(f"the webhook could not answer (status {status})", _retry_after(response))
     if status == httpx.codes.ACCEPTED:
         return None
     if 300 <= status < 400:
-        raise UndeliveredError(f"the webhook points elsewhere (status {status}), which is not followed")
+        raise UndeliveredError(f"the webhook redirects (status {status}); redirects are not followed")
     if status != httpx.codes.OK:
-        raise UndeliveredError(f"the webhook refused (status {status})")
+        raise UndeliveredError(f"the webhook refused the request (status {status})")
     if response.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise UndeliveredError("the webhook sent no JSON")
+        raise UndeliveredError("the webhook's reply is not JSON")
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise UndeliveredError("the webhook sent a compressed reply, which is not read")
+        raise UndeliveredError("the webhook's reply is compressed")
     body = bytearray()
     with anyio.CancelScope() as scope:
         async for part in response.aiter_raw():
             body += part
-            if len(body) > BODY:
-                scope.cancel()  # to leave the loop would leave httpx's generators as they are
+            if len(body) > MAX_REPLY:
+                scope.cancel()  # breaking the loop would not close httpx's generators
                 body.clear()
     if scope.cancel_called:
-        raise UndeliveredError(f"the webhook sent more than {BODY} bytes")
+        raise UndeliveredError(f"the webhook's reply is longer than {MAX_REPLY} bytes")
     return Reply(bytes(body), response.headers)
 
 
 def _retry_after(response: httpx.Response) -> float:
-    """Return how many seconds the webhook asks to be left alone."""
+    """Return the pause that the webhook requests, in seconds; 0 if there is none."""
     text = response.headers.get("retry-after", "").strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])

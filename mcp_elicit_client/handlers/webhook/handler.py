@@ -1,7 +1,10 @@
-"""A handler whose user is behind a webhook."""
+"""`WebhookHandler`, which sends requests to a webhook, and `DeferredAnswers`, for answers that come later."""
 
 from __future__ import annotations
 
+import logging
+import math
+import secrets as random
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -13,59 +16,96 @@ from typing import TYPE_CHECKING
 import anyio
 import httpx
 
-from mcp_elicit_client.handlers.webhook.delivery import pause_before
-from mcp_elicit_client.handlers.webhook.exchange import DeferredAnswers, WebhookExchange
-from mcp_elicit_client.handlers.webhook.signatures import Secrets, parse_secrets
+from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client.dispatch import check_answer_async
+from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, State
+from mcp_elicit_client.handlers.webhook.delivery import (
+    UndeliveredError,
+    deliver,
+    pause_before,
+    read_answer,
+    write_closed,
+    write_question,
+)
+from mcp_elicit_client.handlers.webhook.signatures import (
+    Secrets,
+    SignatureError,
+    parse_secrets,
+    sign,
+    verify_signature,
+)
+from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.typing import Answer, Request
 
 if TYPE_CHECKING:
     import ssl
 
 ANSWER_TIMEOUT = 240.0
-"""How long a question waits for its answer, in seconds."""
+"""The default maximum time of the user, in seconds."""
 
-ATTEMPTS = 6
-"""How often a question is sent at most; with the pauses between, that takes about 12 s."""
+MAX_ATTEMPTS = 6
+"""The default of `WebhookHandler.attempts`.  With the pauses, they take about 12 s."""
+
+_CLOSE_TIMEOUT = 5.0
+"""The maximum time for notifying the webhook of a closed request, in seconds."""
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeferredAnswers:
+    """
+    Where a webhook may answer later.
+
+    Attributes:
+        inbox: The inbox that stores the request meanwhile.
+        owner: Takes the request and returns the ID of its owner in the inbox.
+            If it returns None or ``""``, the request is cancelled.
+        url: The URL under which the webhook reaches the `inbox_app` of that
+            inbox.  The ID of the request is appended to it.
+    """
+
+    inbox: Inbox
+    owner: Callable[[Request], str | None]
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookHandler:
     """
-    Send questions to a webhook, and wait for its answers.
+    Send requests to a webhook, and wait for its answers.
 
-    The question is signed (`sign`), and so must be the answer in its
-    response.  Whoever answers otherwise, elsewhere or not in time has not
-    answered: cancel.  What cannot be reached, breaks off or is overloaded is
-    tried again, under the same id, until there is any reply.
+    Requests are signed (`sign`), and the answer in the response must be
+    signed too.  If the answer is not signed or invalid, or comes too late,
+    the request is cancelled.  If the webhook cannot be reached, disconnects
+    or is overloaded, the request is sent again with the same ID.
 
     Attributes:
-        url: The webhook: https, or http on this machine.
-        secret: What signs, as `new_secret` makes it.  Of several, each signs,
-            and an answer signed with any is good.
-        later: Where it may answer later, having said 202; None if it must
-            answer in its response.
-        answer_timeout: How long a question waits, in seconds; one with a deadline
-            of its own (`Request.deadline`) no longer than that.
-        attempts: How often a question is sent at most.
-        tell_closed: Whether the webhook is told of a question that needs no
-            answer any more, since it was answered elsewhere, withdrawn, or
-            its time is over.  It may hold up a cancellation for 5 s.
-        allow_http: Whether a webhook elsewhere may be reached without TLS:
-            only where the network itself keeps others from reading.
-        client: What sends; the host closes it.  None for a client of our own
-            that uses neither the environment's proxies nor ``.netrc``, and
-            keeps no cookies from question to question.
-        pause: How long to wait before an attempt, in seconds.
+        url: The URL of the webhook: https, or http on this computer.
+        secret: The secret for signatures, from `generate_secret`.  If there
+            are several, each signs, and each is accepted.
+        deferred: Where the webhook may answer later, after a response with
+            status 202; None if it must answer in its response.
+        answer_timeout: The maximum time of the user, in seconds.
+            `Request.deadline` may shorten it.
+        attempts: The maximum number of attempts to send a request.
+        notify_closed: Notify the webhook of requests that need no answer any
+            more.  This may delay a cancellation by 5 s.
+        allow_http: Allow http to other computers: only in networks in which
+            no one else can read the traffic.
+        client: The HTTP client, which you close; None for one that ignores
+            the environment's proxies and ``.netrc`` and keeps no cookies.
+        pause: Returns the pause before an attempt, in seconds.
 
     Raises:
-        ValueError: If the URL or a secret is none, or the URL is not safe.
+        ValueError: If the URL or a secret is invalid, or the URL is not safe.
     """
 
     url: str = field(repr=False)
     secret: Secrets = field(repr=False)
     deferred: DeferredAnswers | None = field(default=None, kw_only=True)
     answer_timeout: float = field(default=ANSWER_TIMEOUT, kw_only=True)
-    attempts: int = field(default=ATTEMPTS, kw_only=True)
+    attempts: int = field(default=MAX_ATTEMPTS, kw_only=True)
     notify_closed: bool = field(default=False, kw_only=True)
     allow_http: bool = field(default=False, kw_only=True)
     client: httpx.AsyncClient | None = field(default=None, kw_only=True)
@@ -76,7 +116,7 @@ class WebhookHandler:
         _check_url(self.url, allow_http=self.allow_http)
 
     async def __call__(self, request: Request, /) -> Answer:
-        """Wait for the answer; being cancelled closes the connection and withdraws the question."""
+        """Wait for the answer.  If this is cancelled, the connection closes and the request is withdrawn."""
         deadline = datetime.now(timezone.utc) + timedelta(seconds=self.answer_timeout)
         if request.deadline is not None:
             deadline = min(deadline, request.deadline)
@@ -84,8 +124,139 @@ class WebhookHandler:
         request = request.model_copy(update={"deadline": deadline})
         async with AsyncExitStack() as stack:
             client = self.client if self.client is not None else await stack.enter_async_context(_client())
-            asking = WebhookExchange(self, client, request, anyio.current_time() + seconds)
-            return await (asking.ask() if self.deferred is None else asking.ask_with(self.deferred))
+            exchange = _WebhookExchange(self, client, request, anyio.current_time() + seconds)
+            return await (exchange.ask() if self.deferred is None else exchange.ask_with(self.deferred))
+
+
+class _WebhookExchange:
+    """
+    One request and its answer.
+
+    Args:
+        handler: The handler.
+        client: The HTTP client.
+        request: The request.
+        deadline: When the user's time ends, on the event loop's clock.
+    """
+
+    def __init__(self, handler: WebhookHandler, client: httpx.AsyncClient, request: Request, deadline: float) -> None:
+        self._handler = handler
+        self._client = client
+        self._request = request
+        self._deadline = deadline
+        self._id = ""
+        self._is_over = False  # the webhook has answered, or did not take the request
+        self._host = httpx.URL(handler.url).host
+
+    async def ask(self) -> Answer:
+        """Ask a webhook that must answer in its response."""
+        self._id = random.token_urlsafe(24)
+        state: State = "withdrawn"
+        try:
+            with anyio.CancelScope(deadline=self._deadline):
+                answer = await self._send(None)
+                return answer or _failed("the webhook answers later, but deferred answers are not configured")
+            state = "expired"
+            return Answer.cancel(by="timeout", reason="the user did not answer in time")
+        finally:
+            await self._close(state)
+
+    async def ask_with(self, deferred: DeferredAnswers) -> Answer:
+        """Ask a webhook that may answer later.  The inbox stores the request meanwhile."""
+        owner = deferred.owner(self._request)
+        if not isinstance(owner, str) or not owner:
+            return Answer.cancel(by="unattended", reason="the owner of the request is unknown")
+        stored = anyio.Event()
+        from_webhook: Answer | None = None
+
+        def on_stored(entry_id: str) -> None:
+            self._id = entry_id
+            stored.set()
+
+        async def send() -> None:
+            nonlocal from_webhook
+            await stored.wait()
+            answer = await self._send(f"{deferred.url.rstrip('/')}/{self._id}")
+            if answer is not None and answer.by != "error":
+                answer = await self._store(deferred.inbox, owner, answer)
+            from_webhook = answer
+            if answer is None or answer.by != "error":
+                await anyio.sleep_forever()  # until the answer arrives through the inbox
+
+        state: State = "withdrawn"
+        try:
+            answer = await run_until(send, lambda: deferred.inbox.ask(owner, self._request, placed=on_stored))
+            if answer is not None:
+                state = "answered" if answer.by == "user" else "expired" if answer.by == "timeout" else "withdrawn"
+            return from_webhook or answer or _failed("the webhook did not answer")
+        except InboxError as error:
+            _logger.warning("a request of server %r could not be stored: %s", self._request.server.name, error)
+            return _failed(str(error))
+        finally:
+            await self._close(state)
+
+    async def _store(self, inbox: Inbox, owner: str, answer: Answer) -> Answer | None:
+        """Store the webhook's answer in the inbox.  Return None if the request was answered there first."""
+        answered_by = f"the webhook at {self._host}"
+        try:
+            fits = await inbox.answer(owner, self._id, answer.action, answer.content, answered_by=answered_by)
+        except (EntryClosedError, EntryNotFoundError):
+            return None
+        except InboxError as error:
+            return _failed(str(error))
+        return answer if fits else _failed("the webhook's answer does not fit the form")
+
+    async def _send(self, answer_url: str | None) -> Answer | None:
+        """Return the webhook's answer, or a cancel that says why there is none; None if it will answer later."""
+        handler = self._handler
+        body = write_question(self._id, self._request, answer_url)
+        try:
+            reply = await deliver(
+                self._client,
+                handler.url,
+                body,
+                lambda: sign(body, self._id, handler.secret),
+                attempts=handler.attempts,
+                deadline=self._deadline,
+                pause=handler.pause,
+            )
+            if reply is None:
+                return None
+            self._is_over = True
+            if verify_signature(reply.body, reply.headers, handler.secret) != self._id:
+                return _failed("the webhook's reply is for another request")
+            answer = read_answer(reply.body, self._id, self._request)
+        except UndeliveredError as error:
+            self._is_over = True
+            return _failed(str(error))
+        except SignatureError as error:
+            return _failed(f"the webhook's reply is not authentic: {error}")
+        except ValueError:
+            return _failed("the webhook's reply is not a valid answer")
+        reason = f"answered by the webhook at {self._host}"
+        return await check_answer_async(self._request, answer.model_copy(update={"reason": reason}))
+
+    async def _close(self, state: State) -> None:
+        """Notify the webhook that the request needs no answer any more, if that is enabled."""
+        if self._is_over or not self._handler.notify_closed or not self._id:
+            return
+        body, notice_id = write_closed(self._id, state), random.token_urlsafe(24)
+        with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
+            try:
+                await deliver(
+                    self._client,
+                    self._handler.url,
+                    body,
+                    lambda: sign(body, notice_id, self._handler.secret),
+                    attempts=1,
+                    deadline=math.inf,
+                )
+            except UndeliveredError as error:
+                _logger.debug("the webhook could not be notified of a closed request: %s", error)
+
+
+def _failed(reason: str) -> Answer:
+    return Answer.cancel(by="error", reason=reason)
 
 
 def _client() -> httpx.AsyncClient:
@@ -94,30 +265,30 @@ def _client() -> httpx.AsyncClient:
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    # Reading them takes longer than all else that a client needs.
+    # Reading the certificates takes longer than everything else that a client needs.
     return httpx.create_ssl_context()
 
 
 def _check_url(url: str, *, allow_http: bool) -> None:
     """
-    Refuse what is no webhook.  What is raised does not quote it: it may hold a secret.
+    Check the URL of a webhook.  Errors do not quote it, because it may contain a secret.
 
     Raises:
-        ValueError: If it is none, or not safe.
+        ValueError: If the URL is invalid or not safe.
     """
     try:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, TypeError):
-        raise ValueError("the webhook's URL is none") from None
+        raise ValueError("The webhook's URL is invalid.") from None
     if parsed.scheme not in ("https", "http") or not parsed.host:
-        raise ValueError("the webhook's URL must begin with https://")
+        raise ValueError("The webhook's URL must begin with https://.")
     if parsed.userinfo:
-        raise ValueError("the webhook's URL must not hold a user or a password: the signature tells who asks")
-    if parsed.scheme == "http" and not allow_http and not _is_here(parsed.host):
-        raise ValueError("the webhook's URL must begin with https://, or be on this machine")
+        raise ValueError("The webhook's URL must not contain a user name or password. Requests are signed instead.")
+    if parsed.scheme == "http" and not allow_http and not _is_local(parsed.host):
+        raise ValueError("The webhook's URL must begin with https://, or be on this computer.")
 
 
-def _is_here(host: str) -> bool:
+def _is_local(host: str) -> bool:
     if host == "localhost":
         return True
     try:

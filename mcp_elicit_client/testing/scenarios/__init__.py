@@ -1,9 +1,9 @@
 """
 The scenarios: what a callback must do correctly, and why.
 
-Each group has a data file with names, texts and inputs, and a module with the
-behavior.  A scenario runs the function that ``run`` names in its data, or
-the function of the scenario's own name, with ``arguments``.
+Each group has a data file with names, texts and inputs.  A scenario runs the
+function that ``run`` names in its row, or the function of the scenario's own
+name, with ``arguments``.  The functions are in `forms` and `dangers`.
 """
 
 from __future__ import annotations
@@ -11,17 +11,54 @@ from __future__ import annotations
 import functools
 import importlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, get_args
 
 from mcp_elicit_client.testing.fake_server import Delivery
-from mcp_elicit_client.testing.results import Scenario
+from mcp_elicit_client.testing.scenario_run import ScenarioRun
 
-GROUPS = ("decisions", "values", "validation", "urls", "failures", "hostile_servers")
-"""The data files and modules, in the order in which the scenarios run."""
+GROUPS: Mapping[str, str] = {
+    "decisions": "forms",
+    "values": "forms",
+    "validation": "forms",
+    "urls": "dangers",
+    "failures": "dangers",
+    "hostile_servers": "dangers",
+}
+"""The data files and the module of their functions, in the order in which the scenarios run."""
 
 ALL_DELIVERIES = get_args(Delivery)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """
+    One thing that a callback must do correctly.
+
+    Attributes:
+        name: The stable name.
+        title: The correct behavior, as a sentence.
+        because: The sentence of the specification, or the defect that was
+            found in other clients.
+        source: Where to read about it: protocol version and section, or an
+            issue.
+        group: The topic.
+        run: Runs the scenario.
+        deliveries: The deliveries to which it applies.
+        hang_fails: True if a missing answer is a failure, False if it is
+            inconclusive.
+    """
+
+    name: str
+    title: str
+    because: str
+    source: str
+    group: str
+    run: Callable[[ScenarioRun], Awaitable[None]]
+    deliveries: tuple[Delivery, ...] = ("server-initiated", "multi-round-trip")
+    hang_fails: bool = False
 
 
 class _Scenarios(Mapping[str, Scenario]):
@@ -47,7 +84,7 @@ def _load_all() -> dict[str, Scenario]:
 
 
 def _load_group(group: str) -> Iterator[Scenario]:
-    functions = importlib.import_module(f"{__name__}.{group}")
+    functions = importlib.import_module(f"{__name__}.{GROUPS[group]}")
     data = load_data(group)
     for row in data["scenarios"]:
         function = getattr(functions, function_name(row))
@@ -72,3 +109,31 @@ def load_data(group: str) -> dict[str, Any]:
 def function_name(row: Mapping[str, Any]) -> str:
     """Return the name of the function that runs the scenario in *row*."""
     return str(row.get("run", row["name"].replace("-", "_")))
+
+
+# --- The requests of the scenarios
+
+HOST = "login.example"
+URL = f"https://{HOST}/authorise?ticket=4711"
+NAME_FIELD: Mapping[str, Any] = {"type": "string", "title": "Your name"}
+
+
+def form_params(*required: str, message: str = "Please fill this in", **properties: Any) -> dict[str, Any]:
+    """Return the params of a form; its properties are passed by keyword."""
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return {"mode": "form", "message": message, "requestedSchema": schema}
+
+
+def url_params(url: str = URL, message: str = "Please sign in") -> dict[str, Any]:
+    """Return the params of a request in URL mode."""
+    return {"mode": "url", "message": message, "url": url, "elicitationId": "4711"}
+
+
+NAME_FORM = form_params("name", name=NAME_FIELD)
+"""A form with one required field, ``name``."""
+
+CONFIRMATION = form_params(message="Delete all 4711 files?")
+"""A form without fields."""
+
+REQUESTS: Mapping[str, Mapping[str, Any]] = {"form": NAME_FORM, "url": url_params(), "confirmation": CONFIRMATION}
+"""Requests by the names that the data files use."""

@@ -1,7 +1,8 @@
-"""URL elicitation required: the error ``-32042`` (protocol version 2025-11-25)."""
+"""URL elicitations during calls: required ones (error ``-32042``), and those that the server reports as complete."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import anyio
 
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
+from mcp_elicit_client.core.parse import MAX_ELICITATION_ID
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.exceptions import CallError, RequestError
 from mcp_elicit_client.typing import Answer
@@ -17,6 +19,11 @@ from mcp_elicit_client.typing import Answer
 URL_ELICITATION_REQUIRED = -32042
 MAX_URLS = 10
 """The maximum number of URLs in one error."""
+
+MAX_REMEMBERED = 256
+"""The number of completed elicitations that are remembered, the latest ones, for handlers that wait later."""
+
+_COMPLETE = "notifications/elicitation/complete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +99,73 @@ def _cause(answer: Answer) -> str:
     if answer.by == "user":
         return "the user declined" if answer.action == "decline" else "the user cancelled"
     return answer.reason or "the user did not consent"
+
+
+class CompletionTracker:
+    """
+    The elicitations that one server reported as complete.
+
+    A notification may arrive before a handler waits for it, or never.  An
+    unknown ID changes nothing.
+    """
+
+    def __init__(self) -> None:
+        self._completed: OrderedDict[str, None] = OrderedDict()
+        self._waiting: dict[str, set[anyio.Event]] = {}
+
+    def on_message(self, message: object) -> None:
+        """Take any message of a session, and read the notifications of both SDKs."""
+        notification = getattr(message, "root", message)  # mcp 1.x wraps it
+        if getattr(notification, "method", None) != _COMPLETE:
+            return
+        params = getattr(notification, "params", None)
+        elicitation_id = getattr(params, "elicitation_id", None) or getattr(params, "elicitationId", None)
+        if isinstance(elicitation_id, str) and len(elicitation_id) <= MAX_ELICITATION_ID:
+            self.complete(elicitation_id)
+
+    def complete(self, elicitation_id: str) -> None:
+        """Remember that an elicitation is complete."""
+        self._completed[elicitation_id] = None
+        self._completed.move_to_end(elicitation_id)
+        while len(self._completed) > MAX_REMEMBERED:
+            self._completed.popitem(last=False)
+        for event in self._waiting.get(elicitation_id, ()):
+            event.set()
+
+    def forget(self, elicitation_id: str) -> None:
+        """Forget that an elicitation is complete, because the server asks for it again."""
+        self._completed.pop(elicitation_id, None)
+
+    def is_complete(self, elicitation_id: str) -> bool:
+        """Return True if the server reported that an elicitation is complete."""
+        return elicitation_id in self._completed
+
+    async def wait(self, elicitation_id: str) -> None:
+        """Wait until an elicitation is complete."""
+        if self.is_complete(elicitation_id):
+            return
+        event = anyio.Event()
+        waiting = self._waiting.setdefault(elicitation_id, set())
+        waiting.add(event)
+        try:
+            await event.wait()
+        finally:
+            waiting.discard(event)
+            if not waiting and self._waiting.get(elicitation_id) is waiting:
+                del self._waiting[elicitation_id]
+
+
+@dataclass(frozen=True, slots=True)
+class UrlCompletion:
+    """The `Completion` of one URL elicitation."""
+
+    tracker: CompletionTracker
+    elicitation_id: str
+
+    def is_finished(self) -> bool:
+        """Return True if the server reported completion."""
+        return self.tracker.is_complete(self.elicitation_id)
+
+    async def wait(self) -> None:
+        """Wait until the server reports completion.  It may never do so."""
+        await self.tracker.wait(self.elicitation_id)
