@@ -15,7 +15,7 @@ class CompileTranslations(BuildHookInterface[Any]):
 
     PLUGIN_NAME = "custom"
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 -- Hatchling passes both
         """Compile every translation and add it to the build."""
         root = Path(self.root)
         for source in root.glob("mcp_elicit_client/presentation/locales/*/LC_MESSAGES/*.po"):

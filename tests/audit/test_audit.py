@@ -21,8 +21,9 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, Diagnostic, Server, TextField, accept, parse_request, sanitize_text
-from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, audited, read_key, verify
+from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, read_key, verify
 from mcp_elicit_client.audit.files import make_key
+from mcp_elicit_client.audit.log import audited
 from mcp_elicit_client.audit.verifier import ViolationCode
 from mcp_elicit_client.audit.writer import LOCK_TIMEOUT
 from mcp_elicit_client.cli.main import main
@@ -1001,7 +1002,9 @@ for child in children:
 
 def test_verify_may_read_while_others_write(path: Path) -> None:
     python(
-        "log = write(Path(sys.argv[1]), 1, max_bytes=50_000, backup_count=9999)\nprint(flush=True)\nwhile True: ask(log)",
+        "log = write(Path(sys.argv[1]), 1, max_bytes=50_000, backup_count=9999)\n"
+        "print(flush=True)\n"
+        "while True: ask(log)",
         path,
     )
     assert started[-1].stdout is not None

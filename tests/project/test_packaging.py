@@ -65,9 +65,9 @@ def test_every_import_is_declared_as_a_dependency_or_an_extra() -> None:
 
 
 def test_development_tools_are_in_groups_and_not_in_published_extras() -> None:
-    published: list[str] = sum(PROJECT["project"]["optional-dependencies"].values(), [])
-    groups: list[Any] = sum(PROJECT["dependency-groups"].values(), [])
-    tools = names([each for each in groups if isinstance(each, str)])
+    published = [each for extra in PROJECT["project"]["optional-dependencies"].values() for each in extra]
+    groups: list[list[Any]] = list(PROJECT["dependency-groups"].values())
+    tools = names([each for group in groups for each in group if isinstance(each, str)])
 
     assert names(published) & tools == set()
     assert {"mypy", "nox", "pytest", "ruff"} <= tools

@@ -8,6 +8,7 @@ Webhooks.
 from mcp_elicit_client.handlers.webhook.exchange import DeferredAnswers
 from mcp_elicit_client.handlers.webhook.handler import WebhookHandler
 from mcp_elicit_client.handlers.webhook.signatures import (
+    Secrets,
     SignatureError,
     generate_secret,
     sign,
@@ -17,6 +18,7 @@ from mcp_elicit_client.handlers.webhook.signatures import (
 
 __all__ = [
     "DeferredAnswers",
+    "Secrets",
     "SignatureError",
     "WebhookHandler",
     "generate_secret",

@@ -19,6 +19,8 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from mcp_elicit_client.core.url.inspect import TargetUrl
 
+__all__ = ["copy_through_terminal"]
+
 
 class _Reader(Vt100Input):
     """Keys of a terminal; its end is the end of input, however it came."""
