@@ -10,7 +10,7 @@ import pytest
 from tests.support import ROOT
 from tools.surface import public_modules, surface
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").glob("*.py"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").glob("*.py"))]
 IMPORT = re.compile(r"^ *from (mcp_elicit_client[\w.]*) import ", re.MULTILINE)
 
 
