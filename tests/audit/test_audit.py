@@ -723,7 +723,9 @@ def test_another_key_verifies_nothing(path: Path) -> None:
 
 
 def test_every_code_of_a_damage_is_documented_and_no_other() -> None:
-    part = (ROOT / "docs" / "audit-format.md").read_text(encoding="utf-8").split("| Code | Meaning |")[1].split("\n\n")[0]
+    part = (
+        (ROOT / "docs" / "audit-format.md").read_text(encoding="utf-8").split("| Code | Meaning |")[1].split("\n\n")[0]
+    )
 
     assert sorted(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE)) == sorted(get_args(ViolationCode))
 
