@@ -1,5 +1,5 @@
 """An inbox in the browser: pages for people, JSON for front ends."""
 
-from mcp_elicit_client.inbox.web.app import Authenticate, inbox_app
+from mcp_elicit_client.inbox.web.app import inbox_app
 
-__all__ = ["Authenticate", "inbox_app"]
+__all__ = ["inbox_app"]
