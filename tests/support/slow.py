@@ -25,7 +25,9 @@ STARTERS = frozenset(
 
 TESTS = frozenset(
     {
+        "test_a_callback_that_is_wrong_is_found_out",
         "test_a_flood_leaves_nothing_behind",
+        "test_chromium_opens_the_page_that_was_shown",
         "test_of_a_hundred_thousand_urls_none_shows_another_host_than_a_browser_contacts",
         "test_the_demo_calls_every_tool_in_every_mode",
     }
