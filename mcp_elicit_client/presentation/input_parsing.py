@@ -16,6 +16,8 @@ from mcp_elicit_client.core.validation.content import to_json_value, validate_va
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error, type_error
 from mcp_elicit_client.core.validation.formats import FORMATS, is_date
 
+__all__ = ["InputContext", "accepts_empty", "accepts_line_breaks", "accepts_option_numbers", "parse_text", "to_text"]
+
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300})(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
 _DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})", re.ASCII)

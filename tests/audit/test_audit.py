@@ -21,8 +21,9 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, Diagnostic, Server, TextField, accept, parse_request, sanitize_text
-from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, audited, read_key, verify
+from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, read_key, verify
 from mcp_elicit_client.audit.files import make_key
+from mcp_elicit_client.audit.log import audited
 from mcp_elicit_client.audit.verifier import ViolationCode
 from mcp_elicit_client.audit.writer import LOCK_TIMEOUT
 from mcp_elicit_client.cli import main
@@ -720,7 +721,9 @@ def test_another_key_verifies_no_line(path: Path) -> None:
 
 
 def test_the_documentation_lists_exactly_the_violation_codes() -> None:
-    part = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8").split("| code | meaning |")[1].split("\n\n")[0]
+    part = (
+        (ROOT / "docs" / "audit-format.md").read_text(encoding="utf-8").split("| Code | Meaning |")[1].split("\n\n")[0]
+    )
 
     assert sorted(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE)) == sorted(get_args(ViolationCode))
 
@@ -1000,6 +1003,7 @@ def test_verify_reads_a_log_that_is_in_use(path: Path) -> None:
     python(
         "log = write(Path(sys.argv[1]), 1, max_bytes=50_000, backup_count=9999)\n"
         "print(flush=True)\nwhile True: ask(log)",
+        "while True: ask(log)",
         path,
     )
     read_line(started[-1])
