@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mcp_elicit_client.core.messages import FIELD_ERRORS, Message
+from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.validation.field_errors import field_error
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import catalog as catalogs
@@ -125,9 +125,9 @@ def test_an_unknown_language_is_english(language: str) -> None:
 def test_a_host_replaces_messages() -> None:
     catalog = MessageCatalog(
         overrides={
-            messages.SEND: "Submit",
-            messages.ASKS_FOR_ANSWERS: Message("{server}: a question", "{server}: {count} questions"),
-            FIELD_ERRORS["required"]: "Fill this in.",
+            "Send": "Submit",
+            messages.ASKS_FOR_ANSWERS.text: ("{server}: a question", "{server}: {count} questions"),
+            "This field is required.": "Fill this in.",
         }
     )
 
@@ -140,7 +140,7 @@ def test_a_host_replaces_messages() -> None:
 
 @needs_babel
 def test_a_host_replaces_messages_of_a_translation() -> None:
-    catalog = MessageCatalog.for_language("de", overrides={messages.SEND: "Abschicken"})
+    catalog = MessageCatalog.for_language("de", overrides={"Send": "Abschicken"})
 
     assert [catalog.text(message) for message in (messages.SEND, messages.BACK)] == ["Abschicken", "Zurück"]
 
@@ -148,7 +148,12 @@ def test_a_host_replaces_messages_of_a_translation() -> None:
 @pytest.mark.parametrize("text", ["{nothing}", "Send {0}", "{server} {server.name}"])
 def test_a_replacement_with_an_unknown_parameter_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="parameters"):
-        MessageCatalog(overrides={messages.ASKS_TO_CONFIRM: text})
+        MessageCatalog(overrides={messages.ASKS_TO_CONFIRM.text: text})
+
+
+def test_a_replacement_for_an_unknown_text_is_refused() -> None:
+    with pytest.raises(ValueError, match="no message has the English text 'Sent'"):
+        MessageCatalog(overrides={"Sent": "Submit"})
 
 
 @pytest.fixture
