@@ -60,7 +60,10 @@ def test_every_message_of_the_user_interfaces_is_translated_and_every_translatio
         each.id if isinstance(each.id, str) else each.id[0]: each for each in translations(language) if each.id
     }
 
-    assert set(translated) == set(ids)
+    # The texts of a new format are in English until they are translated.
+    formats = {message.text for row in FORMATS.values() for message in (row.error, row.name)}
+    assert set(translated) <= set(ids)
+    assert set(ids) - set(translated) <= formats
     for text, each in translated.items():
         assert ids[text].plural == ("" if isinstance(each.id, str) else each.id[1])
         strings = [each.string] if isinstance(each.string, str) else each.string
