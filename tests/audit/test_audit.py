@@ -1003,7 +1003,6 @@ def test_verify_reads_a_log_that_is_in_use(path: Path) -> None:
     python(
         "log = write(Path(sys.argv[1]), 1, max_bytes=50_000, backup_count=9999)\n"
         "print(flush=True)\nwhile True: ask(log)",
-        "while True: ask(log)",
         path,
     )
     read_line(started[-1])
