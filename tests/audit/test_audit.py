@@ -1375,7 +1375,7 @@ def test_telemetry_contains_no_server_text(path: Path, recorder: Recorder) -> No
         "mcp.method.name": "elicitation/create",
         "mcp_elicit.server": "mail",
         "mcp_elicit.mode": "form",
-        "mcp_elicit.findings": ["unsupported_field"],
+        "mcp_elicit.diagnostics": ["unsupported_field"],
         "mcp_elicit.fields": 4,
         "mcp_elicit.outcome": "answered",
         "mcp_elicit.action": "accept",
@@ -1384,8 +1384,8 @@ def test_telemetry_contains_no_server_text(path: Path, recorder: Recorder) -> No
     assert (url["mcp_elicit.policy"], url["mcp_elicit.mode"]) == ("cooldown", "url")
     assert (failed["mcp_elicit.outcome"], failed["error.type"], failed["status"]) == ("raised", "KeyError", "ERROR")
     assert not re.search(r"hunter2|Ada|Who|Mail|book|s3cret|e1", f"{recorder.spans} {recorder.measured}")
-    assert [(name, value) for name, value, _ in recorder.measured if name == "mcp_elicit.questions"] == [
-        ("mcp_elicit.questions", 1)
+    assert [(name, value) for name, value, _ in recorder.measured if name == "mcp_elicit.requests"] == [
+        ("mcp_elicit.requests", 1)
     ] * 3
     assert len(recorder.measured) == 6
 
