@@ -133,7 +133,7 @@ def site(session: nox.Session) -> None:
 @nox.session
 def package(session: nox.Session) -> None:
     """Build the release and use it outside the checkout."""
-    install(session, "--no-compile", "build", "hatchling", "twine")
+    install(session, "--no-compile", "build", "hatchling", "Babel", "twine")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         session.run("python", "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), silent=True)

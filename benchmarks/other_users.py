@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from mcp_elicit_client.testing import FAILURE_TEXT, UnsupportedActionError, UserAction
+from mcp_elicit_client.testing import UnsupportedActionError, UserAction
+from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT
 
 _NOT_UTF_8 = b"\xff\xfe"
 """Input that makes an interface fail which reads lines."""

@@ -1,4 +1,4 @@
-"""A host application, as small as it gets: one server, one callback."""
+"""A minimal host application without a user: one server, one callback."""
 
 import sys
 

@@ -1,11 +1,10 @@
 """
-An agent that can be killed while it waits for its user.
+An agent that continues after a restart while it waits for its user.
 
-``python examples/langgraph_agent.py agent.db`` calls a tool that asks
-something, prints the question as JSON, and reads the answer from standard
-input, such as ``{"action": "accept", "content": {...}}``.  Killed meanwhile and
-started again, it goes on from the file: the question is there, and its answer
-is taken.
+``python examples/langgraph_agent.py agent.db`` calls a tool that sends a
+request, prints the request as JSON, and reads the answer from standard input,
+such as ``{"action": "accept", "content": {...}}``.  If it is stopped and started
+again, it continues from the file: it prints the same request and takes the answer.
 """
 
 import json
@@ -16,14 +15,14 @@ import anyio
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
+from mcp import StdioServerParameters
+from mcp.client.stdio import stdio_client
 
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls._connect import Command as Server
-from mcp_elicit_client.calls._connect import connect
 from mcp_elicit_client.handlers.langgraph import InterruptHandler, durable, resume_value
 
-SERVER = Server([sys.executable, "-m", "mcp_elicit_client.demo.server"], errlog=sys.stderr)
+SERVER = StdioServerParameters(command=sys.executable, args=["-m", "mcp_elicit_client.demo.server"])
 
 ask = InterruptHandler()
 registry = ElicitationRegistry()
@@ -32,15 +31,16 @@ registry.on_elicitation(ask)
 
 class State(TypedDict, total=False):
     tool: str
-    told: str
+    result: str
 
 
 @ask.node
 async def call(state: State) -> State:
     caller = Caller(registry, "restaurant")
-    async with connect(SERVER, caller) as connection:
-        result = await caller.call_tool(durable(connection.client), state["tool"], {})
-    return {"told": result.content[0].text}
+    async with stdio_client(SERVER) as (read, write), caller.session(read, write) as session:
+        await session.initialize()
+        result = await caller.call_tool(durable(session), state["tool"], {})
+    return {"result": result.content[0].text}
 
 
 builder = StateGraph(State)
@@ -55,13 +55,13 @@ async def main(path: str) -> None:
         graph = builder.compile(checkpointer=saver)
         if not (await graph.aget_state(config)).next:
             await graph.ainvoke({"tool": "book_table"}, config)
-        while waiting := (await graph.aget_state(config)).interrupts:
-            question = waiting[0].value
-            print(json.dumps(question), flush=True)
-            said = json.loads(await anyio.to_thread.run_sync(sys.stdin.readline))
-            resume = resume_value(question, said["action"], said.get("content"))
+        while pending := (await graph.aget_state(config)).interrupts:
+            request = pending[0].value
+            print(json.dumps(request), flush=True)
+            reply = json.loads(await anyio.to_thread.run_sync(sys.stdin.readline))
+            resume = resume_value(request, reply["action"], reply.get("content"))
             await graph.ainvoke(Command(resume=resume), config)
-        print((await graph.aget_state(config)).values["told"])
+        print((await graph.aget_state(config)).values["result"])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """
-The other end of a `WebhookHandler`: a webhook that checks who asks, answers each question once, and signs its answer.
+A receiver for `WebhookHandler`: it verifies signatures, answers each request once, and signs its answers.
 
 ``python examples/webhook_receiver.py SECRET [SERVER ...]`` listens on a free
-port of this machine, which it prints.  Forms of the servers that are named are
-accepted as they suggest, by rule; what is left may be answered later, in the
-inbox, if the question says where.
+port of this machine and prints it.  Forms of the given servers are accepted
+with their default values.  Other requests are answered later in the inbox, if
+they have an ``answer_url``, or cancelled.
 """
 
 import json
@@ -31,13 +31,13 @@ Decide = Callable[[dict[str, Any]], Awaitable[dict[str, Any] | None]]
 
 def receiver(secret: str, decide: Decide) -> Starlette:
     """
-    Build the webhook.
+    Create the webhook application.
 
     Args:
-        secret: What both sides sign with.
-        decide: Takes the question and returns the answer (``action``,
-            ``content``, ...), or None if it will be given in the inbox.  It
-            is called once for each question, however often that is sent.
+        secret: The signing secret of both sides.
+        decide: Takes the request and returns the answer (``action``,
+            ``content``, ...), or None if it will be answered in the inbox.
+            It is called once for each request, even if that is sent again.
     """
     questions: dict[str, Question] = {}
 
@@ -83,31 +83,31 @@ class Question:
         self._answer: dict[str, Any] | None = None
 
     async def settle(self, decide: Decide, question: dict[str, Any]) -> None:
-        """Decide, even if the connection on which it came breaks: it will be asked for again."""
+        """Decide, even if the connection breaks: the request will be sent again."""
         try:
             with anyio.CancelScope(shield=True):
                 self._answer = await decide(question)
-        except Exception as error:  # noqa: BLE001 -- whoever asked must hear something
+        except Exception as error:  # noqa: BLE001 -- the sender needs a response
             print("could not decide:", repr(error), file=sys.stderr)
             self._answer = {"action": "cancel"}
         finally:
             self._decided.set()
 
     async def settled(self) -> dict[str, Any] | None:
-        """Wait for the answer, which may be decided on another connection."""
+        """Wait for the answer, which another connection may compute."""
         await self._decided.wait()
         return self._answer
 
 
 def forget_old(questions: dict[str, Question]) -> None:
-    """Forget what nobody will ask for again."""
+    """Remove requests that will not be sent again."""
     oldest = time.monotonic() - REMEMBERED
     for message_id in [each for each, question in questions.items() if question.since < oldest]:
         del questions[message_id]
 
 
 def by_rule(servers: list[str]) -> Decide:
-    """Accept the forms of *servers* as they suggest; leave all else to people, where they can be reached."""
+    """Accept the forms of *servers* with their default values; leave other requests to users."""
 
     async def decide(question: dict[str, Any]) -> dict[str, Any] | None:
         request = question["request"]
@@ -117,7 +117,7 @@ def by_rule(servers: list[str]) -> Decide:
             content = {field["name"]: field["default"] for field in fields if field["default"] is not None}
             if content and all(field["name"] in content for field in fields if field["required"]):
                 return {"action": "accept", "content": content, "by": "policy"}
-        # Nobody decided that, so it is neither a yes nor a no.
+        # No decision was made.
         return None if question["answer_url"] else {"action": "cancel", "by": "policy"}
 
     return decide

@@ -34,7 +34,8 @@ from mcp_elicit_client.exceptions import (
     ResumeError,
     UnsafeUrlError,
 )
-from mcp_elicit_client.registry import ElicitationRegistry
+from mcp_elicit_client.registry import ElicitationRegistry, Route
+from mcp_elicit_client.request_options import RequestOptions
 
 __all__ = [
     "Answer",
@@ -57,8 +58,10 @@ __all__ = [
     "PermissionsFileError",
     "RegistrationError",
     "RequestError",
+    "RequestOptions",
     "RequestStateRejectedError",
     "ResumeError",
+    "Route",
     "Server",
     "TargetUrl",
     "TextField",

@@ -1,35 +1,31 @@
 """
-What can go wrong, and whose doing it is.
+The exceptions of this package.
 
     ElicitationError
-    ├── RequestError            the server asked for something that cannot be answered
-    │   └── UnsafeURLError      ... or for a URL that must not be opened
-    ├── AnswerError             an answer that must not be sent
-    ├── CallError               a call with elicitations that could not be completed
-    │   ├── CallTimeoutError    ... because a timeout has passed
-    │   ├── UrlElicitationIncompleteError
-    │   │                       ... because a required URL elicitation was not completed
-    │   ├── ResumeError         ... because it is suspended, and cannot be resumed
-    │   └── RequestStateRejectedError
-    │                           ... because the server rejected its own state
-    ├── PermissionsFileError    a permissions file that cannot be used
-    ├── MissingExtraError       a part that is not installed
-    ├── AuditError              (in ``audit``) a log that cannot be written or trusted
-    ├── SignatureError          (in ``handlers.remote``) a message that nobody with the secret sent
-    ├── InboxError              (in ``inbox``) a store that cannot be used
-    └── RegistrationError       a handler registered where one already is
+    ├── RequestError                       a request that cannot be answered
+    │   └── UnsafeUrlError                 a URL that must not be opened
+    ├── AnswerError                        an answer that is not valid
+    ├── CallError                          a call that could not be completed
+    │   ├── CallTimeoutError               a timeout of the server or the user has passed
+    │   ├── UrlElicitationIncompleteError  a required URL elicitation was not completed
+    │   ├── ResumeError                    a suspended call cannot be resumed
+    │   └── RequestStateRejectedError      the server rejected its own state
+    ├── RegistrationError                  a handler that cannot be registered
+    ├── PermissionsFileError               a permissions file that cannot be used
+    ├── MissingExtraError                  an extra that is not installed
+    ├── AuditError                         an audit log that cannot be used
+    ├── SignatureError                     (in ``handlers.webhook``) a webhook message with an invalid signature
+    ├── InboxError                         an inbox whose store cannot be used
+    ├── EntryNotFoundError                 a request that does not exist
+    └── EntryClosedError                   a request that is no longer pending
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-if TYPE_CHECKING:
-    pass
+from typing import Literal, TypeAlias
 
 UrlRefusal: TypeAlias = Literal["insecure", "loopback", "ambiguous_host", "port", "private", "scheme", "too_long"]
-"""The code of an `UnsafeURLError`."""
-
+"""The code of an `UnsafeUrlError`."""
 
 State: TypeAlias = Literal["pending", "answered", "withdrawn", "expired", "orphaned"]
 """
@@ -40,20 +36,20 @@ asked has stopped.
 
 
 class ElicitationError(Exception):
-    """The root of everything that this package raises on purpose."""
+    """The base class of the exceptions of this package."""
 
 
 class RequestError(ElicitationError):
     """
-    A request that nobody could answer, or that is not a request at all.
+    A request that cannot be answered, or params that are no request.
 
-    The text is fit to be sent to the server as the message of a ``-32602``
-    error: it tells the server nothing that the server did not send, and
-    quotes nothing of it raw.
+    The text can be sent to the server as the message of a ``-32602`` error.
+    It contains nothing that the server did not send, and no raw text of the
+    server.
 
     Attributes:
-        field: The name of the field at fault, as the server spells it; None
-            if the fault is not in one field.
+        field: The name of the invalid field, as the server spells it; None
+            if the error is not in one field.
     """
 
     def __init__(self, reason: str, *, field: str | None = None) -> None:
@@ -63,11 +59,11 @@ class RequestError(ElicitationError):
 
 class UnsafeUrlError(RequestError):
     """
-    A URL that is not opened: its host is in doubt, or out of bounds.
+    A URL that is not opened: its host is ambiguous or not allowed.
 
     Attributes:
-        url: The URL as the server sent it.  Not fit to be shown raw.
-        code: Why, as one stable word; ``docs/reference.md`` says what each means.
+        url: The URL as the server sent it.  Do not show it.
+        code: A stable code; ``docs/reference.md`` lists all.
     """
 
     def __init__(self, url: str, code: UrlRefusal, reason: str) -> None:
@@ -86,10 +82,10 @@ class PermissionsFileError(ElicitationError):
 
 class MissingExtraError(ElicitationError, ImportError):
     """
-    An optional part is used and not installed.
+    A part of the package needs an extra that is not installed.
 
     Attributes:
-        extra: The extra of this package that brings it.
+        extra: The extra to install.
     """
 
     def __init__(self, extra: str, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Spans and counts for OpenTelemetry, without a word of the server's."""
+"""`Telemetry`: spans and metrics for OpenTelemetry, without text of the server."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ NAME = "mcp_elicit_client"
 
 class Telemetry:
     """
-    A span and two measurements for each question.
+    A span and two metrics for each request.
 
-    The span is ``elicitation/create``; the counter
-    ``mcp_elicit.questions`` and the histogram ``mcp_elicit.duration``, in
-    seconds, have the same attributes.  Nothing that a server wrote is in any.
+    The span is ``elicitation/create``.  The counter ``mcp_elicit.requests``
+    and the histogram ``mcp_elicit.duration``, in seconds, have the same
+    attributes.  No attribute contains text of the server.
 
     Args:
-        tracer_provider: Where spans go; None for the process's own.
-        meter_provider: Where measurements go; None for the process's own.
+        tracer_provider: Creates the tracer; None for the global provider.
+        meter_provider: Creates the meter; None for the global provider.
 
     Raises:
-        MissingExtraError: If OpenTelemetry's API is not installed.
+        MissingExtraError: If the extra ``otel`` is not installed.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class Telemetry:
             raise MissingExtraError("otel", "telemetry") from None
         self._tracer = trace.get_tracer(NAME, tracer_provider=tracer_provider)
         meter = metrics.get_meter(NAME, meter_provider=meter_provider)
-        self._questions = meter.create_counter("mcp_elicit.questions", "{question}", "Questions that servers asked")
-        self._duration = meter.create_histogram("mcp_elicit.duration", "s", "How long questions were open")
+        self._requests = meter.create_counter("mcp_elicit.requests", "{request}", "Requests of servers")
+        self._duration = meter.create_histogram("mcp_elicit.duration", "s", "Time for which requests were open")
 
     def policy(self, handler: Handler) -> Handler:
-        """Ask *handler* within a span, and count what becomes of it."""
+        """Ask *handler* within a span, and count the outcome."""
         from opentelemetry.trace import SpanKind, StatusCode
 
         async def trace(request: Request, ask: NormalizedHandler) -> Answer:
@@ -58,20 +58,20 @@ class Telemetry:
                 record_exception=False,
                 set_status_on_exception=False,
             ) as span:
-                told: dict[str, Any] = {"mcp_elicit.outcome": "withdrawn"}
+                outcome: dict[str, Any] = {"mcp_elicit.outcome": "withdrawn"}
                 try:
                     answer = await ask(request)
-                    told = _answered(answer)
+                    outcome = _outcome(answer)
                 except Exception as error:
-                    told = {"mcp_elicit.outcome": "raised", "error.type": type(error).__name__}
+                    outcome = {"mcp_elicit.outcome": "raised", "error.type": type(error).__name__}
                     span.set_status(StatusCode.ERROR)
                     raise
                 else:
                     return answer
                 finally:
-                    span.set_attributes(told)
-                    self._questions.add(1, {**asked, **told})
-                    self._duration.record(time.perf_counter() - begin, {**asked, **told})
+                    span.set_attributes(outcome)
+                    self._requests.add(1, {**asked, **outcome})
+                    self._duration.record(time.perf_counter() - begin, {**asked, **outcome})
 
         return apply_policy(handler, trace)
 
@@ -81,12 +81,12 @@ def _asked(request: Request) -> dict[str, Any]:
 
 
 def _shape(request: Request) -> dict[str, Any]:
-    told: dict[str, Any] = {"mcp_elicit.findings": sorted({problem.code for problem in request.diagnostics})}
+    diagnostics = {"mcp_elicit.diagnostics": sorted({each.code for each in request.diagnostics})}
     if isinstance(request, FormRequest):
-        return {**told, "mcp_elicit.fields": len(request.form.fields)}
-    return {**told, "mcp_elicit.warnings": [warning.code for warning in request.target.warnings]}
+        return {**diagnostics, "mcp_elicit.fields": len(request.form.fields)}
+    return {**diagnostics, "mcp_elicit.warnings": [warning.code for warning in request.target.warnings]}
 
 
-def _answered(answer: Answer) -> dict[str, Any]:
-    told = {"mcp_elicit.outcome": "answered", "mcp_elicit.action": answer.action, "mcp_elicit.by": answer.by}
-    return {**told, "mcp_elicit.policy": answer.policy} if answer.policy else told
+def _outcome(answer: Answer) -> dict[str, Any]:
+    outcome = {"mcp_elicit.outcome": "answered", "mcp_elicit.action": answer.action, "mcp_elicit.by": answer.by}
+    return {**outcome, "mcp_elicit.policy": answer.policy} if answer.policy else outcome

@@ -6,7 +6,22 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from mcp_elicit_client.core.answer import Action, Answer, By, Source
-from mcp_elicit_client.core.request import FormRequest, Request, UrlRequest
+from mcp_elicit_client.core.diagnostics import DiagnosticCode
+from mcp_elicit_client.core.form import Field, Value
+from mcp_elicit_client.core.messages import Message, Translate
+from mcp_elicit_client.core.request import (
+    BatchPosition,
+    Completion,
+    FormRequest,
+    ProtocolVersion,
+    Request,
+    RespondAfter,
+    UrlRequest,
+)
+from mcp_elicit_client.core.schema.enums import Scalar
+from mcp_elicit_client.core.secrets.tables import SecretFinding
+from mcp_elicit_client.core.url.domains import UrlWarning
+from mcp_elicit_client.core.validation.field_errors import ErrorCode
 
 if TYPE_CHECKING:
     from mcp.types import ElicitResult
@@ -14,16 +29,29 @@ if TYPE_CHECKING:
 __all__ = [
     "Action",
     "Answer",
+    "BatchPosition",
     "By",
+    "Completion",
     "Content",
+    "DiagnosticCode",
+    "ErrorCode",
+    "Field",
     "FormRequest",
     "Handler",
+    "Message",
     "Mode",
     "Policy",
     "Predicate",
+    "ProtocolVersion",
     "Request",
+    "RespondAfter",
+    "Scalar",
+    "SecretFinding",
     "Source",
+    "Translate",
     "UrlRequest",
+    "UrlWarning",
+    "Value",
 ]
 
 Mode: TypeAlias = Literal["form", "url"]

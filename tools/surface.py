@@ -2,8 +2,10 @@
 List the public surface: every name that a host application may rely on, with its signature.
 
 ``python -m tools.surface`` compares it with `fixtures/api.txt` and shows what differs;
-``--write`` writes that file anew.  Public is what the pages in `docs/api` are made of: of each module
-named there, what its ``__all__`` names, else what it defines without a leading underscore.
+``--write`` writes that file again.  Public is what the pages in `docs/api` show: the names in the
+``__all__`` of each module named there, or else those that it defines without a leading underscore.  A
+class that several modules export is listed once, and a member with the class that defines it.  The
+methods of stores are not public: only an inbox calls them.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ ROOT = Path(__file__).parent.parent
 KEPT = ROOT / "fixtures" / "api.txt"
 _PACKAGE = "mcp_elicit_client"
 _LONG_TEXT = re.compile(r"'[^']{20,}'|\"[^\"]{20,}\"")
+_STORES = f"{_PACKAGE}.inbox.stores"
 _MODULE = re.compile(r"^::: (\S+)$", re.MULTILINE)
 _HIDDEN = {"model_config"}
 _KEPT_DUNDERS = {"__aenter__", "__aexit__", "__call__", "__iter__", "__len__", "__bool__"}
@@ -38,10 +41,11 @@ def surface(root: Path = ROOT) -> list[str]:
     loader.load(_PACKAGE, try_relative_path=False)
     loader.resolve_aliases(implicit=True)
     lines: list[str] = []
+    listed: dict[str, str] = {}
     for name in public_modules(root):
         module = loader.modules_collection[name]
         names = _defined(module) if module.exports is None else module.exports
-        found = [line for each in sorted(map(str, names)) for line in _lines(each, module[each])]
+        found = [line for each in sorted(map(str, names)) for line in _once(name, each, module[each], listed)]
         # What a long text says, such as one of a catalogue, is no matter of the surface.
         lines += [f"[{name}]", *(_LONG_TEXT.sub("'...'", line) for line in found), ""]
     return lines[:-1]
@@ -49,6 +53,13 @@ def surface(root: Path = ROOT) -> list[str]:
 
 def _defined(module: griffe.Object) -> list[str]:
     return [name for name, member in module.members.items() if not member.is_alias and not name.startswith("_")]
+
+
+def _once(module: str, name: str, found: griffe.Object | griffe.Alias, listed: dict[str, str]) -> list[str]:
+    """Return the lines of *found*, or one line that says where it is listed already."""
+    target = found.final_target if isinstance(found, griffe.Alias) else found
+    first = listed.setdefault(target.path, f"{module}.{name}")
+    return list(_lines(name, found)) if first == f"{module}.{name}" else [f"{name} = {first}"]
 
 
 def _lines(path: str, found: griffe.Object | griffe.Alias) -> Iterator[str]:
@@ -65,11 +76,28 @@ def _lines(path: str, found: griffe.Object | griffe.Alias) -> Iterator[str]:
 
 
 def _members(path: str, target: griffe.Class) -> Iterator[str]:
+    unlisted = _store_methods(target) | _inherited_from_public(target)
     for name, member in sorted(target.all_members.items()):
+        if name in unlisted:
+            continue
         is_ours = not name.startswith("_") or name in _KEPT_DUNDERS
         # A dataclass and a hand-written __init__ say what the class is called with.
         if (is_ours and name not in _HIDDEN) or name == "__init__":
             yield from _lines(f"{path}.{name}", member)
+
+
+def _store_methods(target: griffe.Class) -> set[str]:
+    """Return the names that *target* has to be a store; none if it is not one."""
+    if not target.path.startswith(_STORES):
+        return set()
+    protocols = target.modules_collection[f"{_STORES}.protocol"]
+    return {name for each in protocols.classes.values() for name in each.all_members if not name.startswith("_")}
+
+
+def _inherited_from_public(target: griffe.Class) -> set[str]:
+    """Return the names that *target* inherits from public classes of the package, where they are listed."""
+    public = [each for each in target.mro() if not each.name.startswith("_") and each.path.startswith(_PACKAGE)]
+    return {name for each in public for name in each.members if name not in target.members}
 
 
 def _kind(function: griffe.Function) -> str:

@@ -1,4 +1,4 @@
-"""Microsoft Agent Framework: its tool over a client of ours."""
+"""Microsoft Agent Framework: a tool over a client of a `Caller`."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""AutoGen, with mcp 1.x: its tools over a session of ours."""
+"""AutoGen, with mcp 1.x: tools over a session of a `Caller`."""
 
 import asyncio
 import sys

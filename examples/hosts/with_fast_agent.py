@@ -1,4 +1,4 @@
-"""fast-agent: an agent for each server."""
+"""fast-agent: one agent for each server."""
 
 import asyncio
 import json

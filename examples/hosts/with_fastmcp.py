@@ -1,4 +1,4 @@
-"""FastMCP 3.x and 4.x: one client, one server."""
+"""FastMCP 3.x and 4.x: one client for one server."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""FastMCP 4.x: many servers, each of which the handler knows by its name."""
+"""FastMCP 4.x: several servers with their names."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Google's Agent Development Kit: a toolset for each server, and time for the user."""
+"""Google's Agent Development Kit: one toolset for each server, with a longer timeout."""
 
 import asyncio
 import sys

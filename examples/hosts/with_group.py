@@ -1,4 +1,4 @@
-"""The official SDK's ``ClientSessionGroup``, mcp 1.x and 2.x: a callback with each connection."""
+"""The official SDK's ``ClientSessionGroup``, mcp 1.x and 2.x: a callback for each connection."""
 
 import sys
 

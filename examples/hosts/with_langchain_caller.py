@@ -1,4 +1,4 @@
-"""LangChain (langchain-mcp-adapters): tools over a session whose calls survive being asked."""
+"""LangChain (langchain-mcp-adapters): tools over a session of a `Caller`."""
 
 import asyncio
 import sys

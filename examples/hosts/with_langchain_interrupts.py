@@ -1,4 +1,4 @@
-"""LangChain's ``langchain.mcp`` (beta): the graph stops for a question, and goes on with the answer."""
+"""LangChain's ``langchain.mcp`` (beta): interrupt the graph for a request, and resume it with the answer."""
 
 import asyncio
 import sys

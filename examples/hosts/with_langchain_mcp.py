@@ -1,4 +1,4 @@
-"""LangChain's ``langchain.mcp`` (beta): clients that have a handler, so that nothing interrupts the graph."""
+"""LangChain's ``langchain.mcp`` (beta): clients with a handler, which do not interrupt the graph."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""LlamaIndex, with mcp 2.x: its tools over a client of ours."""
+"""LlamaIndex, with mcp 2.x: tools over a client of a `Caller`."""
 
 import asyncio
 import sys

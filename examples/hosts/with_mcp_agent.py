@@ -1,4 +1,4 @@
-"""mcp-agent: one callback of the app for all servers."""
+"""mcp-agent: one callback for all servers."""
 
 import asyncio
 import sys

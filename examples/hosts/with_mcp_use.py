@@ -1,4 +1,4 @@
-"""mcp-use: a client that knows which of its servers asks."""
+"""mcp-use: a client with one callback for each server."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""OpenAI's Agents SDK, with mcp 2.x: a server of ours, since its own take no callback."""
+"""OpenAI's Agents SDK, with mcp 2.x: a server whose calls are made by a `Caller`."""
 
 import asyncio
 import sys

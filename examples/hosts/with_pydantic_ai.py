@@ -1,4 +1,4 @@
-"""Pydantic AI: a toolset for each server."""
+"""Pydantic AI: one toolset for each server."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Pydantic AI 1.x: a server takes a callback of the SDK's shape."""
+"""Pydantic AI 1.x: a server with a callback of the SDK's shape."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Pydantic AI: a toolset for each server, over a client whose calls survive being asked."""
+"""Pydantic AI: one toolset for each server, over a client of a `Caller`."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""The official SDK, mcp 2.x: a ``Client``, which also speaks 2026-07-28; for 1.x see ``examples/host.py``."""
+"""The official SDK, mcp 2.x: a ``Client``, which also supports 2026-07-28; for 1.x see ``examples/host.py``."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Semantic Kernel, with mcp 1.x: its plugin over a session of ours."""
+"""Semantic Kernel, with mcp 1.x: a plugin over a session of a `Caller`."""
 
 import asyncio
 import sys

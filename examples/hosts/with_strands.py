@@ -1,4 +1,4 @@
-"""Strands Agents: the client has a thread of its own; the handler is asked in the application's loop."""
+"""Strands Agents: run the handler in the application's event loop."""
 
 import asyncio
 import sys

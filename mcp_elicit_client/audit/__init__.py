@@ -6,8 +6,8 @@ A tamper-evident log of every request and its answer.
 
 from mcp_elicit_client.audit.chain import Checkpoint
 from mcp_elicit_client.audit.files import read_key
-from mcp_elicit_client.audit.log import AuditLog, audited
-from mcp_elicit_client.audit.verifier import Verification, Violation, verify
+from mcp_elicit_client.audit.log import AuditLog, OnFailure
+from mcp_elicit_client.audit.verifier import Verification, Violation, ViolationCode, verify
 from mcp_elicit_client.exceptions import AuditError
 from mcp_elicit_client.telemetry import Telemetry
 
@@ -15,10 +15,11 @@ __all__ = [
     "AuditError",
     "AuditLog",
     "Checkpoint",
+    "OnFailure",
     "Telemetry",
     "Verification",
     "Violation",
-    "audited",
+    "ViolationCode",
     "read_key",
     "verify",
 ]

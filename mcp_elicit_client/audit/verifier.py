@@ -1,4 +1,4 @@
-"""`verify`: find changes of a log."""
+"""`verify`: check that an audit log is as it was written."""
 
 from __future__ import annotations
 

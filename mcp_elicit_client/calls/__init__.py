@@ -5,7 +5,7 @@ A `Caller` makes calls to one server and answers its requests.  A call can be
 suspended while its requests are pending, and resumed in any process.
 """
 
-from mcp_elicit_client.calls.caller import Caller
+from mcp_elicit_client.calls.caller import Caller, MessageHandler
 from mcp_elicit_client.calls.suspending import SuspendedCall, SuspendOptions
 
-__all__ = ["Caller", "SuspendOptions", "SuspendedCall"]
+__all__ = ["Caller", "MessageHandler", "SuspendOptions", "SuspendedCall"]

@@ -1,1 +1,1 @@
-"""Ready-made handlers: each asks somebody, in its own way."""
+"""User interfaces and other ready-made handlers."""

@@ -9,12 +9,15 @@ from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, I
 from mcp_elicit_client.inbox.inbox import Inbox, InboxHandler
 from mcp_elicit_client.inbox.records import Entry, EntryPage, request_schema
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
+from mcp_elicit_client.inbox.stores.models import Clock
+from mcp_elicit_client.inbox.stores.protocol import Store
 
 if TYPE_CHECKING:
     from mcp_elicit_client.inbox.stores.redis import RedisStore
     from mcp_elicit_client.inbox.stores.sqlite import SqliteStore
 
 __all__ = [
+    "Clock",
     "Entry",
     "EntryClosedError",
     "EntryNotFoundError",
@@ -26,6 +29,7 @@ __all__ = [
     "RedisStore",
     "SqliteStore",
     "State",
+    "Store",
     "request_schema",
 ]
 

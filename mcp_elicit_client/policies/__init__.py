@@ -7,15 +7,18 @@ Policies: functions that wrap a handler and may answer in its place.
 from mcp_elicit_client.policies.automatic_answers import AutomaticAnswers, form_fingerprint
 from mcp_elicit_client.policies.compose import compose, hooks, recommended
 from mcp_elicit_client.policies.impersonation import flag_impersonation
-from mcp_elicit_client.policies.permissions import Permissions
+from mcp_elicit_client.policies.permissions import Permission, Permissions, Rule
 from mcp_elicit_client.policies.queue import answer_timeout, one_at_a_time
 from mcp_elicit_client.policies.rate_limit import cooldown_after_declines, rate_limit
-from mcp_elicit_client.policies.secrets import protect_secrets
+from mcp_elicit_client.policies.secrets import Confirm, protect_secrets
 from mcp_elicit_client.stored_answers import is_resuming
 
 __all__ = [
     "AutomaticAnswers",
+    "Confirm",
+    "Permission",
     "Permissions",
+    "Rule",
     "answer_timeout",
     "compose",
     "cooldown_after_declines",

@@ -13,13 +13,16 @@ import io
 import logging
 import os
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from mcp_elicit_client.core import messages as core_messages
 from mcp_elicit_client.core.messages import Message, english, format_message
 from mcp_elicit_client.core.url.domains import UrlWarning
 from mcp_elicit_client.core.validation.field_errors import FieldError
+from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.messages import NO_KEYS, YES_KEYS
 
 if TYPE_CHECKING:
@@ -30,6 +33,9 @@ DOMAIN = "mcp_elicit_client"
 
 LOCALES = Path(__file__).with_name("locales")
 """The directory of the translations."""
+
+Override: TypeAlias = str | tuple[str, str]
+"""A text of the host application, or one for the singular and one for the plural."""
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -43,29 +49,27 @@ class MessageCatalog:
             ``de``; ``en`` for English.
 
     Args:
-        overrides: Texts of the host application by the message that they
-            replace, as in `presentation.messages`.  A text stands for the
-            singular and the plural; a `Message` has one for each.
+        overrides: Texts of the host application by the English text that they
+            replace.  A pair of texts is for the singular and the plural.
 
     Raises:
-        ValueError: If an override has a parameter that its message lacks.
+        ValueError: If no message has an English text, or if an override has a
+            parameter that its message lacks.
 
     Examples:
-        >>> from mcp_elicit_client.presentation import messages
-        >>> MessageCatalog(overrides={messages.SEND: "Submit"}).text(messages.SEND)
-        'Submit'
+        >>> catalog = MessageCatalog(overrides={"Send": "Submit"})
     """
 
-    def __init__(self, *, overrides: Mapping[Message, Message | str] | None = None) -> None:
+    def __init__(self, *, overrides: Mapping[str, Override] | None = None) -> None:
         self.language = "en"
         self._translations: NullTranslations | None = None
         self._overrides = {
-            message: _checked_override(message, each if isinstance(each, Message) else Message(each))
-            for message, each in (overrides or {}).items()
+            text: _checked_override(text, Message(*((each,) if isinstance(each, str) else each)))
+            for text, each in (overrides or {}).items()
         }
 
     @classmethod
-    def for_language(cls, language: str, *, overrides: Mapping[Message, Message | str] | None = None) -> MessageCatalog:
+    def for_language(cls, language: str, *, overrides: Mapping[str, Override] | None = None) -> MessageCatalog:
         """
         Return the catalog of *language*, or the English one if there is no such translation.
 
@@ -106,7 +110,7 @@ class MessageCatalog:
 
     def translate(self, message: Message, count: int) -> str:
         """Return *message* in the form for *count* things, without its parameters."""
-        override = self._overrides.get(message)
+        override = self._overrides.get(message.text)
         if override is not None:
             return english(override, count)
         if self._translations is None:
@@ -125,7 +129,24 @@ def parameters_of(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
 
-def _checked_override(message: Message, override: Message) -> Message:
+@cache
+def _messages() -> Mapping[str, Message]:
+    """Return all messages by their English text."""
+    groups: list[object] = [*vars(messages).values(), *vars(core_messages).values()]
+    found: dict[str, Message] = {}
+    while groups:
+        match groups.pop():
+            case Message() as message:
+                found[message.text] = message
+            case Mapping() as group:
+                groups += group.values()
+    return found
+
+
+def _checked_override(text: str, override: Message) -> Message:
+    message = _messages().get(text)
+    if message is None:
+        raise ValueError(f"no message has the English text {text!r}")
     known = parameters_of(message.text) | parameters_of(message.plural)
     unknown = (parameters_of(override.text) | parameters_of(override.plural)) - known
     if unknown:

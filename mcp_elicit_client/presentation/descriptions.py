@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from typing_extensions import assert_never
+
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import (
     BooleanField,
@@ -235,6 +237,8 @@ def _input_kind(field: Field) -> InputKind:
             return "option"
         case MultiChoiceField():
             return "options" if field.choices else "list"
+        case _:
+            assert_never(field)
 
 
 def _html_input(field: Field) -> str:
@@ -246,8 +250,10 @@ def _html_input(field: Field) -> str:
         case TextField():
             row = FORMATS.get(field.format or "")
             return row.html_input if row else "text"
-        case _:
+        case BooleanField() | ChoiceField() | MultiChoiceField():
             return "text"
+        case _:
+            assert_never(field)
 
 
 def _accepts(field: Field, catalog: MessageCatalog) -> Iterator[str]:
@@ -350,8 +356,10 @@ def format_value(field: Field, value: Any, catalog: MessageCatalog) -> str:
             labels = [_label(field, each) for each in value]
             nothing = messages.NONE_SELECTED if field.choices else messages.EMPTY
             return ", ".join(map(_quote_commas, labels)) or f"({catalog.text(nothing)})"
-        case _:
+        case TextField() | NumberField():
             return _sanitize(value) or f"({catalog.text(messages.EMPTY)})"
+        case _:
+            assert_never(field)
 
 
 def _label(field: MultiChoiceField, value: str) -> str:

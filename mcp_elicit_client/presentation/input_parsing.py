@@ -10,11 +10,15 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from typing_extensions import assert_never
+
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.validation.content import to_json_value, validate_value
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error, type_error
 from mcp_elicit_client.core.validation.formats import FORMATS, is_date
+
+__all__ = ["InputContext", "accepts_empty", "accepts_line_breaks", "accepts_option_numbers", "parse_text", "to_text"]
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300})(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
@@ -98,8 +102,10 @@ def to_text(field: Field, value: Any) -> str:
             return ", ".join(texts)
         case BooleanField():
             return "yes" if value else "no"
-        case _:
+        case TextField() | NumberField() | ChoiceField():
             return str(value)
+        case _:
+            assert_never(field)
 
 
 def accepts_option_numbers(field: ChoiceField | MultiChoiceField) -> bool:
@@ -116,8 +122,10 @@ def accepts_empty(field: Field) -> bool:
             return not field.min_length and field.format not in FORMATS
         case MultiChoiceField():
             return not field.min_items
-        case _:
+        case NumberField() | BooleanField() | ChoiceField():
             return False
+        case _:
+            assert_never(field)
 
 
 def accepts_line_breaks(field: Field) -> bool:
@@ -127,8 +135,10 @@ def accepts_line_breaks(field: Field) -> bool:
             return field.format is None and not field.is_hidden
         case MultiChoiceField():
             return not field.choices
-        case _:
+        case NumberField() | BooleanField() | ChoiceField():
             return False
+        case _:
+            assert_never(field)
 
 
 def parse_without_checks(field: Field, text: str) -> Any:
@@ -150,6 +160,8 @@ def parse_without_checks(field: Field, text: str) -> Any:
             return _parse_choice(field, text)
         case MultiChoiceField():
             return _parse_list(field, text)
+        case _:
+            assert_never(field)
 
 
 def _parse_text_field(field: TextField, text: str) -> str:

@@ -5,14 +5,15 @@ Importing it loads the SDK with its server half.
 """
 
 from mcp_elicit_client.testing.callback_under_test import (
-    FAILURE_TEXT,
     CallbackUnderTest,
     UnsupportedActionError,
     UserAction,
+    UserActionName,
     UserHook,
 )
 from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery, FakeServer, Reply
 from mcp_elicit_client.testing.hostile_server import ESCAPE_SEQUENCES, PAYLOADS, SPOOFED_URLS, HostileServer
+from mcp_elicit_client.testing.message_tap import Wire
 from mcp_elicit_client.testing.results import Outcome, ScenarioResult, run_scenario, run_scenarios
 from mcp_elicit_client.testing.scenarios import SCENARIOS, Scenario
 from mcp_elicit_client.testing.scripted_user import ScriptedUser
@@ -20,7 +21,6 @@ from mcp_elicit_client.testing.scripted_user import ScriptedUser
 __all__ = [
     "DELIVERIES",
     "ESCAPE_SEQUENCES",
-    "FAILURE_TEXT",
     "PAYLOADS",
     "SCENARIOS",
     "SPOOFED_URLS",
@@ -35,7 +35,9 @@ __all__ = [
     "ScriptedUser",
     "UnsupportedActionError",
     "UserAction",
+    "UserActionName",
     "UserHook",
+    "Wire",
     "run_scenario",
     "run_scenarios",
 ]

@@ -21,8 +21,9 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, Diagnostic, Server, TextField, accept, parse_request, sanitize_text
-from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, audited, read_key, verify
+from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, read_key, verify
 from mcp_elicit_client.audit.files import make_key
+from mcp_elicit_client.audit.log import audited
 from mcp_elicit_client.audit.verifier import ViolationCode
 from mcp_elicit_client.audit.writer import LOCK_TIMEOUT
 from mcp_elicit_client.cli import main
@@ -720,7 +721,9 @@ def test_another_key_verifies_no_line(path: Path) -> None:
 
 
 def test_the_documentation_lists_exactly_the_violation_codes() -> None:
-    part = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8").split("| code | meaning |")[1].split("\n\n")[0]
+    part = (
+        (ROOT / "docs" / "audit-format.md").read_text(encoding="utf-8").split("| Code | Meaning |")[1].split("\n\n")[0]
+    )
 
     assert sorted(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE)) == sorted(get_args(ViolationCode))
 
@@ -1372,7 +1375,7 @@ def test_telemetry_contains_no_server_text(path: Path, recorder: Recorder) -> No
         "mcp.method.name": "elicitation/create",
         "mcp_elicit.server": "mail",
         "mcp_elicit.mode": "form",
-        "mcp_elicit.findings": ["unsupported_field"],
+        "mcp_elicit.diagnostics": ["unsupported_field"],
         "mcp_elicit.fields": 4,
         "mcp_elicit.outcome": "answered",
         "mcp_elicit.action": "accept",
@@ -1381,8 +1384,8 @@ def test_telemetry_contains_no_server_text(path: Path, recorder: Recorder) -> No
     assert (url["mcp_elicit.policy"], url["mcp_elicit.mode"]) == ("cooldown", "url")
     assert (failed["mcp_elicit.outcome"], failed["error.type"], failed["status"]) == ("raised", "KeyError", "ERROR")
     assert not re.search(r"hunter2|Ada|Who|Mail|book|s3cret|e1", f"{recorder.spans} {recorder.measured}")
-    assert [(name, value) for name, value, _ in recorder.measured if name == "mcp_elicit.questions"] == [
-        ("mcp_elicit.questions", 1)
+    assert [(name, value) for name, value, _ in recorder.measured if name == "mcp_elicit.requests"] == [
+        ("mcp_elicit.requests", 1)
     ] * 3
     assert len(recorder.measured) == 6
 

@@ -23,7 +23,8 @@ from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import ConnectMode
 from mcp_elicit_client.exceptions import CallError, MissingExtraError
-from mcp_elicit_client.handlers.langgraph import NO_ANSWER, InterruptHandler, durable, resume_value
+from mcp_elicit_client.handlers.langgraph import InterruptHandler, durable, resume_value
+from mcp_elicit_client.handlers.langgraph.handler import NO_ANSWER
 from tests.support import ROOT, read_line
 from tests.support.inprocess import in_process
 

@@ -46,7 +46,8 @@ from tests.support.plain import plain
 
 ROWS = json.loads((ROOT / "tests" / "compatibility" / "rows.json").read_text(encoding="utf-8"))
 NAMED = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-HOSTS = (ROOT / "docs" / "hosts.md").read_text(encoding="utf-8")
+HOSTS = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "hosts").glob("*.md")))
+HOSTS += (ROOT / "docs" / "hosts.md").read_text(encoding="utf-8")
 
 
 pytestmark = pytest.mark.event_loops("asyncio")

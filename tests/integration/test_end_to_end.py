@@ -104,7 +104,7 @@ def test_a_url_of_a_real_server_is_shown_and_opened_after_consent(tmp_path: Path
         child.expect(pexpect.EOF)
 
     assert url in asked
-    line = "everything (tool trigger-url-elicitation) asks you to open a page at example.com."
+    line = "everything asks you to open example.com"
     assert asked.rstrip().endswith(f"{line}\r\nopen / show / decline /")
     assert opened.read_text().splitlines() == ["1", url]
     assert "accept" in shown
@@ -139,7 +139,7 @@ def test_a_declined_required_url_fails_the_call_with_an_explanation() -> None:
         shown = say(child, "(press Enter to quit): ", 'echo {"message": "still here"}')
         child.expect_exact("Echo: still here")
 
-    assert "the server wants a URL visited first, which was not done: the user declined" in shown
+    assert "The server requires a URL elicitation that was not completed: the user declined." in shown
 
 
 def test_a_url_is_not_opened_without_consent(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ async def test_a_url_that_is_wanted_first_is_visited_and_the_call_goes_on(transp
 async def test_a_user_who_leaves_while_waiting_ends_the_call(transport: str) -> None:
     user = User(LEFT)
     async with everything(user, transport) as connection:
-        with pytest.raises(UrlElicitationIncompleteError, match="the user left the question"):
+        with pytest.raises(UrlElicitationIncompleteError, match="cancelled"):
             await call(connection, errorPath=True)
         # The server still waits for the visit: the same call again asks nothing first.
         user.replies = [YES]
@@ -124,7 +124,7 @@ async def test_a_user_who_leaves_while_waiting_ends_the_call(transport: str) -> 
 async def test_a_server_that_dies_while_the_user_thinks_takes_its_question_with_it(
     error_path: bool, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(liveness, "_HEARTBEAT", 0.2)
+    monkeypatch.setattr(liveness, "_PING_INTERVAL", 0.2)
 
     async def kill_and_think(request: Request) -> Any:
         if transport == "http":

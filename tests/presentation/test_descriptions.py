@@ -128,7 +128,7 @@ def test_all_warnings_of_a_request_are_in_one_list() -> None:
 
 
 def test_warnings_are_in_the_language_of_the_catalog() -> None:
-    catalog = MessageCatalog(overrides={messages.IMPERSONATION: "Vorsicht"})
+    catalog = MessageCatalog(overrides={messages.IMPERSONATION.text: "Vorsicht"})
     catalog.language = "xx"
     request = form({}).model_copy(update={"diagnostics": (Diagnostic(code="impersonation", message="English"),)})
 

@@ -1,13 +1,22 @@
-"""What is installed with the package is all that it imports."""
+"""What the package imports is declared, and the wheel contains what the package reads."""
 
 from __future__ import annotations
 
 import ast
 import re
 import sys
-from importlib.metadata import requires
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.support import ROOT
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 PROVIDED_BY_THE_HOST = {
     "agents",
@@ -22,8 +31,15 @@ PROVIDED_BY_THE_HOST = {
 }
 """What is only imported where the host application runs on it."""
 
-PARTS = {"opentelemetry_api": "opentelemetry", "pydantic": "pydantic_core"}
-"""What is imported under another name than its distribution's."""
+IMPORT_NAMES = {"opentelemetry_api": "opentelemetry", "pydantic": "pydantic_core"}
+"""Import names that differ from the name of the distribution."""
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def names(requirements: list[str]) -> set[str]:
+    """The names of *requirements*, as they are imported."""
+    return {re.split(r"[^\w-]", each)[0].lower().replace("-", "_") for each in requirements}
 
 
 def imported() -> dict[str, set[str]]:
@@ -31,17 +47,47 @@ def imported() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in (ROOT / "mcp_elicit_client").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            imports = [each.name for each in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names.append(node.module)
-            for name in names:
+                imports.append(node.module)
+            for name in imports:
                 found.setdefault(name.partition(".")[0], set()).add(path.name)
     return {name: files for name, files in found.items() if name not in sys.stdlib_module_names}
 
 
 def test_every_import_is_declared_as_a_dependency_or_an_extra() -> None:
-    needed = [each for each in requires("mcp-elicit-client") or () if "extra == 'dev'" not in each.replace('"', "'")]
-    declared = {re.split(r"[^\w-]", each)[0].lower().replace("-", "_") for each in needed}
-    declared |= {PARTS[each] for each in declared & set(PARTS)} | {"mcp_elicit_client"} | PROVIDED_BY_THE_HOST
+    extras = PROJECT["project"]["optional-dependencies"]
+    declared = names([*PROJECT["project"]["dependencies"], *(each for extra in extras.values() for each in extra)])
+    declared |= {IMPORT_NAMES[each] for each in declared & set(IMPORT_NAMES)}
+    declared |= {"mcp_elicit_client"} | PROVIDED_BY_THE_HOST
 
     assert {name: files for name, files in imported().items() if name not in declared} == {}
+
+
+def test_development_tools_are_in_groups_and_not_in_published_extras() -> None:
+    published = [each for extra in PROJECT["project"]["optional-dependencies"].values() for each in extra]
+    groups: list[list[Any]] = list(PROJECT["dependency-groups"].values())
+    tools = names([each for group in groups for each in group if isinstance(each, str)])
+
+    assert names(published) & tools == set()
+    assert {"mypy", "nox", "pytest", "ruff"} <= tools
+
+
+def test_the_wheel_contains_every_data_file_of_the_package(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling", reason="hatchling is not installed")
+    from hatchling.builders.wheel import WheelBuilder
+
+    wheel = next(iter(WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])))
+    package = ROOT / "mcp_elicit_client"
+    data = {
+        str(path.relative_to(ROOT).as_posix())
+        for path in package.rglob("*")
+        if path.is_file() and path.suffix not in {".py", ".pyc", ".mo"}
+    }
+    with zipfile.ZipFile(wheel) as archive:
+        packed = set(archive.namelist())
+
+    assert data
+    assert data - packed == set()
+    catalogs = {name.removesuffix(".po") for name in data if name.endswith(".po")}
+    assert catalogs == {name.removesuffix(".mo") for name in packed if name.endswith(".mo")}

@@ -51,13 +51,14 @@ def test_what_leads_nowhere_is_said(site: Path, more: str, said: str) -> None:
 
 def test_every_page_in_the_list_exists_and_every_picture_is_shown() -> None:
     listed = [line.split(": ")[-1] for line in (ROOT / "mkdocs.yml").read_text().splitlines() if line.endswith(".md")]
-    assert [page for page in listed if not (ROOT / "docs" / page).is_file()] == []
-    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert sorted(listed) == sorted(pages)
+    texts = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md"))
     pictures = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "pictures").iterdir()]
-    assert [path for path in pictures if path not in pages] == []
+    assert [path for path in pictures if path not in texts] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "SECURITY.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("page", ["README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md"])
 def test_what_stands_beside_the_site_links_to_what_is_there(page: str) -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / page).read_text(encoding="utf-8"))
 

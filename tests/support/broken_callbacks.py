@@ -22,7 +22,8 @@ from typing import Any
 import anyio
 from mcp.types import ElicitResult, ErrorData
 
-from mcp_elicit_client.testing import FAILURE_TEXT, CallbackUnderTest, UserAction
+from mcp_elicit_client.testing import CallbackUnderTest, UserAction
+from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT
 from tests.support.callbacks import scripted
 
 Wire = dict[str, Any]

@@ -11,7 +11,8 @@ from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.terminal import EndOfInputError, TerminalHandler
 from mcp_elicit_client.hosts.fastmcp import elicitation_handler
 from mcp_elicit_client.policies import compose, one_at_a_time, rate_limit
-from mcp_elicit_client.testing import FAILURE_TEXT, CallbackUnderTest, ScriptedUser, UnsupportedActionError, UserAction
+from mcp_elicit_client.testing import CallbackUnderTest, ScriptedUser, UnsupportedActionError, UserAction
+from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT
 from mcp_elicit_client.typing import Handler
 
 SERVER = "mail"

@@ -1,7 +1,7 @@
 """
 Which tests are slow: those that start a process, a browser or a server, themselves or through a helper.
 
-The rule reads the code of the tests, so that no test needs a marker.
+The rule reads the code of the tests, so that few tests have to be named.
 """
 
 from __future__ import annotations
@@ -16,22 +16,35 @@ import pytest
 
 STARTERS = frozenset(
     {
-        *("ASKER", "VISITOR", "RedisServer", "browser", "http_server", "npm_tool", "pytester", "window"),
+        *("ASKER", "DEMO", "VISITOR", "RedisServer", "browser", "http_server", "npm_tool", "pytester", "window"),
         *("create_subprocess_exec", "executable", "fork", "open_process", "run_process", "subprocess"),
         *("BrowserHandler", "fastmcp", "pexpect", "uvicorn"),
     }
 )
 """Names that a test uses if it starts something: helpers of the tests, functions of the standard library, packages."""
 
+TESTS = frozenset(
+    {
+        "test_a_callback_that_is_wrong_is_found_out",
+        "test_a_flood_leaves_nothing_behind",
+        "test_chromium_opens_the_page_that_was_shown",
+        "test_of_a_hundred_thousand_urls_none_shows_another_host_than_a_browser_contacts",
+        "test_the_demo_calls_every_tool_in_every_mode",
+    }
+)
+"""Tests that start processes inside the package, or take long because of the number of requests."""
+
 MODULES = frozenset({"tests.testing.test_check", "tests.testing.test_scenarios"})
 """Modules whose tests start processes inside the package, or attack it with large requests."""
 
 
 def is_slow(item: pytest.Item) -> bool:
-    """Return True if the test runs on Redis, or if it or a helper or fixture of it uses one of `STARTERS`."""
+    """Return True if the page, the test, or a helper or fixture of the test starts something."""
+    if item.path.suffix == ".md":  # the blocks of a page share their names, so a page is slow as a whole
+        return "StdioServerParameters" in item.path.read_text(encoding="utf-8")
     if not isinstance(item, pytest.Function):
         return False
-    if item.module.__name__ in MODULES:
+    if item.module.__name__ in MODULES or item.originalname in TESTS:
         return True
     if STARTERS.intersection(item.fixturenames) or "redis" in item.name.rpartition("[")[2]:
         return True

@@ -14,7 +14,6 @@ from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.testing import (
     DELIVERIES,
     ESCAPE_SEQUENCES,
-    FAILURE_TEXT,
     PAYLOADS,
     SPOOFED_URLS,
     Delivery,
@@ -22,6 +21,7 @@ from mcp_elicit_client.testing import (
     HostileServer,
     ScriptedUser,
 )
+from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT
 
 pytestmark = pytest.mark.anyio
 

@@ -7,6 +7,7 @@ import http.client
 import http.server
 import os
 import re
+import shutil
 import socket
 import socketserver
 import stat
@@ -28,7 +29,7 @@ from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.browser.local_server import PROCESS
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
 from mcp_elicit_client.presentation.opener import open_file
-from tests.support import form_params
+from tests.support import form_params, skip_or_fail
 from tests.support.chromium import chromium
 from tests.ui.test_browser import NAME, Question, asking, sitting
 
@@ -250,15 +251,23 @@ async def test_no_other_site_receives_the_path() -> None:
 # --- other programs and users on the same computer
 
 
-def other_user(*command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command as the user `nobody`."""
+@pytest.fixture
+def other_users() -> None:
+    """Skip where no program can run as another user."""
     if os.geteuid() != 0:
-        pytest.skip("only root can run commands as another user")
+        pytest.skip("only root can run programs as another user")
+    if shutil.which("curl") is None:
+        skip_or_fail("curl is not installed; see .ci/run")
+
+
+def other_user(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as the user ``nobody``."""
     return subprocess.run(
         command, user=65_534, group=65_534, extra_groups=[], capture_output=True, text=True, check=False
     )
 
 
+@pytest.mark.usefixtures("other_users")
 async def test_another_user_finds_nothing_and_cannot_read_the_file() -> None:
     files: list[Path] = []
 

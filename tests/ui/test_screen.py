@@ -582,7 +582,7 @@ async def test_a_translation_is_used_everywhere() -> None:
 
 
 async def test_a_host_replaces_texts() -> None:
-    pirate = MessageCatalog(overrides={messages.YES: "aye", messages.YES_KEYS: "aA"})
+    pirate = MessageCatalog(overrides={messages.YES.text: "aye", messages.YES_KEYS.text: "aA"})
     async with asking(form({"f": {"type": "boolean"}}), catalog=pirate) as person:
         await person.sees("( ) aye")
         await person.types("a", SENT)

@@ -661,7 +661,7 @@ async def test_the_page_of_a_single_request_has_no_link_to_a_list() -> None:
 
 async def test_the_host_can_replace_the_texts_of_the_pages() -> None:
     inbox = Inbox(MemoryStore())
-    catalog = MessageCatalog(overrides={messages.REVIEW: "Weiter", FIELD_ERRORS["required"]: "Fehlt."})
+    catalog = MessageCatalog(overrides={messages.REVIEW.text: "Weiter", FIELD_ERRORS["required"].text: "Fehlt."})
     app = inbox_app(inbox, lambda _: "ann", messages=catalog)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HOST) as client:
         web = Web(client, inbox, app)

@@ -23,7 +23,7 @@ from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.presentation.opener import open_file
 from mcp_elicit_client.typing import Answer, Request
 
-__all__ = ["BrowserHandler"]
+__all__ = ["BrowserHandler", "OpenFile"]
 
 OpenFile: TypeAlias = Callable[[Path], Awaitable[bool]]
 """Opens a file in the browser; returns True if a program accepted it."""

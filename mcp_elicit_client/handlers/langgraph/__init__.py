@@ -5,6 +5,6 @@ Requires the extra ``langgraph``.
 """
 
 from mcp_elicit_client.handlers.langgraph.durable_calls import durable
-from mcp_elicit_client.handlers.langgraph.handler import NO_ANSWER, InterruptHandler, resume_value
+from mcp_elicit_client.handlers.langgraph.handler import InterruptHandler, resume_value
 
-__all__ = ["NO_ANSWER", "InterruptHandler", "durable", "resume_value"]
+__all__ = ["InterruptHandler", "durable", "resume_value"]

@@ -7,6 +7,7 @@ for Standard Webhooks.
 
 from mcp_elicit_client.handlers.webhook.handler import DeferredAnswers, WebhookHandler
 from mcp_elicit_client.handlers.webhook.signatures import (
+    Secrets,
     SignatureError,
     generate_secret,
     sign,
@@ -16,6 +17,7 @@ from mcp_elicit_client.handlers.webhook.signatures import (
 
 __all__ = [
     "DeferredAnswers",
+    "Secrets",
     "SignatureError",
     "WebhookHandler",
     "generate_secret",

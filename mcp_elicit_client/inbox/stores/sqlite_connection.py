@@ -152,8 +152,10 @@ class SqliteConnection:
             _create_tables(connection)
 
     def _check_format(self, connection: sqlite3.Connection) -> None:
+        # In this order, since another process may create the tables between the two queries.
+        is_empty = _is_empty(connection)
         found = connection.execute("PRAGMA user_version").fetchone()[0]
-        if found == FORMAT or (found == 0 and _is_empty(connection)):
+        if found == FORMAT or (found == 0 and is_empty):
             return
         raise InboxError(
             f"The file {self.path} has format {found}, but this version of mcp-elicit-client needs an inbox"

@@ -8,7 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, Form, MultiChoiceField, NumberField
+from typing_extensions import assert_never
+
+from mcp_elicit_client.core.form import (
+    BooleanField,
+    ChoiceField,
+    Field,
+    Form,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+)
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -223,8 +233,10 @@ def _options(field: Field, catalog: MessageCatalog, sent: Sequence[str] | None) 
         case ChoiceField() | MultiChoiceField(choices=[_, *_]):
             labels = [(str(index), field.label_of(choice)) for index, choice in enumerate(field.choices)]
             suggested = _suggested_options(field)
-        case _:
+        case TextField() | NumberField() | MultiChoiceField():
             return ()
+        case _:
+            assert_never(field)
     selected = suggested if sent is None else [*sent]
     if not field.required and not isinstance(field, MultiChoiceField):
         # It is always visible: first in a long list, last in a short one.
@@ -261,10 +273,12 @@ def _given(field: Field, name: str, filled: FormData) -> FieldInput:
             return Selection(tuple(_option_value(field, text) for text in texts[:1] if text not in ("", _OMIT)))
         case MultiChoiceField(choices=[_, *_]):
             return Selection(tuple(_option_value(field, text) for text in texts))
-        case _:
+        case TextField() | NumberField() | MultiChoiceField():
             text = _join_moment("".join(texts[:1]), "".join(filled.get(_zone_name(name), ())[:1]))
             is_empty_list = isinstance(field, MultiChoiceField) and field.required and not text.strip()
             return Intent.EMPTY if is_empty_list else text
+        case _:
+            assert_never(field)
 
 
 def _option_value(field: ChoiceField | MultiChoiceField, text: str) -> object:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from prompt_toolkit.buffer import Buffer
+from typing_extensions import assert_never
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.helpers import validate
 from mcp_elicit_client.core.schema.enums import Choice
 from mcp_elicit_client.core.validation.content import ValidationResult
@@ -32,8 +33,10 @@ def control_of(field: Field, catalog: MessageCatalog) -> Control:
             return BooleanControl(field, catalog)
         case ChoiceField() | MultiChoiceField(choices=(Choice(), *_)):
             return SelectControl(field, catalog)
-        case _:
+        case TextField() | NumberField() | MultiChoiceField():
             return TextControl(field, catalog)
+        case _:
+            assert_never(field)
 
 
 class FormView(View):

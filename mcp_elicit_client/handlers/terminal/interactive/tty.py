@@ -23,6 +23,8 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from mcp_elicit_client.core.url.inspect import TargetUrl
 
+__all__ = ["copy_through_terminal"]
+
 _COLLECT = 0.02
 """Seconds during which output is collected before the form is drawn again."""
 
