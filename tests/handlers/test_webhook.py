@@ -667,7 +667,7 @@ class Inboxed:
         body = json.dumps(said).encode()
         headers = {"content-type": "application/json", **sign(body, changes.get("message_id", data["id"]), secret)}
         async with httpx.AsyncClient(trust_env=False) as client:
-            return await client.post(data["answer_url"], content=body, headers=headers)
+            return await client.post(changes.get("url", data["answer_url"]), content=body, headers=headers)
 
     async def states(self) -> list[tuple[str, str]]:
         return [(entry.state, entry.answered_by) for entry in (await self.inbox.history("approvals")).entries]
@@ -801,11 +801,9 @@ async def test_the_request_of_one_user_is_not_found_as_that_of_another(host: Hos
 
     async with asked(inboxed.handler(endpoint), request().model_copy(update={"user": "ann"})):
         await until(endpoint.arrived)
-        data = endpoint.messages[0]["data"]
-        data["answer_url"] = data["answer_url"].replace("user=ann", "user=bob")
-        replies = [await inboxed.post(endpoint, GOOD)]
-        data["answer_url"] = data["answer_url"].partition("?")[0]
-        replies.append(await inboxed.post(endpoint, GOOD))
+        url = endpoint.messages[0]["data"]["answer_url"]
+        urls = [url.replace("user=ann", "user=bob"), url.partition("?")[0]]
+        replies = [await inboxed.post(endpoint, GOOD, url=each) for each in urls]
         pending = (await inboxed.inbox.list("ann")).entries
 
     assert ([reply.status_code for reply in replies], len(pending)) == ([404, 404], 1)
