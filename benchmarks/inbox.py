@@ -47,7 +47,7 @@ ROUNDS = 1_000
 
 async def wait_for(inbox: Inbox, count: int) -> list[asyncio.Task[Any]]:
     """Let *count* questions of one owner wait."""
-    handler = InboxHandler(inbox, lambda _: "ann")
+    handler = InboxHandler(inbox, "ann")
     requests = [parse_request(PARAMS, server="parcels") for _ in range(count)]
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
@@ -110,7 +110,7 @@ async def ask(url: str) -> None:
     from redis.asyncio import Redis
 
     store = RedisStore(url)
-    handler = InboxHandler(Inbox(store), lambda _: "ann")
+    handler = InboxHandler(Inbox(store), "ann")
     client: Any = Redis.from_url(url, decode_responses=True)
     channel = client.pubsub(ignore_subscribe_messages=True)
     await channel.subscribe("bare")

@@ -140,7 +140,7 @@ ResumeRefusal: TypeAlias = Literal["unknown", "resuming", "finished", "expired",
 """The code of a `ResumeError`."""
 
 _RESUME_REFUSALS: dict[ResumeRefusal, str] = {
-    "unknown": "This owner has no suspended call with this ID.",
+    "unknown": "This user has no suspended call with this ID.",
     "resuming": "Another process is resuming this call, or stopped while it did. In the latter case the call is lost.",
     "finished": "This call was resumed already.",
     "expired": "This call was not resumed in time. Make the call again.",
@@ -154,7 +154,7 @@ class ResumeError(CallError):
     A suspended call that cannot be resumed, or not here.  Nothing was sent.
 
     Attributes:
-        code: The cause.  A wrong owner also gets ``unknown``.  After
+        code: The cause.  A wrong user also gets ``unknown``.  After
             ``server`` and ``protocol`` the call is unchanged.
     """
 

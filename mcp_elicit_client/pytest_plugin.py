@@ -45,9 +45,9 @@ class Elicitation:
     results: list[ScenarioResult] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
 
-    def callback(self, server: str = "test-server") -> ElicitationCallback:
-        """Return an ``elicitation_callback`` that asks the user."""
-        return self.registry.callback(server)
+    def callback(self, server: str = "test-server", *, user: str | None = None) -> ElicitationCallback:
+        """Return an ``elicitation_callback`` that asks the user of this test, with *user* as `Request.user`."""
+        return self.registry.callback(server, user=user)
 
     def server(self, delivery: Delivery = "server-initiated") -> FakeServer:
         """Return a server; enter its ``connected(callback)`` to use it."""

@@ -20,7 +20,7 @@ from mcp_elicit_client.dispatch import (
 )
 from mcp_elicit_client.exceptions import RegistrationError
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
+from mcp_elicit_client.sdk.callback import ElicitationCallback, UserSource, elicitation_callback
 from mcp_elicit_client.typing import Handler, Mode, Policy, Predicate, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -175,7 +175,7 @@ class ElicitationRegistry(NormalizedHandler):
             return await no_handler(request)
         return await handler(request)
 
-    def callback(self, server: Server | str) -> ElicitationCallback:
+    def callback(self, server: Server | str, *, user: UserSource = None) -> ElicitationCallback:
         """
         Return the ``elicitation_callback`` for a session with *server*.
 
@@ -185,8 +185,14 @@ class ElicitationRegistry(NormalizedHandler):
         Args:
             server: The name that your users see.  Use one callback for each
                 server.
+            user: The user that the session belongs to, 1 to 256 characters,
+                or a function that returns it for each request; None if there
+                is only one user.  Use one session for each user and server.
+
+        Raises:
+            ValueError: If *user* is too long or empty.
         """
-        return elicitation_callback(self, server=server, request_options=self.request_options)
+        return elicitation_callback(self, server=server, user=user, request_options=self.request_options)
 
     def __iter__(self) -> Iterator[Route]:
         return iter(self._handlers)

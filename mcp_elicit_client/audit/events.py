@@ -66,6 +66,7 @@ class EventEncoder:
             A JSON object in ASCII.
         """
         event = {**_header("question", now), "host": _optional(self.host, _TEXT), **_source(request)}
+        event["user_id"] = None if request.user is None else self.text_id(request.user)
         event["message_id"] = self.text_id(request.message)
         if self.include_messages:
             event["message"] = request.message
@@ -84,7 +85,7 @@ class EventEncoder:
         return _json({**_header("recovery", now), "lost": lost})
 
     def text_id(self, text: str) -> str:
-        """Return the fingerprint of a message or a URL."""
+        """Return the fingerprint of a user, a message or a URL."""
         return self.keys.fingerprint(text.encode("utf-8", "surrogatepass"))
 
     def schema_id(self, form: Form) -> str:

@@ -133,7 +133,7 @@ class AuditLog:
 
     def fingerprint(self, what: str | Form) -> str:
         """
-        Return the ``message_id`` of a message, the ``url_id`` of a URL or the ``schema_id`` of a form.
+        Return the ``user_id`` of a user, the ``message_id``, the ``url_id`` of a URL or the ``schema_id`` of a form.
 
         So the log can be searched for what it does not hold.
 

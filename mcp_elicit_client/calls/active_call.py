@@ -140,6 +140,7 @@ class ActiveCall:
     Args:
         session: The SDK's session.
         tool: The name of the tool; None for prompts and resources.
+        user: The user that the call is for; None if there is only one.
         timeouts: The time limits of the server and the user.
         max_questions: The maximum number of requests; further ones are
             cancelled.
@@ -147,16 +148,19 @@ class ActiveCall:
             new call.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- the parts of one call
         self,
         session: Any,
         tool: str | None,
         timeouts: CallTimeouts,
         max_questions: int,
         history: CallHistory | None = None,
+        *,
+        user: str | None = None,
     ) -> None:
         self.session = session
         self.tool = tool
+        self.user = user
         self.timeouts = timeouts
         self.history: CallHistory = history or CallHistory()
         self._max_questions = max_questions

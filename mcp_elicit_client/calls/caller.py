@@ -15,7 +15,7 @@ from mcp_elicit_client.calls.methods import CallSpec, unwrap_session
 from mcp_elicit_client.calls.resuming import claim_call, load_call
 from mcp_elicit_client.calls.runner import CallLimits, CallRunner
 from mcp_elicit_client.calls.suspending import CallSuspender, SuspendOptions
-from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server, check_user
 from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, options_for
 from mcp_elicit_client.exceptions import ResumeError
 from mcp_elicit_client.registry import ElicitationRegistry
@@ -45,6 +45,11 @@ class Caller:
     Args:
         handler: The handler that answers: a registry, or any other.
         server: The name that your users see.
+        user: The user that calls are for, and requests outside of calls: 1 to
+            256 characters; None if there is only one user.  A call may name
+            another.  Use one session for each user: if calls of several users
+            are active in one `Caller`, server-initiated requests are
+            cancelled, because the SDK does not say which call they belong to.
         modes: The modes that are declared and answered.  Requests in another
             mode are refused.  None for the modes of the registry, or both.
         request_options: Limits, URL rules and modes; None for those of the
@@ -65,7 +70,8 @@ class Caller:
 
     Raises:
         ValueError: If options of the registry would have no effect, or
-            *modes* contains anything but modes.
+            *modes* contains anything but modes; or if *user* is empty or too
+            long.
     """
 
     def __init__(  # noqa: PLR0913 -- limits with defaults, all by keyword
@@ -73,6 +79,7 @@ class Caller:
         handler: Handler,
         server: Server | str,
         *,
+        user: str | None = None,
         modes: Collection[Mode] | None = None,
         request_options: RequestOptions | None = None,
         max_questions: int = 25,
@@ -85,12 +92,17 @@ class Caller:
             self.request_options = dataclasses.replace(self.request_options, modes=modes)
         self._registry = handler if isinstance(handler, ElicitationRegistry) else None
         self._limits = CallLimits(max_questions=max_questions, max_rounds=max_rounds, max_retries=max_retries)
-        self._elicitations = ElicitationDispatcher(handler, self.server, self.request_options)
+        self._elicitations = ElicitationDispatcher(handler, self.server, self.request_options, user)
         self.handler: NormalizedHandler = NormalizedHandler(
             enforce_options(self.request_options, self._elicitations.on_server_request), self.request_options
         )
 
     # --- for the connection
+
+    @property
+    def user(self) -> str | None:
+        """The user that calls are for; None if there is only one."""
+        return self._elicitations.user
 
     @property
     def modes(self) -> frozenset[Mode]:
@@ -107,7 +119,7 @@ class Caller:
         The SDK declares both modes for such a session.  Requests in a mode
         that is not answered are refused.
         """
-        return elicitation_callback(self.handler, server=self.server)
+        return elicitation_callback(self.handler, server=self.server, user=self._elicitations.current_user)
 
     def message_handler(self, then: MessageHandler | None = None) -> MessageHandler:
         """
@@ -163,7 +175,9 @@ class Caller:
         options = dataclasses.replace(self.request_options, modes=self.modes)
         return {
             "modes": self.modes,
-            "elicitation_callback": elicitation_callback(self.handler, server=self.server, request_options=options),
+            "elicitation_callback": elicitation_callback(
+                self.handler, server=self.server, user=self._elicitations.current_user, request_options=options
+            ),
             "message_handler": self.message_handler(then),
         }
 
@@ -175,6 +189,7 @@ class Caller:
         name: str,
         arguments: Mapping[str, Any] | None = None,
         *,
+        user: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 -- not of this function: it is paused while a request is open
         answer_timeout: float | None = ANSWER_TIMEOUT,
         meta: Mapping[str, Any] | None = None,
@@ -193,6 +208,8 @@ class Caller:
             client: A ``ClientSession``, or a ``Client`` of mcp 2.x or FastMCP.
             name: The name of the tool.
             arguments: The arguments of the tool.
+            user: The user that the call is for; None for that of the
+                `Caller`.
             timeout: The maximum time of the server, in seconds; None for no
                 limit.  It is paused while a request is open.  The read
                 timeout of the session does not apply.
@@ -209,6 +226,8 @@ class Caller:
             suspended.
 
         Raises:
+            ValueError: If *user* is empty or too long, or a call without a
+                user is to be suspended.
             CallTimeoutError: If a timeout passes.
             UrlElicitationIncompleteError: If a required URL elicitation was
                 not completed.
@@ -219,7 +238,8 @@ class Caller:
             Exception: The SDK's error, if the server returns another error.
         """
         spec = CallSpec("tool", name, arguments, meta)
-        return await self._call(client, spec, CallTimeouts(timeout, answer_timeout), suspend, progress_callback)
+        timeouts = CallTimeouts(timeout, answer_timeout)
+        return await self._call(client, spec, timeouts, user=user, suspend=suspend, progress_callback=progress_callback)
 
     async def get_prompt(  # noqa: PLR0913 -- see call_tool
         self,
@@ -227,6 +247,7 @@ class Caller:
         name: str,
         arguments: Mapping[str, str] | None = None,
         *,
+        user: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
         answer_timeout: float | None = ANSWER_TIMEOUT,
         meta: Mapping[str, Any] | None = None,
@@ -234,13 +255,14 @@ class Caller:
     ) -> Any:
         """Get a prompt, and handle every elicitation that the call leads to, as `call_tool` does."""
         spec = CallSpec("prompt", name, arguments, meta)
-        return await self._call(client, spec, CallTimeouts(timeout, answer_timeout), suspend)
+        return await self._call(client, spec, CallTimeouts(timeout, answer_timeout), user=user, suspend=suspend)
 
     async def read_resource(  # noqa: PLR0913 -- see call_tool
         self,
         client: Any,
         uri: str,
         *,
+        user: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
         answer_timeout: float | None = ANSWER_TIMEOUT,
         meta: Mapping[str, Any] | None = None,
@@ -248,7 +270,7 @@ class Caller:
     ) -> Any:
         """Read a resource, and handle every elicitation that the call leads to, as `call_tool` does."""
         spec = CallSpec("resource", str(uri), None, meta)
-        return await self._call(client, spec, CallTimeouts(timeout, answer_timeout), suspend)
+        return await self._call(client, spec, CallTimeouts(timeout, answer_timeout), user=user, suspend=suspend)
 
     async def resume(  # noqa: PLR0913 -- see call_tool
         self,
@@ -256,6 +278,7 @@ class Caller:
         client: Any,
         suspend: SuspendOptions,
         *,
+        user: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
         answer_timeout: float | None = ANSWER_TIMEOUT,
         progress_callback: Any = None,
@@ -271,8 +294,11 @@ class Caller:
         Args:
             call_id: The ID of the `SuspendedCall`.
             client: As in `call_tool`, for the same server.
-            suspend: Where the call is stored, and its owner.  If the server
-                requires further input, the call is suspended there again.
+            suspend: Where the call is stored.  If the server requires further
+                input, the call is suspended there again.
+            user: The user who resumes the call; None for that of the `Caller`.
+                Take it from your session, never from the request that names
+                the call.  A wrong user finds no call.
             timeout: As in `call_tool`.
             answer_timeout: As in `call_tool`.
             progress_callback: As in `call_tool`.
@@ -291,32 +317,41 @@ class Caller:
         """
         _check(suspend)
         session = unwrap_session(client)
-        loaded = await load_call(suspend, call_id, self.server.name)
+        user = self._user_of_call(user)
+        stored, owner = suspend.inbox.calls, suspend.owner_of(user)
+        loaded = await load_call(stored, owner, call_id, self.server.name)
         if (getattr(session, "protocol_version", None) or "") < FIRST_MULTI_ROUND_TRIP_VERSION:
             raise ResumeError("protocol")
         if loaded.suspended.pending_ids:
             return loaded.suspended
-        async with claim_call(suspend, call_id) as claim:
-            loaded = await load_call(suspend, call_id, self.server.name, "resuming")
+        async with claim_call(stored, owner, call_id) as claim:
+            loaded = await load_call(stored, owner, call_id, self.server.name, "resuming")
             if loaded.suspended.pending_ids:
                 return loaded.suspended
-            spec, history = loaded.snapshot.call_spec, loaded.snapshot.history
-            timeouts = CallTimeouts(timeout, answer_timeout)
-            call = ActiveCall(session, spec.tool, timeouts, self._limits.max_questions, history)
+            snapshot, timeouts = loaded.snapshot, CallTimeouts(timeout, answer_timeout)
+            spec, limit = snapshot.call_spec, self._limits.max_questions
+            call = ActiveCall(session, spec.tool, timeouts, limit, snapshot.history, user=snapshot.user or user)
             suspender = CallSuspender(suspend, call, spec, self.server.name, claim)
             return await self._runner(call, spec, suspender, progress_callback).resume(loaded, claim)
 
-    async def _call(
+    def _user_of_call(self, user: str | None) -> str | None:
+        return self.user if user is None else check_user(user)
+
+    async def _call(  # noqa: PLR0913 -- see call_tool
         self,
         client: Any,
         spec: CallSpec,
         timeouts: CallTimeouts,
+        *,
+        user: str | None,
         suspend: SuspendOptions | None,
         progress_callback: Any = None,
     ) -> Any:
+        user = self._user_of_call(user)
         if suspend is not None:
             _check(suspend)
-        call = ActiveCall(unwrap_session(client), spec.tool, timeouts, self._limits.max_questions)
+            suspend.owner_of(user)
+        call = ActiveCall(unwrap_session(client), spec.tool, timeouts, self._limits.max_questions, user=user)
         suspender = None if suspend is None else CallSuspender(suspend, call, spec, self.server.name)
         return await self._runner(call, spec, suspender, progress_callback).run()
 
@@ -335,4 +370,4 @@ class Caller:
 
 def _check(suspend: object) -> None:
     if not isinstance(suspend, SuspendOptions):
-        raise TypeError(f"`suspend` takes SuspendOptions(inbox, owner), not {type(suspend).__name__}.")
+        raise TypeError(f"`suspend` takes SuspendOptions(inbox), not {type(suspend).__name__}.")

@@ -13,7 +13,7 @@ import anyio
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.calls.active_call import ActiveCall, StoredAnswersFor
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
-from mcp_elicit_client.core.request import Server
+from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.dispatch import NormalizedHandler
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher, supports_multi_round_trip
@@ -40,14 +40,19 @@ class ElicitationDispatcher:
         handler: The handler that answers.
         server: The server.
         request_options: Limits, URL rules and modes.
+        user: The user of calls without one, and of requests outside of calls.
 
     Attributes:
         completions: The URL elicitations that the server reported as
             complete.
         calls: The active calls.
+        user: As above.
     """
 
-    def __init__(self, handler: Handler, server: Server, request_options: RequestOptions) -> None:
+    def __init__(
+        self, handler: Handler, server: Server, request_options: RequestOptions, user: str | None = None
+    ) -> None:
+        self.user = check_user(user)
         self.completions: CompletionTracker = CompletionTracker()
         self.calls: set[ActiveCall] = set()
         self._dispatcher = SdkDispatcher(handler, request_options)
@@ -64,10 +69,19 @@ class ElicitationDispatcher:
             self.calls.discard(call)
             call.close()
 
+    def current_user(self) -> str | None:
+        """Return the user of the active calls; that of the `Caller` if there is no call, or users differ."""
+        users = {call.user for call in self.calls}
+        return users.pop() if len(users) == 1 else self.user
+
     async def on_server_request(self, request: Request) -> Answer:
         """Answer a server-initiated request: see `Caller.handler`."""
         calls = tuple(self.calls)
-        request = self._with_completion(request)
+        if len({call.user for call in calls}) > 1:
+            # Do not guess: the request may contain what only one of them may see.
+            return Answer.cancel(by="unattended", reason="the calls of several users are active in one session")
+        user = self.current_user() or request.user
+        request = self._with_completion(request.model_copy(update={"user": user}) if user != request.user else request)
         with ExitStack() as stack:
             for call in calls:
                 stack.enter_context(call.timeouts.paused_for_user())
@@ -109,7 +123,7 @@ class ElicitationDispatcher:
                 return await call.ask(self._handler, request)
 
         dispatcher = SdkDispatcher(NormalizedHandler(ask), self._dispatcher.request_options)
-        details = {"tool": call.tool, **details}
+        details = {"tool": call.tool, "user": call.user, **details}
         answer = functools.partial(dispatcher.answer_in, call, params, server=self._server, **details)
         with call.timeouts.paused_for_user(), anyio.CancelScope(deadline=call.timeouts.user_deadline):
             if call.timeouts.user_deadline > anyio.current_time():

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import anyio
 
 from mcp_elicit_client.calls.active_call import StoredAnswersFor
-from mcp_elicit_client.calls.suspending import CallSnapshot, Claim, SuspendedCall, SuspendOptions
+from mcp_elicit_client.calls.suspending import CallSnapshot, Claim, SuspendedCall
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import InboxError, ResumeError
 from mcp_elicit_client.inbox.stores.models import CallState
+from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
 from mcp_elicit_client.typing import Request
 
 _CLOSE_TIMEOUT = 5.0
@@ -53,12 +54,15 @@ class _GivenAnswer:
         return self.given or Answer.cancel(by="unattended", reason="the request was not answered")
 
 
-async def load_call(options: SuspendOptions, call_id: str, server: str, state: CallState = "suspended") -> LoadedCall:
+async def load_call(
+    calls: SuspendedCalls, owner: str, call_id: str, server: str, state: CallState = "suspended"
+) -> LoadedCall:
     """
     Load a suspended call.
 
     Args:
-        options: Where it is stored, and its owner.
+        calls: Where it is stored.
+        owner: Its user.
         call_id: Its ID.
         server: The name that the host application gave the server.
         state: The expected state: ``resuming`` if this process has claimed
@@ -69,7 +73,7 @@ async def load_call(options: SuspendOptions, call_id: str, server: str, state: C
             to another server.
         InboxError: If the inbox cannot be used or read.
     """
-    found = await options.inbox.calls.find(options.owner, call_id)
+    found = await calls.find(owner, call_id)
     if found is None:
         raise ResumeError("unknown")
     if found.call.state != state:
@@ -98,7 +102,7 @@ def _refusal(state: CallState | None) -> ResumeError | InboxError:
 
 
 @asynccontextmanager
-async def claim_call(options: SuspendOptions, call_id: str) -> AsyncIterator[Claim]:
+async def claim_call(calls: SuspendedCalls, owner: str, call_id: str) -> AsyncIterator[Claim]:
     """
     Claim a suspended call in this block.
 
@@ -110,11 +114,10 @@ async def claim_call(options: SuspendOptions, call_id: str) -> AsyncIterator[Cla
         ResumeError: If another process was first, or the call has expired.
         InboxError: If the inbox cannot be used.
     """
-    calls = options.inbox.calls
     claim = Claim(call_id)
     token = secrets.token_hex(8)
     try:
-        state = await calls.claim(options.owner, call_id, token)
+        state = await calls.claim(owner, call_id, token)
         if state != "suspended":
             raise _refusal(state)
         yield claim

@@ -14,7 +14,7 @@ from mcp_elicit_client.calls.active_call import ActiveCall, CallHistory, StoredA
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.multi_round_trip import InputRequired
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.core.request import AnyRequest
+from mcp_elicit_client.core.request import AnyRequest, check_user
 from mcp_elicit_client.dispatch import settle_defaults
 from mcp_elicit_client.exceptions import CallError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
@@ -40,34 +40,45 @@ MAX_SNAPSHOT = 8_388_608
 @dataclass(frozen=True, slots=True)
 class SuspendOptions:
     """
-    Where calls are suspended, and who may resume them.
+    Where calls are suspended.  Only the user of a call may answer its requests and resume it.
 
     Attributes:
         inbox: The inbox that stores the calls and their requests.
-        owner: The ID of the user or conversation that may answer and resume.
-            Take it from your session, never from the request that names the
-            call.
+        default_user: The user of calls without one (`Caller`), if all calls
+            in the inbox belong to one user.  None if several users share the
+            inbox: calls without a user are then refused.
         resume_timeout: How long a call can be resumed, in seconds, from each
             time that the server requires input.  Set it to less than the
             time for which the server accepts its state.  Requests can be
             answered for nine tenths of it, or until a policy closes them.
 
     Raises:
-        ValueError: If the owner is empty, or the timeout is out of range.
+        ValueError: If the user is empty or too long, or the timeout is out of
+            range.
     """
 
     inbox: Inbox
-    owner: str
+    default_user: str | None = None
     resume_timeout: float = RESUME_TIMEOUT
 
     def __post_init__(self) -> None:
-        owner: object = self.owner
-        if not isinstance(owner, str) or not owner:
-            raise ValueError("SuspendOptions.owner must be a non-empty string.")
+        check_user(self.default_user)
         if not 0 < self.resume_timeout <= MAX_RESUME_TIMEOUT:
             raise ValueError(
                 f"SuspendOptions.resume_timeout must be more than 0 and at most {MAX_RESUME_TIMEOUT:.0f} seconds."
             )
+
+    def owner_of(self, user: str | None) -> str:
+        """
+        Return the owner of a call of *user* in the inbox.
+
+        Raises:
+            ValueError: If there is neither a user nor a default.
+        """
+        owner = user or self.default_user
+        if owner is None:
+            raise ValueError("A call without a user cannot be suspended. Pass `user`, or SuspendOptions.default_user.")
+        return owner
 
     @property
     def answer_deadline(self) -> datetime:
@@ -109,6 +120,7 @@ class CallSnapshot(BaseModel):
     Attributes:
         format: The format of this record.
         server: The name that the host application gave the server.
+        user: The user that the call is for, if it has one.
         call_spec: What is called.
         state: The server's ``requestState``, unchanged.
         history: The history of the call.
@@ -121,6 +133,7 @@ class CallSnapshot(BaseModel):
 
     format: int = FORMAT
     server: str
+    user: str | None = None
     call_spec: CallSpec
     state: str | None
     history: CallHistory
@@ -187,7 +200,7 @@ class CallSuspender:
     its answer is a cancel by ``pending``.  An answer of a policy replaces it.
 
     Args:
-        options: Where the call is suspended, and who may resume it.
+        options: Where the call is suspended.
         call: The active call.
         spec: What is called.
         server: The name that the host application gave the server.
@@ -239,6 +252,7 @@ class CallSuspender:
             return None
         snapshot = CallSnapshot(
             server=self._server,
+            user=self._call.user,
             call_spec=self._spec,
             state=required.state,
             history=self._call.history,
@@ -250,7 +264,7 @@ class CallSuspender:
         options, call_id = self._options, None if self._claim is None else self._claim.id
         try:
             stored = await options.inbox.calls.suspend(
-                options.owner, snapshot.write(), shown, options.resume_timeout, call_id
+                options.owner_of(self._call.user), snapshot.write(), shown, options.resume_timeout, call_id
             )
         except ValueError as error:
             raise CallError("The call cannot be suspended: a request cannot be written as JSON.") from error

@@ -187,7 +187,7 @@ def _add_audit(commands: Any) -> None:
     subcommands = audit.add_subparsers(title="commands", metavar="COMMAND", dest="subcommand", required=True)
 
     parser = _add_log_command(subcommands, "verify", run_verify, "verify that a log was not changed")
-    parser.add_argument("--key", metavar="FILE", help="file with the key in hexadecimal (default: beside the log)")
+    _add_key(parser)
     parser.add_argument("--checkpoint", metavar="SEQ:MAC", help="checkpoint that the log must contain")
 
     parser = _add_log_command(subcommands, "tail", run_tail, "print the last events without verification")
@@ -195,8 +195,9 @@ def _add_audit(commands: Any) -> None:
         "-n", metavar="N", type=_count, default=_TAIL_LINES, help=f"number of events (default: {_TAIL_LINES})"
     )
     parser.add_argument("--follow", action="store_true", help="also print new events")
+    _add_user(parser)
 
-    _add_log_command(subcommands, "stats", run_stats, "count the events without verification")
+    _add_user(_add_log_command(subcommands, "stats", run_stats, "count the events without verification"))
 
 
 def _add_log_command(commands: Any, name: str, run: Run, summary: str) -> argparse.ArgumentParser:
@@ -205,6 +206,15 @@ def _add_log_command(commands: Any, name: str, run: Run, summary: str) -> argpar
     parser.add_argument("file", metavar="FILE", type=Path, help="the log")
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
+
+
+def _add_user(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--user", metavar="USER", help="only events of this user, as the host application calls it")
+    _add_key(parser)
+
+
+def _add_key(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--key", metavar="FILE", help="file with the key in hexadecimal (default: beside the log)")
 
 
 def _add_check(commands: Any) -> None:

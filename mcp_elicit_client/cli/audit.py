@@ -9,7 +9,7 @@ import os
 import statistics
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +18,8 @@ from typing import Any, TypeGuard
 from pydantic_core import from_json
 
 from mcp_elicit_client.audit import AuditError, Checkpoint, Verification, read_key, verify
+from mcp_elicit_client.audit.chain import Keys
+from mcp_elicit_client.audit.files import key_path
 from mcp_elicit_client.audit.verifier import OpenFile, open_all
 from mcp_elicit_client.cli.common import (
     CANNOT_READ,
@@ -97,12 +99,25 @@ def run_tail(options: argparse.Namespace) -> int:
     write = json.dumps if options.json else _event_line
     with _readable(options.file), ExitStack() as stack:
         _, files = open_all(options.file, stack)
-        for line in deque(_lines(files), maxlen=options.n):
-            print(write(_parse(line)), flush=True)
+        user_id = _user_id(options)
+        for event in deque(_events(_lines(files), user_id), maxlen=options.n):
+            print(write(event), flush=True)
         if options.follow:
-            for line in _new_lines(options.file, files[-1], stack):
-                print(write(_parse(line)), flush=True)
+            for event in _events(_new_lines(options.file, files[-1], stack), user_id):
+                print(write(event), flush=True)
     return 0
+
+
+def _user_id(options: argparse.Namespace) -> str | None:
+    """Return the `user_id` in the events of the user that *options* name; None for all users."""
+    if options.user is None:
+        return None
+    return Keys(read_key(options.key or key_path(options.file))).fingerprint(options.user.encode())
+
+
+def _events(lines: Iterable[bytes], user_id: str | None) -> Iterator[_Event]:
+    events = map(_parse, lines)
+    return events if user_id is None else (event for event in events if event.get("user_id") == user_id)
 
 
 def _lines(files: Sequence[OpenFile]) -> Iterator[bytes]:
@@ -189,7 +204,7 @@ def _list(values: object, template: str, name: str = "", detail: str = "") -> st
 def run_stats(options: argparse.Namespace) -> int:
     """Print counts of the events of a log; return the exit status."""
     with _readable(options.file), ExitStack() as stack:
-        found = _count_events(map(_parse, _lines(open_all(options.file, stack)[1])))
+        found = _count_events(_events(_lines(open_all(options.file, stack)[1]), _user_id(options)))
     if options.json:
         print(json.dumps(found))
         return 0

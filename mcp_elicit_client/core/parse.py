@@ -25,6 +25,7 @@ from mcp_elicit_client.core.request import (
     RespondAfter,
     Server,
     UrlRequest,
+    check_user,
 )
 from mcp_elicit_client.core.schema.field_parser import SchemaParser, is_wrapped, parse_field
 from mcp_elicit_client.core.schema.unwrapping import UnsupportedSchemaError, unwrap_schema
@@ -84,7 +85,9 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
         RequestError: If the request cannot be answered.  The server may see
             the text.
         UnsafeUrlError: If the URL must not be opened.
+        ValueError: If *user* does not have 1 to 256 characters.
     """
+    user = check_user(user)
     if isinstance(params, (FormRequest, UrlRequest)):
         return params
     wire = to_wire(params)

@@ -84,6 +84,27 @@ MAX_USER = 256
 """The longest `FormRequest.user`, in characters."""
 
 
+def check_user(user: object) -> str | None:
+    """
+    Return *user* if it may be a `FormRequest.user`.
+
+    Raises:
+        ValueError: If it is not None and not a text of 1 to 256 characters
+            that is valid Unicode.
+    """
+    if user is None:
+        return None
+    if not isinstance(user, str):
+        raise ValueError(f"`user` must be a string or None, not {type(user).__name__}.")  # noqa: TRY004 -- as below
+    if not 1 <= len(user) <= MAX_USER:
+        raise ValueError(f"`user` must have 1 to {MAX_USER} characters, not {len(user)}.")
+    try:
+        user.encode()
+    except UnicodeEncodeError:
+        raise ValueError("`user` must be valid Unicode.") from None
+    return user
+
+
 class _Request(BaseModel):
     # `defer_build`: a validator is built at its first use; a base class needs none.  The import is faster without.
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)

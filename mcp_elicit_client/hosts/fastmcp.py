@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import SdkDispatcher
+from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -29,7 +29,11 @@ class FastMCPElicitationHandler(Protocol):
 
 
 def elicitation_handler(
-    handler: Handler, *, server: Server | str, request_options: RequestOptions | None = None
+    handler: Handler,
+    *,
+    server: Server | str,
+    user: UserSource = None,
+    request_options: RequestOptions | None = None,
 ) -> FastMCPElicitationHandler:
     """
     Return the ``elicitation_handler`` of a FastMCP client.
@@ -42,11 +46,12 @@ def elicitation_handler(
     Args:
         handler: The handler: a registry, `Caller.handler`, or any other.
         server: The name that your users see.  Use one client for each server.
+        user: As for `sdk.callback.elicitation_callback`.
         request_options: Limits, URL rules and modes; None for those of the
             registry.
     """
     known = Server.from_name(server)
-    dispatcher = SdkDispatcher(handler, request_options)
+    dispatcher = SdkDispatcher(handler, request_options, user)
 
     async def handle(message: str, response_type: Any, params: Any, context: Any) -> ElicitResult[Any]:  # noqa: ARG001
         from fastmcp.client.elicitation import ElicitResult
@@ -60,7 +65,9 @@ def elicitation_handler(
     return handle
 
 
-def client(caller: Caller, transport: Any, *, message_handler: Any = None, **options: Any) -> Client[Any]:
+def client(
+    caller: Caller, transport: Any, *, user: str | None = None, message_handler: Any = None, **options: Any
+) -> Client[Any]:
     """
     Return a FastMCP client whose tool calls are made by *caller*.
 
@@ -72,16 +79,23 @@ def client(caller: Caller, transport: Any, *, message_handler: Any = None, **opt
         caller: The caller for the server of this client.
         transport: The first argument of ``Client``: a URL, a file or a
             transport.
+        user: The user of the client, 1 to 256 characters; None for that of
+            *caller*.
         message_handler: Your own message handler, a function.
         options: Other arguments of ``Client``, by keyword.
+
+    Raises:
+        ValueError: If *user* is empty or too long.
     """
+    user = caller.user if user is None else user
     wrapped: Client[Any] = _client_class()(
         transport,
-        elicitation_handler=elicitation_handler(caller.handler, server=caller.server),
+        elicitation_handler=elicitation_handler(caller.handler, server=caller.server, user=user),
         message_handler=caller.message_handler(message_handler),
         **options,
     )
     wrapped.caller = caller  # type: ignore[attr-defined,unused-ignore]
+    wrapped.user = user  # type: ignore[attr-defined,unused-ignore]
     return wrapped
 
 
@@ -89,6 +103,7 @@ def clients_from_config(
     handler: Handler,
     config: Mapping[str, Any],
     *,
+    user: UserSource = None,
     caller: Callable[[Handler, str], Caller] | None = None,
     request_options: RequestOptions | None = None,
 ) -> dict[str, Client[Any]]:
@@ -103,14 +118,20 @@ def clients_from_config(
     Args:
         handler: The handler: a registry, or any other.
         config: The configuration, as for FastMCP's ``Client``.
+        user: The user of clients without *caller*, as for
+            `elicitation_handler`.
         caller: The class `Caller`, or a function that returns a caller for a
-            handler and a name.  The clients are then those of `client`.
+            handler and a name, such as ``functools.partial(Caller,
+            user="ann")``.  The clients are then those of `client`.
         request_options: Limits, URL rules and modes of clients without
             *caller*; None for those of the registry.
 
     Raises:
-        ValueError: If *config* is not a valid configuration.
+        ValueError: If *config* is not a valid configuration, or if there are
+            both a *caller*, which has a user, and a *user*.
     """
+    if caller is not None and user is not None:
+        raise ValueError("`user` is for clients without `caller`. Pass it to the `Caller` instead.")
     from fastmcp import Client
     from fastmcp.mcp_config import MCPConfig
 
@@ -121,7 +142,7 @@ def clients_from_config(
         if caller is not None:
             clients[name] = client(caller(handler, name), entry.to_transport(), **options)
             continue
-        answer = elicitation_handler(handler, server=name, request_options=request_options)
+        answer = elicitation_handler(handler, server=name, user=user, request_options=request_options)
         clients[name] = Client(entry.to_transport(), elicitation_handler=answer, **options)
     return clients
 
@@ -134,6 +155,7 @@ def _client_class() -> Any:
         """A client whose tool calls are made by its caller."""
 
         caller: Caller
+        user: str | None
 
         async def call_tool_mcp(
             self,
@@ -147,7 +169,7 @@ def _client_class() -> Any:
             monitored = getattr(self, "_await_with_session_monitoring", _unmonitored)
             seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
             call = self.caller.call_tool(
-                self, name, arguments, timeout=seconds, meta=meta, progress_callback=progress_handler
+                self, name, arguments, user=self.user, timeout=seconds, meta=meta, progress_callback=progress_handler
             )
             return await monitored(call)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.hosts.session_proxy import wrap_session
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import SdkDispatcher
+from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class LangChainElicitationCallback(Protocol):
         ...
 
 
-def callbacks(handler: Handler, *, request_options: RequestOptions | None = None) -> Callbacks:
+def callbacks(handler: Handler, *, user: UserSource = None, request_options: RequestOptions | None = None) -> Callbacks:
     """
     Return the ``callbacks`` of a ``MultiServerMCPClient``.  You can set others on the returned object.
 
@@ -35,17 +35,23 @@ def callbacks(handler: Handler, *, request_options: RequestOptions | None = None
 
     Args:
         handler: The handler: a registry, or any other.
+        user: The user that requests are for, or a function that returns it
+            for each request.  The adapter connects for each tool call, so a
+            function can read context variables of the call.  In a session
+            that is kept open they have the values of the task that connected.
         request_options: Limits, URL rules and modes; None for those of the
             registry.
     """
     from langchain_mcp_adapters.callbacks import Callbacks
 
-    return Callbacks(on_elicitation=on_elicitation(handler, request_options=request_options))
+    return Callbacks(on_elicitation=on_elicitation(handler, user=user, request_options=request_options))
 
 
-def on_elicitation(handler: Handler, *, request_options: RequestOptions | None = None) -> LangChainElicitationCallback:
+def on_elicitation(
+    handler: Handler, *, user: UserSource = None, request_options: RequestOptions | None = None
+) -> LangChainElicitationCallback:
     """Return the ``on_elicitation`` of ``Callbacks``.  The arguments are those of `callbacks`."""
-    dispatcher = SdkDispatcher(handler, request_options)
+    dispatcher = SdkDispatcher(handler, request_options, user)
 
     async def callback(mcp_context: Any, params: ElicitRequestParams, context: CallbackContext) -> ElicitResult:
         server = Server(name=context.server_name)

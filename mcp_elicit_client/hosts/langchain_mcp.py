@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, BatchPosition, Server
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, BatchPosition, Server, check_user
 from mcp_elicit_client.dispatch import MAX_BATCH, Dispatcher
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.request_options import RequestOptions
@@ -36,7 +36,12 @@ def is_elicitation(value: object) -> bool:
 
 
 async def answer_interrupt(
-    handler: Handler, value: Mapping[str, Any], *, server: Server | str, request_options: RequestOptions | None = None
+    handler: Handler,
+    value: Mapping[str, Any],
+    *,
+    server: Server | str,
+    user: str | None = None,
+    request_options: RequestOptions | None = None,
 ) -> MCPElicitationResume:
     """
     Answer the requests of an interrupt, one after the other.
@@ -46,6 +51,8 @@ async def answer_interrupt(
         value: The ``value`` of the ``Interrupt``.
         server: The name that your users see.  LangChain does not pass the name
             of the server.  Use one adapter for each server.
+        user: The user whose run was interrupted, 1 to 256 characters; None if
+            there is only one user.
         request_options: Limits, URL rules and modes; None for those of the
             registry.
 
@@ -54,8 +61,10 @@ async def answer_interrupt(
         that cannot be answered, and those after the sixteenth, are cancelled.
 
     Raises:
-        ValueError: If *value* is another kind of interrupt.
+        ValueError: If *value* is another kind of interrupt, or *user* is
+            empty or too long.
     """
+    user = check_user(user)
     if not is_elicitation(value):
         raise ValueError("`value` is not that of an interrupt with elicitation requests.")
     dispatcher, known = Dispatcher(handler, request_options), Server.from_name(server)
@@ -70,6 +79,7 @@ async def answer_interrupt(
             answer = await dispatcher.answer(
                 _params(each),
                 server=known,
+                user=user,
                 protocol_version=FIRST_MULTI_ROUND_TRIP_VERSION,
                 tool=tool if isinstance(tool, str) else None,
                 request_id=each["key"],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from mcp_elicit_client.core.parse import UNNAMED_SERVER
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import SdkDispatcher
+from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class McpAgentElicitationCallback(Protocol):
 
 
 def elicitation_callback(
-    handler: Handler, *, request_options: RequestOptions | None = None
+    handler: Handler, *, user: UserSource = None, request_options: RequestOptions | None = None
 ) -> McpAgentElicitationCallback:
     """
     Return the ``elicitation_callback`` of an ``MCPApp``.
@@ -34,10 +34,12 @@ def elicitation_callback(
 
     Args:
         handler: The handler: a registry, or any other.
+        user: As for `sdk.callback.elicitation_callback`.  mcp-agent does not
+            pass it: use one app for each user.
         request_options: Limits, URL rules and modes; None for those of the
             registry.
     """
-    dispatcher = SdkDispatcher(handler, request_options)
+    dispatcher = SdkDispatcher(handler, request_options, user)
 
     async def callback(request: ElicitRequestParams) -> ElicitResult | ErrorData:
         name = getattr(request, "server_name", None)

@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from mcp_use.client.session import MCPSession
 
     from mcp_elicit_client.request_options import RequestOptions
+    from mcp_elicit_client.sdk.callback import UserSource
     from mcp_elicit_client.typing import Handler
 
 __all__ = ["elicitation_callback", "with_handler"]
 
 
-def with_handler(client: MCPClient, handler: Handler, *, request_options: RequestOptions | None = None) -> MCPClient:
+def with_handler(
+    client: MCPClient, handler: Handler, *, user: UserSource = None, request_options: RequestOptions | None = None
+) -> MCPClient:
     """
     Change *client*, before it connects, so that each server has a callback with its own name.
 
@@ -26,6 +29,7 @@ def with_handler(client: MCPClient, handler: Handler, *, request_options: Reques
     Args:
         client: An ``MCPClient``.  The names are those in ``mcpServers``.
         handler: The handler: a registry, or any other.
+        user: As for `elicitation_callback`.  Use one client for each user.
         request_options: Limits, URL rules and modes; None for those of the
             registry.
 
@@ -35,7 +39,9 @@ def with_handler(client: MCPClient, handler: Handler, *, request_options: Reques
     create = client.create_session
 
     async def create_session(server_name: str, auto_initialize: bool = True) -> MCPSession | None:  # noqa: FBT001, FBT002 -- as in mcp-use
-        client.elicitation_callback = elicitation_callback(handler, server=server_name, request_options=request_options)
+        client.elicitation_callback = elicitation_callback(
+            handler, server=server_name, user=user, request_options=request_options
+        )
         return await create(server_name, auto_initialize)
 
     client.create_session = create_session

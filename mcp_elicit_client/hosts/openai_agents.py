@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from agents.mcp import MCPServer
 
+from mcp_elicit_client.core.request import check_user
+
 if TYPE_CHECKING:
     from agents import AgentBase, RunContextWrapper
     from agents.mcp.server import RequireApprovalSetting
@@ -36,6 +38,7 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
         caller: The caller.  The server has the same name.
         connected: Returns a context manager for a connected session or
             client: ``lambda: caller.client(url)`` with mcp 2.x.
+        user: The user of the agent; None for that of *caller*.
         timeout: The maximum time of the server for a call, in seconds; None
             for no limit.  It does not include the user's time.
         answer_timeout: The maximum time of the user for all requests of a
@@ -49,16 +52,17 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
         caller: Caller,
         connected: Callable[[], AbstractAsyncContextManager[Any]],
         *,
+        user: str | None = None,
         timeout: float | None = None,
         answer_timeout: float | None = 240.0,
         use_structured_content: bool = False,
         require_approval: RequireApprovalSetting = None,
     ) -> None:
+        check_user(user)
         super().__init__(use_structured_content=use_structured_content, require_approval=require_approval)
         self._caller = caller
         self._connected = connected
-        self._timeout = timeout
-        self._answer_timeout = answer_timeout
+        self._call_options: dict[str, Any] = {"user": user, "timeout": timeout, "answer_timeout": answer_timeout}
         self._stack = AsyncExitStack()
         self._client: Any = None
 
@@ -113,7 +117,7 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
     ) -> CallToolResult:
         """Call a tool as `Caller.call_tool` does.  Exceptions become errors of the agent."""
         result: CallToolResult = await self._caller.call_tool(
-            self._session, tool_name, arguments, meta=meta, timeout=self._timeout, answer_timeout=self._answer_timeout
+            self._session, tool_name, arguments, meta=meta, **self._call_options
         )
         return result
 
@@ -124,9 +128,7 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> GetPromptResult:
         """Get a prompt as `Caller.get_prompt` does."""
-        result: GetPromptResult = await self._caller.get_prompt(
-            self._session, name, arguments, timeout=self._timeout, answer_timeout=self._answer_timeout
-        )
+        result: GetPromptResult = await self._caller.get_prompt(self._session, name, arguments, **self._call_options)
         return result
 
     async def list_resources(self, cursor: str | None = None) -> ListResourcesResult:
@@ -141,7 +143,5 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
 
     async def read_resource(self, uri: str) -> ReadResourceResult:
         """Read a resource as `Caller.read_resource` does."""
-        result: ReadResourceResult = await self._caller.read_resource(
-            self._session, uri, timeout=self._timeout, answer_timeout=self._answer_timeout
-        )
+        result: ReadResourceResult = await self._caller.read_resource(self._session, uri, **self._call_options)
         return result

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+from mcp_elicit_client.core.request import check_user
+
 if TYPE_CHECKING:
     from mcp_elicit_client.calls import Caller
 
@@ -15,7 +17,7 @@ Seconds: TypeAlias = float
 """A timeout of mcp 2.x.  Those of mcp 1.x are a ``timedelta``."""
 
 
-def wrap_session(caller: Caller, session: S) -> S:
+def wrap_session(caller: Caller, session: S, *, user: str | None = None) -> S:
     """
     Return *session* so that its calls are made by *caller*.
 
@@ -27,13 +29,19 @@ def wrap_session(caller: Caller, session: S) -> S:
         session: An entered session or client, made with ``caller.session`` or
             ``caller.client``, or by you with the callback and the message
             handler of *caller*.
+        user: The user of the session, 1 to 256 characters; None for that of
+            *caller*.
+
+    Raises:
+        ValueError: If *user* is empty or too long.
     """
-    return cast("S", _SessionProxy(caller, session))
+    return cast("S", _SessionProxy(caller, session, check_user(user)))
 
 
 class _SessionProxy:
-    def __init__(self, caller: Caller, session: Any) -> None:
+    def __init__(self, caller: Caller, session: Any, user: str | None) -> None:
         self._caller = caller
+        self._user = user
         self._session = session
 
     async def call_tool(
@@ -50,6 +58,7 @@ class _SessionProxy:
             self._session,
             name,
             arguments,
+            user=self._user,
             timeout=limit.total_seconds() if isinstance(limit, timedelta) else limit,
             progress_callback=progress_callback,
             meta=meta,
@@ -58,11 +67,11 @@ class _SessionProxy:
     async def get_prompt(
         self, name: str, arguments: Mapping[str, str] | None = None, *, meta: Mapping[str, Any] | None = None
     ) -> Any:
-        return await self._caller.get_prompt(self._session, name, arguments, meta=meta)
+        return await self._caller.get_prompt(self._session, name, arguments, user=self._user, meta=meta)
 
     async def read_resource(self, uri: Any, *, meta: Mapping[str, Any] | None = None, cache_mode: Any = None) -> Any:
         del cache_mode  # a read that may ask the user is not answered from a cache
-        return await self._caller.read_resource(self._session, str(uri), meta=meta)
+        return await self._caller.read_resource(self._session, str(uri), user=self._user, meta=meta)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._session, name)

@@ -18,7 +18,7 @@ from mcp_elicit_client.typing import Handler, Request
 if TYPE_CHECKING:
     from mcp_elicit_client.core.request import Server
     from mcp_elicit_client.request_options import RequestOptions
-    from mcp_elicit_client.sdk.callback import ElicitationCallback
+    from mcp_elicit_client.sdk.callback import ElicitationCallback, UserSource
 
 START_TIMEOUT = 10.0
 """The maximum time until the event loop starts with a request, in seconds."""
@@ -28,6 +28,7 @@ def elicitation_callback(
     handler: Handler,
     *,
     server: Server | str,
+    user: UserSource = None,
     loop: asyncio.AbstractEventLoop | None = None,
     request_options: RequestOptions | None = None,
 ) -> ElicitationCallback:
@@ -37,6 +38,8 @@ def elicitation_callback(
     Args:
         handler: The handler: a registry, or any other.
         server: The name that your users see.  Use one client for each server.
+        user: As for `sdk.callback.elicitation_callback`.  A function is
+            called in the thread of the client.
         loop: The event loop in which *handler* is called, for handlers that
             are bound to one, such as user interfaces.  The loop must not be
             blocked: await ``agent.invoke_async(...)`` or
@@ -46,9 +49,8 @@ def elicitation_callback(
         request_options: Limits, URL rules and modes; None for those of the
             registry.
     """
-    return sdk_callback(
-        handler if loop is None else run_in_loop(handler, loop), server=server, request_options=request_options
-    )
+    asked = handler if loop is None else run_in_loop(handler, loop)
+    return sdk_callback(asked, server=server, user=user, request_options=request_options)
 
 
 def run_in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, start_timeout: float = START_TIMEOUT) -> Handler:

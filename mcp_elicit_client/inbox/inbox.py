@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client.core.answer import Action, Answer
+from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value
 from mcp_elicit_client.dispatch import settle_defaults, validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
@@ -286,26 +287,33 @@ class InboxHandler:
     """
     Store requests in an inbox and wait for their answers.
 
-    A request without an owner is cancelled.  If the inbox cannot be used,
-    the result is a cancel, too.
+    The owner of a stored request is its user (`Request.user`).  If the inbox
+    cannot be used, the answer is a cancel.
 
     Attributes:
         inbox: The inbox.
-        owner: Returns the user or conversation that may answer a request;
-            None or ``""`` if it is not known.
+        default_user: The owner of requests without a user, if all requests
+            in the inbox are for one person.  None if several users share the
+            inbox: requests without a user are then cancelled.
+
+    Raises:
+        ValueError: If *default_user* does not have 1 to 256 characters.
     """
 
     inbox: Inbox
-    owner: Callable[[Request], str | None]
+    default_user: str | None = None
+
+    def __post_init__(self) -> None:
+        check_user(self.default_user)
 
     async def __call__(self, request: Request, /) -> Answer:
         """Wait for the answer.  If this is cancelled, the request is withdrawn."""
         stored = stored_answers.get()
         if stored is not None:  # also where the handler is not registered
             return await stored.answer(request)
-        owner = self.owner(request)
-        if not isinstance(owner, str) or not owner:
-            return Answer.cancel(by="unattended", reason="the request has no owner")
+        owner = request.user or self.default_user
+        if owner is None:
+            return Answer.cancel(by="unattended", reason="the request has no user")
         try:
             return await self.inbox.ask(owner, await settle_defaults(request))
         except InboxError as error:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Protocol
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server, check_user
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.exceptions import RequestError
@@ -16,9 +18,17 @@ from mcp_elicit_client.typing import Handler
 if TYPE_CHECKING:
     from mcp.types import ElicitRequestParams, ElicitResult, ErrorData
 
-__all__ = ["ElicitationCallback", "elicitation_callback"]
+__all__ = ["ElicitationCallback", "UserSource", "elicitation_callback"]
+
+_logger = logging.getLogger("mcp_elicit_client")
 
 _MAX_CLAIM = 200
+
+UserSource: TypeAlias = str | Callable[[], str | None] | None
+"""
+The user that requests are for, or a function that returns it for each
+request; None if there is only one user.
+"""
 
 
 def supports_multi_round_trip() -> bool:
@@ -35,7 +45,25 @@ class ElicitationCallback(Protocol):
 
 
 class SdkDispatcher(Dispatcher):
-    """A `Dispatcher` for libraries that pass the SDK's params and context."""
+    """
+    A `Dispatcher` for libraries that pass the SDK's params and context.
+
+    Args:
+        handler: The handler that answers.
+        request_options: As for `Dispatcher`.
+        user: The user that requests are for.  If a function raises or
+            returns something else, the request is cancelled.
+
+    Raises:
+        ValueError: As for `Dispatcher`; or if *user* does not have 1 to 256
+            characters.
+    """
+
+    def __init__(
+        self, handler: Handler, request_options: RequestOptions | None = None, user: UserSource = None
+    ) -> None:
+        super().__init__(handler, request_options)
+        self._user = user if callable(user) else check_user(user)
 
     async def answer_in(self, context: object, params: object, *, server: Server, **details: Any) -> Answer:
         """
@@ -44,6 +72,12 @@ class SdkDispatcher(Dispatcher):
         *context* is what the SDK passes to a callback, or any object that has
         a ``session``.  *details* replace those of *context*.
         """
+        if "user" not in details:
+            try:
+                details["user"] = check_user(self._user()) if callable(self._user) else self._user
+            except Exception:
+                _logger.exception("the user of a request of server %r is unknown", server.name)
+                return Answer.cancel(by="error", reason="the user of the request is unknown")
         server = _with_claimed_name(server, getattr(context, "session", None))
         return await self.answer(params, server=server, **{**request_details(context), **details})
 
@@ -63,7 +97,11 @@ class SdkDispatcher(Dispatcher):
 
 
 def elicitation_callback(
-    handler: Handler, *, server: Server | str, request_options: RequestOptions | None = None
+    handler: Handler,
+    *,
+    server: Server | str,
+    user: UserSource = None,
+    request_options: RequestOptions | None = None,
 ) -> ElicitationCallback:
     """
     Return the ``elicitation_callback`` of a client session.
@@ -78,11 +116,19 @@ def elicitation_callback(
         handler: The handler: a registry, `Caller.handler`, or any other.
         server: The name that your users see.  Use one callback for each
             server, also in a ``ClientSessionGroup``.
+        user: The user that requests are for, 1 to 256 characters, or a
+            function that returns it for each request; None if there is only
+            one user.  A function is called where the SDK receives a request:
+            context variables have the values of the task that connected.
         request_options: Limits, URL rules and modes; None for those of the
             registry.
+
+    Raises:
+        ValueError: If *user* is too long or empty, or options of the registry
+            would have no effect.
     """
     known = Server.from_name(server)
-    dispatcher = SdkDispatcher(handler, request_options)
+    dispatcher = SdkDispatcher(handler, request_options, user)
 
     async def callback(context: Any, params: ElicitRequestParams) -> ElicitResult | ErrorData:
         return await dispatcher.result(context, params, server=known)

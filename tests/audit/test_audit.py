@@ -192,6 +192,17 @@ def test_a_url_request_is_logged_with_its_host_and_warnings(path: Path) -> None:
     assert b"s3cret" not in path.read_bytes()
 
 
+def test_the_user_is_logged_only_as_a_fingerprint(path: Path) -> None:
+    log = AuditLog(path, include_values=True, include_messages=True)
+    ask(log, FORM.model_copy(update={"user": "ann@example.com"}))
+    ask(log, FORM)
+
+    named, unnamed = events(path)
+    assert named["user_id"] == log.fingerprint("ann@example.com")
+    assert "user_id" not in unnamed
+    assert b"ann@example.com" not in path.read_bytes()
+
+
 def test_the_policy_that_decided_is_logged(path: Path) -> None:
     ask(write(path, 0), reply=Answer.cancel(by="policy", policy="rate_limit", reason="too often"))
 
@@ -1528,6 +1539,17 @@ fields: name (policy), size, many, age; diagnostics: unsupported_field (odd); 0 
     )
     assert run("tail", path)[1].count("\n") == 5
     assert [json.loads(line)["seq"] for line in run("tail", path, "--json", "-n", 3)[1].splitlines()] == [3, 4, 5]
+
+
+def test_the_command_selects_the_events_of_a_user(path: Path, run: Any) -> None:
+    log = AuditLog(path)
+    for user in ("ann", "bob", "ann"):
+        ask(log, FORM.model_copy(update={"user": user}))
+
+    shown = run("tail", path, "--json", "--user", "ann")[1].splitlines()
+    assert [json.loads(line)["seq"] for line in shown] == [1, 3]
+    assert json.loads(run("stats", path, "--json", "--user", "bob", "--key", f"{path}.key")[1])["requests"] == 1
+    assert run("tail", path, "--user", "eve")[:2] == (0, "")
 
 
 WILD = [

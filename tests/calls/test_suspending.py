@@ -118,7 +118,7 @@ async def answer(suspend: SuspendOptions, suspended: Any, *replies: Any) -> None
     assert isinstance(suspended, SuspendedCall), suspended
     for entry_id, reply in zip(suspended.pending_ids, replies, strict=True):
         action, content = reply if isinstance(reply, tuple) else ("accept", reply)
-        assert await suspend.inbox.answer(suspend.owner, entry_id, action, content)
+        assert await suspend.inbox.answer(suspend.owner_of(None), entry_id, action, content)
 
 
 # --- one call
@@ -346,11 +346,11 @@ async def test_a_policy_may_shorten_the_deadline_of_a_request(suspend: SuspendOp
 
 
 @pytest.mark.parametrize(
-    ("owner", "lifetime"), [("", 1), (None, 1), (7, 1), ("ann", 0), ("ann", 1e9), ("ann", float("nan"))]
+    ("user", "lifetime"), [("", 1), ("u" * 257, 1), (7, 1), ("ann", 0), ("ann", 1e9), ("ann", float("nan"))]
 )
-def test_suspend_options_without_an_owner_or_a_valid_timeout_are_refused(owner: Any, lifetime: float) -> None:
-    with pytest.raises(ValueError, match="SuspendOptions"):
-        SuspendOptions(Inbox(MemoryStore()), owner, lifetime)
+def test_suspend_options_without_a_valid_user_and_timeout_are_refused(user: Any, lifetime: float) -> None:
+    with pytest.raises(ValueError, match=r"`user` must|SuspendOptions\.resume_timeout must"):
+        SuspendOptions(Inbox(MemoryStore()), user, lifetime)
 
 
 # --- at most once
@@ -648,7 +648,7 @@ async def test_an_unregistered_inbox_handler_suspends_and_other_handlers_answer(
     async def at_once(_request: Request) -> Answer:
         return Answer.accept(NAMED, by="host")
 
-    async with visitor(seen, Caller(InboxHandler(suspend.inbox, lambda _: "bob"), "mail")) as (who, client):
+    async with visitor(seen, Caller(InboxHandler(suspend.inbox, "bob"), "mail")) as (who, client):
         assert isinstance(await who.call_tool(client, "form", suspend=suspend), SuspendedCall)
     async with visitor(seen, Caller(at_once, "mail")) as (who, client):
         assert told(await who.call_tool(client, "form", suspend=suspend))["got"]["content"] == NAMED
@@ -725,7 +725,7 @@ async def test_a_store_that_was_tampered_with_is_an_error_and_nothing_is_sent(
 async def test_an_inbox_in_place_of_suspend_options_is_a_type_error(inbox: Inbox, seen: list[str]) -> None:
     who: Any = caller()
     for attempt in (who.call_tool(None, "form", suspend=inbox), who.resume("x", None, inbox)):
-        with pytest.raises(TypeError, match=r"SuspendOptions\(inbox, owner\), not Inbox"):
+        with pytest.raises(TypeError, match=r"SuspendOptions\(inbox\), not Inbox"):
             await attempt
 
 
@@ -848,7 +848,7 @@ step, url, kind, where, *about = sys.argv[1:]
 store = SqliteStore(where) if kind == "sqlite" else RedisStore(where.split()[0], prefix=where.split()[1])
 inbox = Inbox(store, b"k" * 32)
 registry = ElicitationRegistry()
-registry.on_elicitation(InboxHandler(inbox, lambda request: "ann"))
+registry.on_elicitation(InboxHandler(inbox, "ann"))
 caller, suspend = Caller(registry, "airline"), SuspendOptions(inbox, "ann")
 async def main():
     if step == "answer":

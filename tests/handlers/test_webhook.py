@@ -368,7 +368,7 @@ def test_an_invalid_secret_is_refused_and_not_quoted(secrets: Any) -> None:
         WebhookHandler("https://hook.example/", secrets)
     assert "hunter2" not in str(caught.value)
     with pytest.raises(ValueError, match="secret"):
-        webhook_authenticator("ann", secrets)
+        webhook_authenticator(secrets)
 
 
 # --- a request and its answer
@@ -654,8 +654,8 @@ class Inboxed:
 
     def __init__(self, host: Host, **options: Any) -> None:
         self.inbox = Inbox(MemoryStore())
-        self.url = host.mount(inbox_app(self.inbox, webhook_authenticator("approvals", SECRET)))
-        self.later = DeferredAnswers(inbox=self.inbox, owner=lambda _: "approvals", url=self.url)
+        self.url = host.mount(inbox_app(self.inbox, webhook_authenticator(SECRET, default_user="approvals")))
+        self.later = DeferredAnswers(inbox=self.inbox, url=self.url, default_user="approvals")
         self.options = options
 
     def handler(self, endpoint: Endpoint, **options: Any) -> WebhookHandler:
@@ -667,7 +667,7 @@ class Inboxed:
         body = json.dumps(said).encode()
         headers = {"content-type": "application/json", **sign(body, changes.get("message_id", data["id"]), secret)}
         async with httpx.AsyncClient(trust_env=False) as client:
-            return await client.post(data["answer_url"], content=body, headers=headers)
+            return await client.post(changes.get("url", data["answer_url"]), content=body, headers=headers)
 
     async def states(self) -> list[tuple[str, str]]:
         return [(entry.state, entry.answered_by) for entry in (await self.inbox.history("approvals")).entries]
@@ -783,10 +783,35 @@ async def test_a_request_in_the_inbox_expires(host: Host) -> None:
     assert endpoint.messages[-1]["data"].get("state") == "expired"
 
 
-@pytest.mark.parametrize("owner", ["", None])
-async def test_a_request_without_an_owner_is_cancelled(host: Host, owner: Any) -> None:
+async def test_the_webhook_answers_for_the_user_of_each_request(host: Host) -> None:
+    inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
+    asks = request().model_copy(update={"user": "ann & bob"})
+
+    async with asked(inboxed.handler(endpoint), asks) as answer:
+        await until(endpoint.arrived)
+        (entry,) = (await inboxed.inbox.list("ann & bob")).entries
+        assert (await inboxed.post(endpoint, GOOD)).status_code == 200
+        assert (await answer()).content == {"city": "Bern"}
+
+    assert endpoint.messages[0]["data"]["answer_url"] == f"{inboxed.url}/{entry.id}?user=ann+%26+bob"
+
+
+async def test_the_request_of_one_user_is_not_found_as_that_of_another(host: Host) -> None:
+    inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
+
+    async with asked(inboxed.handler(endpoint), request().model_copy(update={"user": "ann"})):
+        await until(endpoint.arrived)
+        url = endpoint.messages[0]["data"]["answer_url"]
+        urls = [url.replace("user=ann", "user=bob"), url.partition("?")[0]]
+        replies = [await inboxed.post(endpoint, GOOD, url=each) for each in urls]
+        pending = (await inboxed.inbox.list("ann")).entries
+
+    assert ([reply.status_code for reply in replies], len(pending)) == ([404, 404], 1)
+
+
+async def test_a_request_without_a_user_is_cancelled_unless_there_is_a_default(host: Host) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(replying(GOOD))
-    later = DeferredAnswers(inbox=inboxed.inbox, owner=lambda _: owner, url=inboxed.url)
+    later = DeferredAnswers(inbox=inboxed.inbox, url=inboxed.url)
 
     answer = await WebhookHandler(endpoint.url, SECRET, deferred=later)(request())
 
@@ -796,7 +821,7 @@ async def test_a_request_without_an_owner_is_cancelled(host: Host, owner: Any) -
 async def test_a_request_is_cancelled_if_the_inbox_fails(host: Host, tmp_path: Path) -> None:
     endpoint = host.endpoint(replying(GOOD))
     inbox = Inbox(SqliteStore(tmp_path / "missing" / "inbox.db"))
-    later = DeferredAnswers(inbox=inbox, owner=lambda _: "ann", url="https://app.example/")
+    later = DeferredAnswers(inbox=inbox, url="https://app.example/", default_user="ann")
 
     answer = await WebhookHandler(endpoint.url, SECRET, deferred=later)(request())
 
@@ -808,7 +833,7 @@ async def test_an_answer_that_cannot_be_stored_is_a_cancel(host: Host) -> None:
         async def get(self, owner: str, entry_id: str) -> Any:
             raise InboxError("the disk is full")
 
-    later = DeferredAnswers(inbox=Inbox(Failing()), owner=lambda _: "ann", url="https://app.example/")
+    later = DeferredAnswers(inbox=Inbox(Failing()), url="https://app.example/", default_user="ann")
 
     answer = await WebhookHandler(host.endpoint(replying(GOOD)).url, SECRET, deferred=later)(request())
 

@@ -104,7 +104,7 @@ async def test_required_urls_are_opened_and_completions_reported(mode: dict[str,
 @pytest.mark.rounds
 async def test_a_call_with_a_fastmcp_client_is_suspended_and_resumed(tmp_path: Path) -> None:
     parking = SuspendOptions(Inbox(MemoryStore()), "ann")
-    caller = Caller(InboxHandler(parking.inbox, lambda _: "ann"), "mail")
+    caller = Caller(InboxHandler(parking.inbox, "ann"), "mail")
     async with fastmcp_client(caller, tmp_path / "seen", mode="auto") as client:
         parked = await caller.call_tool(client, "form", suspend=parking)
         assert isinstance(parked, SuspendedCall)

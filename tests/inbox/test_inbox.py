@@ -177,7 +177,7 @@ async def test_a_request_expires(inbox: Inbox, clock: Clock) -> None:
 
 async def test_without_an_answer_in_time_the_result_is_a_cancel(stores: Stores) -> None:
     inbox = Inbox(stores(), answer_timeout=0.2)
-    answer: Any = await InboxHandler(inbox, lambda _: "ann")(request())
+    answer: Any = await InboxHandler(inbox, "ann")(request())
 
     assert (answer.action, answer.by) == ("cancel", "timeout")
     assert [entry.state for entry in (await inbox.history("ann")).entries] == ["expired"]
@@ -218,11 +218,26 @@ async def test_cancellation_withdraws_the_request(inbox: Inbox) -> None:
     assert (past.state, past.answered_by) == ("withdrawn", "client")
 
 
-@pytest.mark.parametrize("owner", [None, "", 7])
-async def test_a_request_without_an_owner_is_cancelled(inbox: Inbox, owner: Any) -> None:
-    answer: Any = await InboxHandler(inbox, lambda _: owner)(request())
+async def test_a_request_without_a_user_is_cancelled_unless_the_inbox_is_that_of_one_person(inbox: Inbox) -> None:
+    answer: Any = await InboxHandler(inbox)(request())
 
-    assert (answer.action, answer.by) == ("cancel", "unattended")
+    assert (answer.action, answer.by, answer.reason) == ("cancel", "unattended", "the request has no user")
+    async with asking(inbox, owner="me"):
+        assert await pending(inbox, "me")
+
+
+async def test_the_owner_of_a_request_is_its_user_even_if_there_is_a_default(inbox: Inbox) -> None:
+    async with asking(inbox, request(user="bob"), owner="ann"):
+        (entry,) = await pending(inbox, "bob")
+        assert (await inbox.list("ann")).entries == ()
+
+    assert (entry.owner, entry.request["user"]) == ("bob", "bob")
+
+
+@pytest.mark.parametrize("user", ["", "u" * 257, 7, "\ud800", lambda _: "ann"])
+def test_a_default_user_that_is_no_user_is_refused(user: Any) -> None:
+    with pytest.raises(ValueError, match=r"`user` must (be|have)"):
+        InboxHandler(Inbox(MemoryStore()), user)
 
 
 @pytest.mark.parametrize("key", [None, KEY])
@@ -298,7 +313,7 @@ async def test_a_page_begins_where_the_previous_one_ended(inbox: Inbox) -> None:
     async with anyio.create_task_group() as group:
         for number in range(7):
             asks = request({**FORM, "message": str(number)})
-            group.start_soon(InboxHandler(inbox, lambda _: "ann"), asks)
+            group.start_soon(InboxHandler(inbox, "ann"), asks)
             await pending(inbox, count=number + 1)
         first = await inbox.list("ann", limit=3)
         second = await inbox.list("ann", limit=3, cursor=first.next_cursor)

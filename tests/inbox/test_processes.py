@@ -45,7 +45,7 @@ store = SqliteStore(where, lease_ttl=float(lease_ttl)) if kind == "sqlite" else 
     where.split()[0], prefix=where.split()[1], lease_ttl=float(lease_ttl))
 params = {"message": "m", "requestedSchema": {"properties": {"a": {"type": "string"}}}}
 async def main():
-    answer = await InboxHandler(Inbox(store), lambda _: "ann")(parse_request(params, server="mail"))
+    answer = await InboxHandler(Inbox(store), "ann")(parse_request(params, server="mail"))
     print(json.dumps([answer.action, answer.content, answer.by]))
     await store.aclose()
 anyio.run(main)
@@ -113,7 +113,7 @@ async def ask(handler, number):
     answer = await handler(parse_request({**params, "message": str(number)}, server="mail"))
     answers.append([str(number), (answer.content or {}).get("a"), answer.action])
 async def main():
-    handler = InboxHandler(Inbox(store), lambda _: "ann")
+    handler = InboxHandler(Inbox(store), "ann")
     async with anyio.create_task_group() as group:
         for number in range(int(count)):
             group.start_soon(ask, handler, number)

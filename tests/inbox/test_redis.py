@@ -26,7 +26,7 @@ async def test_requests_survive_a_redis_that_restarts_without_its_data(tmp_path:
             server.stop()
             with pytest.raises(InboxError):
                 await other.list("ann")
-            answer: Any = await InboxHandler(inbox, lambda _: "ann")(request())
+            answer: Any = await InboxHandler(inbox, "ann")(request())
             assert (answer.action, answer.by) == ("cancel", "error")
             server.start()
             after = await pending(other, count=2)
@@ -77,7 +77,7 @@ async def test_data_of_another_format_is_refused_with_advice(stores: Stores) -> 
         await client.set(f"{{{stores.path}}}:format", "2")
     with pytest.raises(InboxError, match=r"has format 2, but .* needs format 1\. Use another prefix"):
         await inbox.list("ann")
-    answer: Any = await InboxHandler(inbox, lambda _: "ann")(request())
+    answer: Any = await InboxHandler(inbox, "ann")(request())
     assert (answer.action, answer.by) == ("cancel", "error")
 
 
@@ -98,5 +98,5 @@ async def test_redis_requires_asyncio() -> None:
     inbox = Inbox(RedisStore("redis://127.0.0.1:1"))
     with pytest.raises(InboxError, match="asyncio"):
         await inbox.list("ann")
-    answer: Any = await InboxHandler(inbox, lambda _: "ann")(request())
+    answer: Any = await InboxHandler(inbox, "ann")(request())
     assert (answer.action, answer.by) == ("cancel", "error")

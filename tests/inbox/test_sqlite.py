@@ -27,7 +27,7 @@ ON_SQLITE = pytest.mark.parametrize("backend", [("asyncio", "sqlite"), ("trio", 
 
 
 async def refused(store: Any) -> Answer:
-    answer: Any = await InboxHandler(Inbox(store), lambda _: "ann")(request())
+    answer: Any = await InboxHandler(Inbox(store), "ann")(request())
     with pytest.raises(InboxError, match=r"inbox\.db"):
         await Inbox(store).list("ann")
     assert isinstance(answer, Answer)
@@ -77,7 +77,7 @@ async def test_a_locked_file_is_a_cancel_by_error_and_is_used_again_once_it_is_f
     await inbox.list("ann")
     other = sqlite3.connect(sqlite.path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    answer: Any = await InboxHandler(inbox, lambda _: "ann")(request())
+    answer: Any = await InboxHandler(inbox, "ann")(request())
     assert (answer.action, answer.by) == ("cancel", "error")
     assert "locked" in answer.reason
     other.execute("ROLLBACK")
@@ -94,7 +94,7 @@ async def test_a_full_disk_is_a_cancel_by_error(sqlite: Stores) -> None:
     store = sqlite()
     await Inbox(store).list("ann")
     store._database._connection.execute("PRAGMA max_page_count = 1")
-    answer: Any = await InboxHandler(Inbox(store), lambda _: "ann")(request({**FORM, "message": "m" * 4_000}))
+    answer: Any = await InboxHandler(Inbox(store), "ann")(request({**FORM, "message": "m" * 4_000}))
     assert (answer.action, answer.by) == ("cancel", "error")
     assert "full" in answer.reason
 

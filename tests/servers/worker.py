@@ -22,7 +22,7 @@ FORM = {"properties": {"a": {"type": "string"}}, "required": ["a"]}
 
 
 async def ask(store: RedisStore, count: int) -> None:
-    handler = InboxHandler(Inbox(store), lambda _: "ann")
+    handler = InboxHandler(Inbox(store), "ann")
     answers: list[object] = []
 
     async def one(number: int) -> None:

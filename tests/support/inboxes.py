@@ -152,7 +152,7 @@ class Waiting:
 async def asking(inbox: Inbox, params: Any = None, owner: str | None = "ann") -> AsyncIterator[Waiting]:
     """Let a handler wait for an answer in the background."""
     waiting = Waiting()
-    handler = InboxHandler(inbox, lambda _: owner)
+    handler = InboxHandler(inbox, owner)
 
     async def ask() -> None:
         with waiting.scope:

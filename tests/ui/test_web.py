@@ -110,7 +110,7 @@ class Web:
         request = parse_request(params, server="mail", **more)
 
         async def ask() -> None:
-            question.answer = await InboxHandler(self.inbox, lambda _: "ann")(request)
+            question.answer = await InboxHandler(self.inbox, "ann")(request)
             question.is_over.set()
 
         async with anyio.create_task_group() as group:

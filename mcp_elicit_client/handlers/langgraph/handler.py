@@ -23,7 +23,7 @@ import anyio
 from pydantic import ValidationError
 
 from mcp_elicit_client.core.answer import Action
-from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, request_key
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, request_key
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.exceptions import MissingExtraError
@@ -47,15 +47,23 @@ class InterruptHandler:
     answers.  After an interrupt the server is called again, and may send
     another request.
 
+    Args:
+        user: Takes the configuration of a run (``RunnableConfig``) and
+            returns its user, if the runs of several users use this handler:
+            ``lambda config: config["configurable"]["user"]``.  Each run gets
+            only requests of this user (`Request.user`); pass the same user to
+            the `Caller` or the callback.  None if there is only one user.
+
     Raises:
         MissingExtraError: If ``langgraph`` is not installed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, user: Callable[[Mapping[str, Any]], str | None] | None = None) -> None:
         try:
             importlib.import_module("langgraph.types")
         except ImportError as error:
             raise MissingExtraError("langgraph", "InterruptHandler") from error
+        self._user = user
         self._runs: list[_NodeRun] = []
 
     def node(self, function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
@@ -94,12 +102,15 @@ class InterruptHandler:
         Raises:
             GraphInterrupt: The interrupt of LangGraph.  Do not catch it.
             RuntimeError: If this does not run in a node of a graph.
+            ValueError: If the user of the run does not have 1 to 256
+                characters.
         """
         from langgraph.config import get_config
 
-        get_config()
+        config = get_config()
+        user = None if self._user is None else check_user(self._user(config))
         result: list[T] = []
-        with self._running() as run:
+        with self._running(user) as run:
             try:
                 with run.scope:
                     result.append(await call())
@@ -131,8 +142,8 @@ class InterruptHandler:
             problem = NO_ANSWER if answer is None else answer.reason
 
     @contextlib.contextmanager
-    def _running(self) -> Iterator[_NodeRun]:
-        run = _NodeRun()
+    def _running(self, user: str | None) -> Iterator[_NodeRun]:
+        run = _NodeRun(user)
         self._runs.append(run)
         token = _current.set(run)
         try:
@@ -147,21 +158,24 @@ class InterruptHandler:
         Return the run to which *request* belongs; None if that is unknown.
 
         Multi-round-trip requests are answered where the call is made.  A
-        server-initiated request can be assigned only if one call is active.
+        server-initiated request can be assigned only if one call of its user
+        is active.
         """
         current = _current.get()
-        if (request.protocol_version or "") >= FIRST_MULTI_ROUND_TRIP_VERSION and current in self._runs:
+        runs = [run for run in self._runs if self._user is None or run.user == request.user]
+        if (request.protocol_version or "") >= FIRST_MULTI_ROUND_TRIP_VERSION and current in runs:
             return current
-        return self._runs[0] if len(self._runs) == 1 else None
+        return runs[0] if len(runs) == 1 else None
 
 
 class _NodeRun:
-    """One call in a node."""
+    """One call in a node, for one user."""
 
-    def __init__(self) -> None:
+    def __init__(self, user: str | None) -> None:
         from langgraph.errors import GraphInterrupt
         from langgraph.types import interrupt
 
+        self.user = user
         self.scope = anyio.CancelScope()
         self.over = anyio.Event()
         self.interrupted: Exception | None = None

@@ -12,11 +12,13 @@ from datetime import datetime, timedelta, timezone
 from functools import cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import anyio
 import httpx
 
 from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, State
 from mcp_elicit_client.handlers.webhook.delivery import (
@@ -58,16 +60,29 @@ class DeferredAnswers:
     Where a webhook may answer later.
 
     Attributes:
-        inbox: The inbox that stores the request meanwhile.
-        owner: Takes the request and returns the ID of its owner in the inbox.
-            If it returns None or ``""``, the request is cancelled.
+        inbox: The inbox that stores the request meanwhile.  Its owner there is
+            its user (`Request.user`).
         url: The URL under which the webhook reaches the `inbox_app` of that
-            inbox.  The ID of the request is appended to it.
+            inbox.  The ID of the request is appended to it, and its user as a
+            query.
+        default_user: The owner of requests without a user; None to cancel
+            them.  See `InboxHandler`.
+
+    Raises:
+        ValueError: If *default_user* does not have 1 to 256 characters.
     """
 
     inbox: Inbox
-    owner: Callable[[Request], str | None]
     url: str
+    default_user: str | None = None
+
+    def __post_init__(self) -> None:
+        check_user(self.default_user)
+
+    def answer_url(self, entry_id: str, request: Request) -> str:
+        """Return the URL at which the webhook answers a request."""
+        query = "" if request.user is None else f"?{urlencode({'user': request.user})}"
+        return f"{self.url.rstrip('/')}/{entry_id}{query}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +178,9 @@ class _WebhookExchange:
 
     async def ask_with(self, deferred: DeferredAnswers) -> Answer:
         """Ask a webhook that may answer later.  The inbox stores the request meanwhile."""
-        owner = deferred.owner(self._request)
-        if not isinstance(owner, str) or not owner:
-            return Answer.cancel(by="unattended", reason="the owner of the request is unknown")
+        owner = self._request.user or deferred.default_user
+        if owner is None:
+            return Answer.cancel(by="unattended", reason="the request has no user")
         stored = anyio.Event()
         from_webhook: Answer | None = None
 
@@ -176,7 +191,7 @@ class _WebhookExchange:
         async def send() -> None:
             nonlocal from_webhook
             await stored.wait()
-            answer = await self._send(f"{deferred.url.rstrip('/')}/{self._id}")
+            answer = await self._send(deferred.answer_url(self._id, self._request))
             if answer is not None and answer.by != "error":
                 answer = await self._store(deferred.inbox, owner, answer)
             from_webhook = answer

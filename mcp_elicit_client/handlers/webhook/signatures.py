@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.exceptions import ElicitationError
 
 TOLERANCE = 300.0
@@ -142,21 +143,27 @@ def _signatures(body: bytes, message_id: str, timestamp: str, secrets: Secrets) 
         yield _VERSION + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
 
 
-def webhook_authenticator(owner: str, secrets: Secrets) -> Callable[[Any], Awaitable[str | None]]:
+def webhook_authenticator(
+    secrets: Secrets, *, default_user: str | None = None
+) -> Callable[[Any], Awaitable[str | None]]:
     """
     Return the ``authenticate`` of an `inbox_app` that accepts only the holder of the webhook's secret.
 
     The webhook signs its HTTP requests as in `sign`, with the ID of the
-    elicitation request as message ID.
+    elicitation request as message ID.  The user of the request is the
+    parameter ``user`` of its URL: the holder of the secret answers for all
+    users, but the ID of one user's request is not valid for another.
 
     Args:
-        owner: The owner of the requests: what `DeferredAnswers.owner` returns.
         secrets: The secrets of the `WebhookHandler`.
+        default_user: As in `DeferredAnswers`.
 
     Raises:
-        ValueError: If a secret is invalid.
+        ValueError: If a secret is invalid, or *default_user* does not have 1
+            to 256 characters.
     """
     parse_secrets(secrets)
+    check_user(default_user)
 
     async def authenticate(web: Any) -> str | None:
         try:
@@ -164,6 +171,7 @@ def webhook_authenticator(owner: str, secrets: Secrets) -> Callable[[Any], Await
         except SignatureError:
             return None
         # A signature for one request is not valid for another.
-        return owner if message_id == web.path_params.get("id") else None
+        is_its_own = message_id == web.path_params.get("id")
+        return web.query_params.get("user", default_user) if is_its_own else None
 
     return authenticate
