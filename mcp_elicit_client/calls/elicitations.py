@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client.admission import Admission
 from mcp_elicit_client.calls.active_call import ActiveCall, StoredAnswersFor
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.request import Server
@@ -45,6 +46,7 @@ class ElicitationDispatcher:
         completions: The URL elicitations that the server reported as
             complete.
         calls: The active calls.
+        admission: The limits that apply before requests are read.
     """
 
     def __init__(self, handler: Handler, server: Server, request_options: RequestOptions) -> None:
@@ -52,6 +54,7 @@ class ElicitationDispatcher:
         self.calls: set[ActiveCall] = set()
         self._dispatcher = SdkDispatcher(handler, request_options)
         self._handler = self._dispatcher.handler
+        self.admission: Admission = self._dispatcher.admission
         self._server = server
 
     @contextmanager
@@ -108,7 +111,8 @@ class ElicitationDispatcher:
             with answering_from(None if stored is None else stored(request)):
                 return await call.ask(self._handler, request)
 
-        dispatcher = SdkDispatcher(NormalizedHandler(ask), self._dispatcher.request_options)
+        asking = NormalizedHandler(ask, admission=self.admission)
+        dispatcher = SdkDispatcher(asking, self._dispatcher.request_options)
         details = {"tool": call.tool, **details}
         answer = functools.partial(dispatcher.answer_in, call, params, server=self._server, **details)
         with call.timeouts.paused_for_user(), anyio.CancelScope(deadline=call.timeouts.user_deadline):
