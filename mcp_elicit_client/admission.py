@@ -19,7 +19,7 @@ MAX_OPEN_OF_SERVER = 1_000
 MAX_REQUESTS = 5_000
 """The maximum number of requests of one server for one user within `REFILL_TIME`."""
 
-MAX_READING_TIME = 1.0
+MAX_READING_TIME = 0.25
 """The processor time for reading the requests of one server for one user within `REFILL_TIME`, in seconds."""
 
 REFILL_TIME = 5.0

@@ -8,6 +8,7 @@ adapter.
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Callable, Collection, Coroutine
 from contextvars import ContextVar
@@ -48,6 +49,10 @@ Ask: TypeAlias = Callable[[Request], Coroutine[Any, Any, Answer]]
 
 _read_with: ContextVar[RequestOptions | None] = ContextVar("read_with", default=None)
 """The options with which the dispatcher read the request; None for requests from elsewhere."""
+
+
+_outer_refusals: ContextVar[tuple[Callable[[], Answer | None], ...]] = ContextVar("outer_refusals", default=())
+"""What the policies outside of the current one would answer to the request by now, outermost first."""
 
 
 class NormalizedHandler:
@@ -151,6 +156,7 @@ def apply_policy(
     answer: Callable[[Request, NormalizedHandler], Coroutine[Any, Any, Answer]],
     *,
     limits_asking: bool = False,
+    refuse: Callable[[Request], Answer | None] | None = None,
 ) -> NormalizedHandler:
     """
     Put a policy before *handler*.
@@ -161,6 +167,8 @@ def apply_policy(
         limits_asking: The policy only limits how often or when users are
             asked.  It is skipped when a suspended call is resumed, because
             the user has answered already.
+        refuse: Returns the answer of the policy to a request that waits
+            behind it, if it would refuse the request by now; otherwise None.
     """
     inner = normalize_handler(handler)
 
@@ -168,9 +176,21 @@ def apply_policy(
         stored = stored_answers.get()
         if limits_asking and stored is not None and stored.is_resuming:
             return await inner(request)
-        return await answer(request, inner)
+        if refuse is None:
+            return await answer(request, inner)
+        token = _outer_refusals.set((*_outer_refusals.get(), functools.partial(refuse, request)))
+        try:
+            return await answer(request, inner)
+        finally:
+            _outer_refusals.reset(token)
 
     return NormalizedHandler(ask, inner.held_options, inner.admission)
+
+
+def refusal_by_now() -> Answer | None:
+    """Return what an outer policy answers by now to the current request, which has waited; None to go on."""
+    answers = (refuse() for refuse in _outer_refusals.get())
+    return next((answer for answer in answers if answer is not None), None)
 
 
 def chain_policies(policies: Collection[Policy], handler: Handler) -> NormalizedHandler:
