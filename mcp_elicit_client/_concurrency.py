@@ -152,10 +152,10 @@ class _Watched:
             awaited.add_done_callback(wake)
             try:
                 yield from proxy
-            except asyncio.CancelledError:
+            except asyncio.CancelledError as error:
                 # As `Task.cancel` does: the coroutine continues when its future has ended.
                 self._is_cancelled = True
-                if not awaited.cancel():
+                if not awaited.cancel(*error.args):  # with its message
                     raise
             finally:
                 awaited.remove_done_callback(wake)
