@@ -1,10 +1,13 @@
-"""Helpers for asyncio and trio: `run_until`, `is_trio` and `Waker`."""
+"""Helpers for asyncio and trio: `run_until`, `not_cancelled_inside`, `is_trio` and `Waker`."""
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+import types
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import Any, TypeVar
 
 import anyio
@@ -29,7 +32,7 @@ async def run_until(stop: Callable[[], Awaitable[object]], work: Callable[[], Aw
     async def run() -> None:
         nonlocal result, failure
         try:
-            result = await work()
+            result = await not_cancelled_inside(_awaiting(work))
         except Exception as error:  # noqa: BLE001 -- raised again outside of the group, which would wrap it
             failure = error
         group.cancel_scope.cancel()
@@ -44,6 +47,123 @@ async def run_until(stop: Callable[[], Awaitable[object]], work: Callable[[], Aw
     if failure is not None:
         raise failure
     return result
+
+
+class CancelledInsideError(Exception):
+    """Work ended as if it was cancelled, but the task that waited for it was not."""
+
+
+async def not_cancelled_inside(work: Coroutine[Any, Any, T]) -> T:
+    """
+    Return the result of *work*.  Only a cancellation of the task that waits passes through.
+
+    Start it after a checkpoint: a cancellation that is due by then does not
+    come from *work*.
+
+    Raises:
+        CancelledInsideError: If *work* raised the event loop's cancellation
+            error, for example because a future that it waited for was
+            cancelled, and nothing cancelled the task.
+    """
+    is_cancelled = _watch_trio() if is_trio() else None
+    if is_cancelled is None and _COUNTS_CANCELS:
+        is_cancelled = _watch_task()
+    elif is_cancelled is None:
+        watched = _Watched()
+        work, is_cancelled = watched.run(work), watched.is_cancelled
+    try:
+        return await work
+    except (Exception, GeneratorExit, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        if is_cancelled() or not _is_cancellation(error):
+            raise
+        raise CancelledInsideError from error
+
+
+_COUNTS_CANCELS = sys.version_info >= (3, 11)
+
+
+async def _awaiting(work: Callable[[], Awaitable[T]]) -> T:
+    return await work()
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    """Return True for a cancellation error of any event loop, or a group with nothing worse."""
+    members = getattr(error, "exceptions", None)
+    if members is not None:
+        return all(isinstance(each, Exception) or _is_cancellation(each) for each in members)
+    trio = sys.modules.get("trio")
+    return isinstance(error, asyncio.CancelledError) or (trio is not None and isinstance(error, trio.Cancelled))
+
+
+def _watch_trio() -> Callable[[], bool]:
+    import trio
+
+    return lambda: trio.current_effective_deadline() == float("-inf")
+
+
+def _watch_task() -> Callable[[], bool]:
+    task: Any = asyncio.current_task()
+    before = task.cancelling()
+    return lambda: task.cancelling() > before
+
+
+class _Watched:
+    """
+    Runs a coroutine and notices whether its task is cancelled, for Python 3.10.
+
+    The task waits for a future of this class instead of the coroutine's own.
+    It is cancelled only if the task is.
+    """
+
+    def __init__(self) -> None:
+        self._is_cancelled = False
+
+    def is_cancelled(self) -> bool:
+        """Return True if the task was cancelled."""
+        return self._is_cancelled
+
+    @types.coroutine
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+        """Run *coroutine* in the current task."""
+        resume: Callable[[], Any] = functools.partial(coroutine.send, None)
+        while True:
+            try:
+                awaited = resume()
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            try:
+                yield from self._wait(awaited)
+                resume = functools.partial(coroutine.send, None)
+            except BaseException as error:  # noqa: BLE001 -- passed on to the coroutine
+                self._is_cancelled = True
+                resume = functools.partial(coroutine.throw, error)
+
+    def _wait(self, awaited: Any) -> Generator[Any, Any, None]:
+        if awaited is None:  # a checkpoint
+            yield
+            return
+        awaited._asyncio_future_blocking = False  # noqa: SLF001 -- as tasks do
+        while not awaited.done():
+            proxy = asyncio.get_running_loop().create_future()
+            wake = functools.partial(_finish, proxy)
+            awaited.add_done_callback(wake)
+            try:
+                yield from proxy
+            except asyncio.CancelledError as error:
+                # As `Task.cancel` does: the coroutine continues when its future has ended.
+                self._is_cancelled = True
+                if not awaited.cancel(*error.args):  # with its message
+                    raise
+            finally:
+                awaited.remove_done_callback(wake)
+
+
+def _finish(proxy: asyncio.Future[None], _ended: object) -> None:
+    if not proxy.done():
+        proxy.set_result(None)
 
 
 def is_trio() -> bool:
@@ -64,8 +184,6 @@ class Waker:
 
             self._schedule = trio.lowlevel.current_trio_token().run_sync_soon
         else:
-            import asyncio
-
             self._schedule = asyncio.get_running_loop().call_soon_threadsafe
 
     def wake(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ MAX_OPEN_OF_SERVER = 1_000
 MAX_REQUESTS = 5_000
 """The maximum number of requests of one server for one user within `REFILL_TIME`."""
 
-MAX_READING_TIME = 1.0
+MAX_READING_TIME = 0.25
 """The processor time for reading the requests of one server for one user within `REFILL_TIME`, in seconds."""
 
 REFILL_TIME = 5.0
@@ -27,14 +28,22 @@ REFILL_TIME = 5.0
 _USERS_OF_SERVER = 20
 """The budgets of a server for all users are larger by this factor."""
 
+_LOG_INTERVAL = 60.0
+
 
 class Admission:
-    """The open requests of each user and server, and what reading them has cost."""
+    """
+    The open requests of each user and server, and what reading them has cost.
+
+    Threads may share it.
+    """
 
     def __init__(self) -> None:
         self._open: Counter[UserAndServer | str] = Counter()
         self._requests = _budgets(MAX_REQUESTS)
         self._reading = _budgets(MAX_READING_TIME)
+        self._lock = threading.Lock()
+        self._logged: dict[tuple[str, str], float] = {}
 
     @contextmanager
     def admit(self, user_and_server: UserAndServer) -> Iterator[str]:
@@ -44,21 +53,27 @@ class Admission:
         Yields:
             Why the request is refused, or ``""``.
         """
-        now = time.monotonic()
-        reason = self._refusal(user_and_server, now)
-        if reason:
-            yield reason
-            return
-        self._requests.spend(user_and_server, 1, now)
-        keys = (user_and_server, user_and_server[1])
-        self._open.update(keys)
+        with self._lock:
+            now = time.monotonic()
+            reason = self._refusal(user_and_server, now)
+            if not reason:
+                self._requests.spend(user_and_server, 1, now)
+                self._count_open(user_and_server, +1)
         try:
-            yield ""
+            yield reason
         finally:
-            for key in keys:
-                self._open[key] -= 1
-                if not self._open[key]:
-                    del self._open[key]
+            if not reason:
+                with self._lock:
+                    self._count_open(user_and_server, -1)
+
+    def should_log(self, server: str, reason: str) -> bool:
+        """Return True once a minute for each server and reason."""
+        with self._lock:
+            now = time.monotonic()
+            is_due = now >= self._logged.get((server, reason), float("-inf")) + _LOG_INTERVAL
+            if is_due:
+                self._logged[server, reason] = now
+            return is_due
 
     @contextmanager
     def measure_reading(self, user_and_server: UserAndServer) -> Iterator[None]:
@@ -67,7 +82,14 @@ class Admission:
         try:
             yield
         finally:
-            self._reading.spend(user_and_server, time.thread_time() - begin, time.monotonic())
+            with self._lock:
+                self._reading.spend(user_and_server, time.thread_time() - begin, time.monotonic())
+
+    def _count_open(self, user_and_server: UserAndServer, change: int) -> None:
+        for key in (user_and_server, user_and_server[1]):
+            self._open[key] += change
+            if not self._open[key]:
+                del self._open[key]
 
     def _refusal(self, user_and_server: UserAndServer, now: float) -> str:
         if self._open[user_and_server] >= MAX_OPEN or self._open[user_and_server[1]] >= MAX_OPEN_OF_SERVER:

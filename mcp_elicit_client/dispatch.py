@@ -1,5 +1,5 @@
 """
-The path of a request: parse, policies, defaults, handler, check.
+The path of a request: admission, reading, policies, defaults, handler, check.
 
 Adapters make a `Dispatcher`, policies are made with `apply_policy`.  A handler
 is normalized once, when it is registered, wrapped in a policy or passed to an
@@ -8,20 +8,25 @@ adapter.
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Callable, Collection, Coroutine
 from contextvars import ContextVar
 from typing import Any, TypeAlias, TypeVar
 
-from mcp_elicit_client._concurrency import Waker
+import anyio.lowlevel
+
+from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_cancelled_inside
+from mcp_elicit_client.admission import Admission
 from mcp_elicit_client.core.answer import Answer, checking_steps
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import parse_request, restrict_request
-from mcp_elicit_client.core.request import FormRequest, Server
+from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest
 from mcp_elicit_client.core.validation.content import ValidationResult, validation_steps
 from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
 from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_steps
 from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.reader import is_small, read_in_thread
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Handler, Policy, Request
@@ -33,6 +38,9 @@ _logger = logging.getLogger("mcp_elicit_client")
 OUTCOME_META_KEY = "mcp-elicit-client/outcome"
 """The key in a result's ``_meta`` for who decided, if `RequestOptions.report_outcome` is set."""
 
+ADMISSION = "admission"
+"""The name of the policy in answers to requests that are not read."""
+
 MAX_BATCH = 16
 """The largest number of requests that one ``input_required`` result may hold."""
 
@@ -43,6 +51,10 @@ _read_with: ContextVar[RequestOptions | None] = ContextVar("read_with", default=
 """The options with which the dispatcher read the request; None for requests from elsewhere."""
 
 
+_outer_refusals: ContextVar[tuple[Callable[[], Answer | None], ...]] = ContextVar("outer_refusals", default=())
+"""What the policies outside of the current one would answer to the request by now, outermost first."""
+
+
 class NormalizedHandler:
     """
     A handler that always returns an `Answer`.  Made by `normalize_handler` and `apply_policy`.
@@ -51,13 +63,19 @@ class NormalizedHandler:
         held_options: The options of the registry or `Caller` inside, if only
             policies wrap it; otherwise None.  Those inside of other functions
             are checked with each request.
+        admission: The limits that apply before requests are read, which the
+            callbacks of a registry or `Caller` share; None if the handler
+            contains neither.
     """
 
-    __slots__ = ("_ask", "held_options")
+    __slots__ = ("_ask", "admission", "held_options")
 
-    def __init__(self, ask: Ask, held_options: RequestOptions | None = None) -> None:
+    def __init__(
+        self, ask: Ask, held_options: RequestOptions | None = None, admission: Admission | None = None
+    ) -> None:
         self._ask = ask
         self.held_options = held_options
+        self.admission = admission
 
     def __call__(self, request: Request, /) -> Coroutine[Any, Any, Answer]:
         """Answer *request*."""
@@ -138,6 +156,7 @@ def apply_policy(
     answer: Callable[[Request, NormalizedHandler], Coroutine[Any, Any, Answer]],
     *,
     limits_asking: bool = False,
+    refuse: Callable[[Request], Answer | None] | None = None,
 ) -> NormalizedHandler:
     """
     Put a policy before *handler*.
@@ -148,6 +167,8 @@ def apply_policy(
         limits_asking: The policy only limits how often or when users are
             asked.  It is skipped when a suspended call is resumed, because
             the user has answered already.
+        refuse: Returns the answer of the policy to a request that waits
+            behind it, if it would refuse the request by now; otherwise None.
     """
     inner = normalize_handler(handler)
 
@@ -155,9 +176,21 @@ def apply_policy(
         stored = stored_answers.get()
         if limits_asking and stored is not None and stored.is_resuming:
             return await inner(request)
-        return await answer(request, inner)
+        if refuse is None:
+            return await answer(request, inner)
+        token = _outer_refusals.set((*_outer_refusals.get(), functools.partial(refuse, request)))
+        try:
+            return await answer(request, inner)
+        finally:
+            _outer_refusals.reset(token)
 
-    return NormalizedHandler(ask, inner.held_options)
+    return NormalizedHandler(ask, inner.held_options, inner.admission)
+
+
+def refusal_by_now() -> Answer | None:
+    """Return what an outer policy answers by now to the current request, which has waited; None to go on."""
+    answers = (refuse() for refuse in _outer_refusals.get())
+    return next((answer for answer in answers if answer is not None), None)
 
 
 def chain_policies(policies: Collection[Policy], handler: Handler) -> NormalizedHandler:
@@ -166,7 +199,7 @@ def chain_policies(policies: Collection[Policy], handler: Handler) -> Normalized
     for policy in reversed([*policies]):
         outer = policy(wrapped)
         if not isinstance(outer, NormalizedHandler):
-            outer = NormalizedHandler(_answering(outer), wrapped.held_options)
+            outer = NormalizedHandler(_answering(outer), wrapped.held_options, wrapped.admission)
         wrapped = outer
     return wrapped
 
@@ -205,6 +238,7 @@ class Dispatcher:
     Attributes:
         handler: The normalized handler.
         request_options: Limits, URL rules and modes.
+        admission: The limits that apply before requests are read.
 
     Raises:
         ValueError: If *handler* contains options that would have no effect.
@@ -213,17 +247,21 @@ class Dispatcher:
     def __init__(self, handler: Handler, request_options: RequestOptions | None = None) -> None:
         self.handler: NormalizedHandler = normalize_handler(handler)
         self.request_options: RequestOptions = options_for(self.handler, request_options)
+        self.admission: Admission = self.handler.admission or Admission()
 
-    async def answer(self, params: object, *, server: Server, **details: Any) -> Answer:
+    async def answer(self, params: object, *, server: Server, user: str | None = None, **details: Any) -> Answer:
         """
         Answer *params*.
 
-        If the handler raises or returns an invalid answer, that is logged
-        and the answer is a cancel.  Only cancellation passes through.
+        A server that has too many open requests, or sends them too fast, gets
+        a cancel, and nothing is read.  If the handler raises or returns an
+        invalid answer, that is logged and the answer is a cancel.  Only a
+        cancellation of the task passes through.
 
         Args:
             params: The params, as the host's library passes them.
             server: The server that sent them.
+            user: The user that they are for, if there are several.
             details: ``protocol_version``, ``tool`` and ``request_id``, as far
                 as known.
 
@@ -231,25 +269,51 @@ class Dispatcher:
             RequestError: If the request cannot be answered.  The server may
                 see the text.
         """
-        try:
-            request = self.parse(params, server=server, **details)
-        except RequestError as error:
-            _logger.warning("a request of server %r cannot be answered: %s", server.name, error)
-            raise
-        except Exception:
-            _logger.exception("a request of server %r could not be read", server.name)
-            return Answer.cancel(by="error", reason="the request could not be read")
+        # Other tasks get their turns, however many requests are answered without waiting.
+        await anyio.lowlevel.checkpoint()
+        with self.admission.admit((user, server.name)) as refusal:
+            if refusal:
+                if self.admission.should_log(server.name, refusal):
+                    _logger.warning("requests of server %r are cancelled: %s", server.name, refusal)
+                return Answer.cancel(by="policy", policy=ADMISSION, reason=refusal)
+            try:
+                request = await self._read(params, server=server, user=user, **details)
+            except RequestError as error:
+                _logger.warning("a request of server %r cannot be answered: %s", server.name, error)
+                raise
+            except Exception:
+                _logger.exception("a request of server %r could not be read", server.name)
+                return Answer.cancel(by="error", reason="the request could not be read")
+            return await self._answer_request(request)
+
+    async def _read(self, params: object, *, server: Server, user: str | None, **details: Any) -> Request:
+        def read() -> Request:
+            with self.admission.measure_reading((user, server.name)):
+                return self.parse(params, server=server, user=user, **details)
+
+        if isinstance(params, (FormRequest, UrlRequest)) or is_small(params):
+            return read()
+        return await read_in_thread(read, (user, server.name))
+
+    async def _answer_request(self, request: Request) -> Answer:
+        server = request.server.name
         token = _read_with.set(self.request_options)
         try:
-            answer = await check_answer_async(request, await self.handler(request), self.request_options.limits)
+            answer = validate_answer(await not_cancelled_inside(self.handler(request)))
+            answer = await check_answer_async(request, answer, self.request_options.limits)
+        except CancelledInsideError:
+            _logger.exception(
+                "a request of server %r could not be answered: a task of the handler was cancelled", server
+            )
+            return Answer.cancel(by="error", reason="a task of the handler was cancelled")
         except Exception:
             # Catch every exception here.  Handler errors must not reach the server or fail the host's call.
-            _logger.exception("a request of server %r could not be answered", server.name)
+            _logger.exception("a request of server %r could not be answered", server)
             return Answer.cancel(by="error", reason="the handler failed")
         finally:
             _read_with.reset(token)
         if answer.by == "error":
-            _logger.warning("no answer for server %r: %s", server.name, answer.reason)
+            _logger.warning("no answer for server %r: %s", server, answer.reason)
         return answer
 
     def parse(self, params: object, **details: Any) -> Request:
@@ -318,9 +382,19 @@ def normalize_answer(result: object) -> Answer:
         TypeError: If *result* is neither an `Answer` nor a result of the SDK.
     """
     if isinstance(result, Answer):
-        return result
+        return validate_answer(result)
     action = getattr(result, "action", None)
     content = getattr(result, "content", None)
     if action not in ("accept", "decline", "cancel") or not (content is None or isinstance(content, dict)):
         raise TypeError(f"a handler must return an Answer or an ElicitResult, not {type(result).__name__}")
     return Answer(action=action, content=content, by="host")
+
+
+def validate_answer(answer: Answer) -> Answer:
+    """
+    Validate *answer* again: it may have been made without validation, or its content changed since.
+
+    Raises:
+        ValidationError: If it is not valid.
+    """
+    return Answer.model_validate(dict(vars(answer)))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar, overload
 
+from mcp_elicit_client.admission import Admission
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.request import Server
@@ -91,9 +92,9 @@ class ElicitationRegistry(NormalizedHandler):
         report_outcome: bool = False,
     ) -> None:
         options = RequestOptions(limits=limits, url_rules=url_rules, report_outcome=report_outcome)
-        select = NormalizedHandler(self._select, options)
+        select = NormalizedHandler(self._select, options, Admission())
         ask = chain_policies([] if policy is None else [policy], select)
-        super().__init__(enforce_options(options, ask), options)
+        super().__init__(enforce_options(options, ask), options, ask.admission)
         self.request_options: RequestOptions = options
         self._handlers: dict[Route, NormalizedHandler] = {}
 

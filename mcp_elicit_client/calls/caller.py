@@ -94,7 +94,9 @@ class Caller:
         self._limits = CallLimits(max_questions=max_questions, max_rounds=max_rounds, max_retries=max_retries)
         self._elicitations = ElicitationDispatcher(handler, self.server, self.request_options, user)
         self.handler: NormalizedHandler = NormalizedHandler(
-            enforce_options(self.request_options, self._elicitations.on_server_request), self.request_options
+            enforce_options(self.request_options, self._elicitations.on_server_request),
+            self.request_options,
+            self._elicitations.admission,
         )
 
     # --- for the connection

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client.admission import Admission
 from mcp_elicit_client.calls.active_call import ActiveCall, StoredAnswersFor
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.request import Server, check_user
@@ -47,6 +48,7 @@ class ElicitationDispatcher:
             complete.
         calls: The active calls.
         user: As above.
+        admission: The limits that apply before requests are read.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class ElicitationDispatcher:
         self.calls: set[ActiveCall] = set()
         self._dispatcher = SdkDispatcher(handler, request_options)
         self._handler = self._dispatcher.handler
+        self.admission: Admission = self._dispatcher.admission
         self._server = server
 
     @contextmanager
@@ -122,7 +125,8 @@ class ElicitationDispatcher:
             with answering_from(None if stored is None else stored(request)):
                 return await call.ask(self._handler, request)
 
-        dispatcher = SdkDispatcher(NormalizedHandler(ask), self._dispatcher.request_options)
+        asking = NormalizedHandler(ask, admission=self.admission)
+        dispatcher = SdkDispatcher(asking, self._dispatcher.request_options)
         details = {"tool": call.tool, "user": call.user, **details}
         answer = functools.partial(dispatcher.answer_in, call, params, server=self._server, **details)
         with call.timeouts.paused_for_user(), anyio.CancelScope(deadline=call.timeouts.user_deadline):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 _ROUNDING = 1e-9
+_FIRST_SWEEP = 1_000
 
 UserAndServer: TypeAlias = tuple[str | None, str]
 """The user, if known, and the name of the server."""
@@ -25,6 +26,7 @@ class Budgets:
         self._per_server = per_server
         self._refill_time = refill_time
         self._used: dict[UserAndServer | str, tuple[float, float]] = {}
+        self._sweep_at = _FIRST_SWEEP
 
     def used(self, user_and_server: UserAndServer, now: float) -> tuple[float, float]:
         """Return the used part of both budgets at *now*: of the server, and of the user.  1 means used up."""
@@ -38,6 +40,10 @@ class Budgets:
         """Take *amount* from both budgets."""
         for key, budget in ((user_and_server[1], self._per_server), (user_and_server, self._per_user)):
             self._used[key] = (self._used_part(key, now) + amount / budget, now)
+        if len(self._used) >= self._sweep_at:
+            for key in [*self._used]:
+                self._used_part(key, now)
+            self._sweep_at = 2 * len(self._used) + _FIRST_SWEEP
 
     def _used_part(self, key: UserAndServer | str, now: float) -> float:
         part, at = self._used.get(key, (0.0, now))

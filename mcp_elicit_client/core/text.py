@@ -161,7 +161,7 @@ def _escape(text: str, *, multiline: bool, max_length: int | None) -> str:
         else:
             run = _ESCAPED_RUN.match(kinds, at, len(text) if max_length is None else at + max_length + 1)
             end = run.end() if run else at + 1
-            part, at = "".join(f"\\u{{{ord(each):x}}}" for each in text[at:end]), end
+            part, at = text[at:end].translate(_ESCAPES), end
         shown.append(part)
         length += len(part)
     return "".join(shown)
@@ -184,7 +184,18 @@ class _Kinds(dict[int, str]):
         return kind
 
 
+class _Escapes(dict[int, str]):
+    """The escapes of the characters that were read so far."""
+
+    def __missing__(self, number: int) -> str:
+        if len(self) >= _MAX_KINDS:
+            self.clear()
+        escape = self[number] = f"\\u{{{number:x}}}"
+        return escape
+
+
 _KINDS = _Kinds()
+_ESCAPES = _Escapes()
 _VISIBLE_RUN = re.compile(f"(?:pz(?=p)|[vp]m{{0,{_MARKS_ON_ONE_LETTER}}})+")
 _ESCAPED_RUN = re.compile("[ei]+|m[msi]*")  # no mark follows an escaped mark
 

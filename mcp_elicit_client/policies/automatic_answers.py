@@ -40,17 +40,24 @@ class AutomaticAnswers:
 
     Args:
         allowed: The values of each form, by the name that the host
-            application gave the server, and by `form_fingerprint`.
+            application gave the server, and by `form_fingerprint`.  With the
+            user in front, they are for requests of that user only, and take
+            precedence.
     """
 
-    def __init__(self, allowed: Mapping[tuple[str, str], Content]) -> None:
-        self._allowed = {form: dict(content) for form, content in allowed.items()}
+    def __init__(self, allowed: Mapping[tuple[str, str] | tuple[str, str, str], Content]) -> None:
+        self._allowed: dict[tuple[str, ...], dict[str, Any]] = {form: dict(allowed[form]) for form in allowed}
+        self._servers = {form[-2] for form in allowed}
 
     def preview(self, request: Request) -> Answer | None:
         """Return the automatic answer to *request*; None if the user would be asked."""
-        if not isinstance(request, FormRequest):
+        user, server = request.user_and_server
+        if not isinstance(request, FormRequest) or server not in self._servers:
             return None
-        content = self._allowed.get((request.server.name, form_fingerprint(request.form)))
+        form = (server, form_fingerprint(request.form))
+        content = None if user is None else self._allowed.get((user, *form))
+        if content is None:
+            content = self._allowed.get(form)
         if content is None:
             return None
         answer = check_answer(request, _accept(content))

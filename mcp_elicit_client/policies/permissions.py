@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import stat
@@ -40,6 +41,7 @@ class Rule(BaseModel):
         server: The name that the host application gave the server.
         mode: The mode, ``form`` or ``url``.
         tool: The tool that is being called.
+        user: The user that the request is for.
         permission: The permission.
     """
 
@@ -48,20 +50,15 @@ class Rule(BaseModel):
     server: str | None = None
     mode: Mode | None = None
     tool: str | None = None
+    user: str | None = None
     permission: Permission
 
-    @property
-    def rank(self) -> tuple[bool, bool, bool]:
-        """How specific the rule is: server first, then tool, then mode."""
-        return (self.server is not None, self.tool is not None, self.mode is not None)
 
-    def matches(self, request: Request) -> bool:
-        """Return True if this rule matches *request*."""
-        return (
-            self.server in (None, request.server.name)
-            and self.mode in (None, request.mode)
-            and self.tool in (None, request.tool)
-        )
+_Key: TypeAlias = tuple[str | None, str | None, str | None, str | None]
+
+
+def _key(rule: Rule) -> _Key:
+    return rule.user, rule.server, rule.tool, rule.mode
 
 
 class _File(BaseModel):
@@ -73,9 +70,11 @@ class _File(BaseModel):
 
 class Permissions:
     """
-    The permissions of one user, in memory or in a file.
+    The permissions of one user or several, in memory or in a file.
 
-    Use `policy` as a policy.  The file is JSON with mode 0600.  Writes are
+    Use `policy` as a policy.  The most specific rule applies: a rule of the
+    user before one of all users, then a rule of the server, the tool and the
+    mode.  A user who blocks a server blocks it for that user only.  The file is JSON with mode 0600.  Writes are
     atomic, and changes by other processes are detected and reloaded.  A file
     that other users can write to is refused.
 
@@ -89,16 +88,25 @@ class Permissions:
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._path = None if path is None else Path(path)
-        self._rules: dict[tuple[str | None, Mode | None, str | None], Rule] = {}
-        self._blocked: set[str] = set()
+        self._rules: dict[_Key, Rule] = {}
+        self._blocked: set[tuple[str | None, str]] = set()
         self._read_at: tuple[int, int, int] | None = None
         self._refresh()
 
     def policy(self, handler: Handler) -> Handler:
         """Ask *handler* if that is permitted, and store the servers that the user blocks."""
-        return apply_policy(handler, self._answer)
+        return apply_policy(handler, self._answer, refuse=self._refusal)
 
     async def _answer(self, request: Request, ask: NormalizedHandler) -> Answer:
+        refusal = self._refusal(request)
+        if refusal is not None:
+            return refusal
+        answer = await ask(request.model_copy(update={"can_block": True}))
+        if answer.block_server:
+            self._block(request)
+        return answer
+
+    def _refusal(self, request: Request) -> Answer | None:
         try:
             permission = self.permission_for(request)
         except PermissionsFileError as error:
@@ -107,17 +115,14 @@ class Permissions:
             return Answer.decline(by="policy", policy=NAME, reason="the user declines all requests of this kind")
         if permission != "ask":
             return Answer.cancel(by="policy", policy=NAME, reason="the server is blocked")
-        answer = await ask(request.model_copy(update={"can_block": True}))
-        if answer.block_server:
-            self._block(request.server.name)
-        return answer
+        return None
 
-    def _block(self, server: str) -> None:
+    def _block(self, request: Request) -> None:
         try:
-            self.set("block", server=server)
+            self.set("block", server=request.server.name, user=request.user)
         except PermissionsFileError as error:
             # The block applies until the process ends.  The answer of the user is sent.
-            _logger.error("the block of server %r cannot be stored: %s", server, error)  # noqa: TRY400
+            _logger.error("the block of server %r cannot be stored: %s", request.server.name, error)  # noqa: TRY400
 
     def permission_for(self, request: Request) -> Permission:
         """
@@ -127,13 +132,25 @@ class Permissions:
             PermissionsFileError: If the file cannot be used any more.
         """
         self._refresh()
-        if request.server.name in self._blocked:
+        user, server = request.user_and_server
+        if not self._blocked.isdisjoint([(user, server), (None, server)]):
             return "block_until_restart"
-        matching = [rule for rule in self._rules.values() if rule.matches(request)]
-        return max(matching, key=lambda rule: rule.rank).permission if matching else "ask"
+        if self._rules:
+            # The most specific first.  Looked up, because there may be rules of many users.
+            for key in itertools.product((user, None), (server, None), (request.tool, None), (request.mode, None)):
+                rule = self._rules.get(key)
+                if rule is not None:
+                    return rule.permission
+        return "ask"
 
     def set(
-        self, permission: Permission, *, server: str | None, mode: Mode | None = None, tool: str | None = None
+        self,
+        permission: Permission,
+        *,
+        server: str | None,
+        mode: Mode | None = None,
+        tool: str | None = None,
+        user: str | None = None,
     ) -> None:
         """
         Set a permission, and store it unless it is ``block_until_restart``.
@@ -144,6 +161,7 @@ class Permissions:
                 for all servers.
             mode: The mode; None for both.
             tool: The tool; None for all tools.
+            user: The user; None for all users.
 
         Raises:
             PermissionsFileError: If the file cannot be written.  The
@@ -156,11 +174,12 @@ class Permissions:
         if permission == "block_until_restart":
             if server is None:
                 raise ValueError("block_until_restart requires a server.")
-            self._blocked.add(server)
+            self._blocked.add((user, server))
             return
         with suppress(PermissionsFileError):
             self._refresh()
-        self._rules[server, mode, tool] = Rule(server=server, mode=mode, tool=tool, permission=permission)
+        rule = Rule(server=server, mode=mode, tool=tool, user=user, permission=permission)
+        self._rules[_key(rule)] = rule
         self._write()
 
     def __iter__(self) -> Iterator[Rule]:
@@ -178,7 +197,7 @@ class Permissions:
         read_at = (found.st_mtime_ns, found.st_size, found.st_ino)
         if read_at == self._read_at:
             return
-        self._rules = {(rule.server, rule.mode, rule.tool): rule for rule in _read(self._path)}
+        self._rules = {_key(rule): rule for rule in _read(self._path)}
         self._read_at = read_at
 
     def _write(self) -> None:

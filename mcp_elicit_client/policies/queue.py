@@ -10,7 +10,8 @@ from typing import Literal
 import anyio
 
 from mcp_elicit_client._concurrency import Waker
-from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
+from mcp_elicit_client.core.budgets import UserAndServer
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, refusal_by_now
 from mcp_elicit_client.typing import Answer, Policy, Request
 
 NAME = "one_at_a_time"
@@ -19,29 +20,32 @@ TIMEOUT = "answer_timeout"
 
 def one_at_a_time(*, max_queued: int = 3) -> Policy:
     """
-    Show one request at a time.  The others wait in a queue, in which servers take turns.
+    Show one request of each user at a time.  The others wait in a queue, in which servers take turns.
 
-    The queue is shared by all handlers that the returned policy wraps.  They
-    may run in different threads and event loops.
+    Each user has a queue, and requests without a user have one.  The queues
+    are shared by all handlers that the returned policy wraps.  They may run
+    in different threads and event loops.  When a request has waited, outer
+    policies may refuse it, for example because the user blocked the server.
 
     Args:
-        max_queued: The maximum number of waiting requests of one server.
+        max_queued: The maximum number of waiting requests of one server for
+            one user.
             Further ones are cancelled.
     """
-    turns = _FairQueue(max_queued)
+    turns = _FairQueues(max_queued)
 
     async def wait_in_queue(request: Request, ask: NormalizedHandler) -> Answer:
-        server = request.server.name
-        turn = turns.take(server)
+        turn = turns.take(request.user_and_server)
         if turn is None:
             reason = f"{max_queued} requests of the server are queued already"
             return Answer.cancel(by="policy", policy=NAME, reason=reason)
         try:
             if isinstance(turn, Waker):
                 await turn.wait()
+                return refusal_by_now() or await ask(request)
             return await ask(request)
         finally:
-            turns.leave(server, turn)
+            turns.leave(request.user_and_server, turn)
 
     return lambda handler: apply_policy(handler, wait_in_queue, limits_asking=True)
 
@@ -71,48 +75,51 @@ def answer_timeout(seconds: float = 240) -> Policy:
     return lambda handler: apply_policy(handler, limit_time)
 
 
-class _FairQueue:
+class _FairQueues:
+    """The queue of each user whose requests are shown now: the waiting requests of each server, in order."""
+
     def __init__(self, max_queued: int) -> None:
         self._max_queued = max_queued
         self._lock = threading.Lock()
-        self._is_taken = False
-        self._waiting: OrderedDict[str, deque[Waker]] = OrderedDict()
+        self._queues: dict[str | None, OrderedDict[str, deque[Waker]]] = {}
 
-    def take(self, server: str) -> Waker | Literal["now"] | None:
+    def take(self, user_and_server: UserAndServer) -> Waker | Literal["now"] | None:
         """Take a turn: now, or when the waker wakes; None if the queue is full."""
+        user, server = user_and_server
         with self._lock:
-            if self._is_taken:
-                return self._queue_up(server)
-            self._is_taken = True
-            return "now"
+            waiting = self._queues.get(user)
+            if waiting is None:
+                self._queues[user] = OrderedDict()
+                return "now"
+            if len(waiting.get(server, ())) >= self._max_queued:
+                return None
+            waker = Waker()
+            waiting.setdefault(server, deque()).append(waker)
+            return waker
 
-    def _queue_up(self, server: str) -> Waker | None:
-        if len(self._waiting.get(server, ())) >= self._max_queued:
-            return None
-        waker = Waker()
-        self._waiting.setdefault(server, deque()).append(waker)
-        return waker
-
-    def leave(self, server: str, turn: Waker | Literal["now"]) -> None:
+    def leave(self, user_and_server: UserAndServer, turn: Waker | Literal["now"]) -> None:
         """End a turn, or leave the queue before it began."""
+        user, server = user_and_server
         with self._lock:
-            waiting = self._waiting.get(server)
-            if isinstance(turn, Waker) and waiting is not None and turn in waiting:
-                waiting.remove(turn)
-                if not waiting:
-                    del self._waiting[server]
+            waiting = self._queues[user]
+            if isinstance(turn, Waker) and turn in waiting.get(server, ()):
+                waiting[server].remove(turn)
+                if not waiting[server]:
+                    del waiting[server]
                 return
-            following = self._next()
-            self._is_taken = following is not None
+            following = _next(waiting)
+            if following is None:
+                del self._queues[user]
         if following is not None:
             following.wake()
 
-    def _next(self) -> Waker | None:
-        """Remove the next request, of the server that has waited longest since its last turn."""
-        if not self._waiting:
-            return None
-        server, waiting = self._waiting.popitem(last=False)
-        following = waiting.popleft()
-        if waiting:
-            self._waiting[server] = waiting  # at the end of the queue of servers
-        return following
+
+def _next(waiting: OrderedDict[str, deque[Waker]]) -> Waker | None:
+    """Remove the next request, of the server that has waited longest since its last turn."""
+    if not waiting:
+        return None
+    server, wakers = waiting.popitem(last=False)
+    following = wakers.popleft()
+    if wakers:
+        waiting[server] = wakers  # at the end of the queue of servers
+    return following

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
+from urllib.parse import quote
 
 import anyio.to_thread
 
+from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.typing import Answer, Policy, Request
@@ -20,26 +24,38 @@ NAME = "rate_limit"
 COOLDOWN = "cooldown"
 
 
-def rate_limit(rates: Sequence[str] = ("5/minute", "20/hour"), *, storage: str = "memory://") -> Policy:
+def rate_limit(
+    rates: Sequence[str] = ("5/minute", "20/hour"), *, server_rates: Sequence[str] = (), storage: str = "memory://"
+) -> Policy:
     """
-    Limit how many requests each server may show.  Requests above the limit are cancelled.
+    Limit how many requests each server may show to each user.  Requests above the limit are cancelled.
 
     Each rate is a moving window, of this process or, with Redis, of all
     processes that share the storage.  If the storage cannot be reached,
     requests are cancelled.
 
     Args:
-        rates: The rates of each server, in the notation of ``limits``.
+        rates: The rates of each server for each user, in the notation of
+            ``limits``.
+        server_rates: Further rates of each server, for all users together.
+            With them, requests of one user use up what others have left.
         storage: ``memory://``, or a Redis URL (``redis://host:6379``).
 
     Raises:
         MissingExtraError: If a package for the storage is missing.
         ValueError: If a rate or the storage is not valid.
     """
-    limiter = _Limiter(rates, storage)
+    from limits import parse
+
+    if not rates:
+        raise ValueError("A rate limit needs at least one rate, such as 5/minute.")
+    per_user, per_server = ([parse(rate) for rate in each] for each in (rates, server_rates))
+    limiter = (
+        _InMemory(per_user, per_server) if storage.startswith("memory") else _Stored(per_user, per_server, storage)
+    )
 
     async def limit(request: Request, ask: NormalizedHandler) -> Answer:
-        reason = await limiter.refusal(request.server.name)
+        reason = await limiter.refusal(request.user_and_server)
         if reason is not None:
             return Answer.cancel(by="policy", policy=NAME, reason=reason)
         return await ask(request)
@@ -51,9 +67,9 @@ def cooldown_after_declines(
     *, declines: int = 3, seconds: float = 600, block_after: int = 5, clock: Callable[[], float] = time.monotonic
 ) -> Policy:
     """
-    Cancel the requests of a server for some time after repeated declines, and block it after more.
+    Cancel the requests of a server to a user for some time after repeated declines, and block it after more.
 
-    Only declines of a user count; an accept resets the count.  Chrome does
+    Only declines of the user count; an accept resets the count.  Chrome does
     the same with permissions: a week without requests after three dismissals.
 
     Args:
@@ -63,23 +79,28 @@ def cooldown_after_declines(
             is blocked as long as the policy lives.
         clock: Returns the time, in seconds.
     """
-    servers: dict[str, _DeclineCount] = {}
+    counts: dict[UserAndServer, _DeclineCount] = {}
+
+    def refuse(request: Request) -> Answer | None:
+        count = counts.get(request.user_and_server)
+        reason = count.refusal(clock(), block_after) if count else ""
+        return Answer.cancel(by="policy", policy=COOLDOWN, reason=reason) if reason else None
 
     async def cool_down(request: Request, ask: NormalizedHandler) -> Answer:
-        count = servers.setdefault(request.server.name, _DeclineCount())
-        refusal = count.refusal(clock(), block_after)
-        if refusal:
-            return Answer.cancel(by="policy", policy=COOLDOWN, reason=refusal)
+        refusal = refuse(request)
+        if refusal is not None:
+            return refusal
         answer = await ask(request)
         if answer.action == "accept":
-            count.declines = 0
+            counts.pop(request.user_and_server, None)
         elif answer.action == "decline" and answer.by in ("user", "host"):
+            count = counts.setdefault(request.user_and_server, _DeclineCount())
             count.declines += 1
             if count.declines >= declines:
                 count.ends_at = clock() + seconds
         return answer
 
-    return lambda handler: apply_policy(handler, cool_down, limits_asking=True)
+    return lambda handler: apply_policy(handler, cool_down, limits_asking=True, refuse=refuse)
 
 
 @dataclass
@@ -93,44 +114,100 @@ class _DeclineCount:
         return "the user declined repeatedly; the server has to wait" if now < self.ends_at else ""
 
 
-class _Limiter:
-    def __init__(self, rates: Sequence[str], storage: str) -> None:
-        from limits import parse
+_Key: TypeAlias = UserAndServer | str
+
+
+class _InMemory:
+    """The times of the last requests that were not refused, on a monotonic clock."""
+
+    def __init__(self, per_user: Sequence[Any], per_server: Sequence[Any]) -> None:
+        self._per_user = _windows(per_user)
+        self._per_server = _windows(per_server)
+        self._times: dict[_Key, deque[float]] = {}
+        self._sweep_at = _FIRST_SWEEP
+        self._lock = threading.Lock()
+
+    async def refusal(self, user_and_server: UserAndServer) -> str | None:
+        """Count one request; return a reason if it is refused."""
+        with self._lock:
+            now = time.monotonic()
+            if self._is_full(user_and_server, self._per_user, now):
+                return _LIMIT_REACHED
+            if self._is_full(user_and_server[1], self._per_server, now):
+                return _SERVER_LIMIT_REACHED
+            self._count(user_and_server, self._per_user, now)
+            self._count(user_and_server[1], self._per_server, now)
+            return None
+
+    def _is_full(self, key: _Key, windows: Sequence[tuple[int, int]], now: float) -> bool:
+        times = self._times.get(key, ())
+        return any(len(times) >= amount and times[-amount] > now - seconds for amount, seconds in windows)
+
+    def _count(self, key: _Key, windows: Sequence[tuple[int, int]], now: float) -> None:
+        if not windows:
+            return
+        if key not in self._times:
+            self._sweep(now)
+            self._times[key] = deque(maxlen=max(amount for amount, _ in windows))
+        self._times[key].append(now)
+
+    def _sweep(self, now: float) -> None:
+        """Forget keys whose requests are all too old to count."""
+        if len(self._times) < self._sweep_at:
+            return
+        longest = max(seconds for _, seconds in (*self._per_user, *self._per_server))
+        self._times = {key: times for key, times in self._times.items() if times[-1] > now - longest}
+        self._sweep_at = 2 * len(self._times) + _FIRST_SWEEP
+
+
+def _windows(rates: Sequence[Any]) -> list[tuple[int, int]]:
+    """Return the amount and the seconds of each rate."""
+    return [(rate.amount, rate.get_expiry()) for rate in rates]
+
+
+class _Stored:
+    """The requests of all processes that share a storage, on the clock of the computer."""
+
+    def __init__(self, per_user: Sequence[Any], per_server: Sequence[Any], storage: str) -> None:
         from limits.errors import ConfigurationError
         from limits.storage import storage_from_string
         from limits.strategies import MovingWindowRateLimiter
 
-        self._rates = sorted(map(parse, rates))  # the shortest window first
-        if not self._rates:
-            raise ValueError("A rate limit needs at least one rate, such as 5/minute.")
+        self._per_user = sorted(per_user)  # the shortest window first
+        self._per_server = sorted(per_server)
         try:
             self._limiter: Any = MovingWindowRateLimiter(storage_from_string(storage))
         except ConfigurationError as error:
             if storage.startswith("redis"):
                 raise MissingExtraError("redis", "a rate limit in Redis") from error
             raise ValueError(f"{storage!r} is not a storage for rate limits: {error}") from None
-        self._is_local = storage.startswith("memory")
-        self._full_until: dict[str, float] = {}
-        self._locks: dict[str, anyio.Lock] = {}
+        self._full_until: dict[_Key, float] = {}
+        self._locks: dict[UserAndServer, anyio.Lock] = {}
         self._is_unavailable = False
 
-    async def refusal(self, server: str) -> str | None:
-        """Count one request of *server*; return a reason if it is refused."""
-        if self._is_local:
-            return self._take(server)
-        # One request of each server at a time: once one is refused, the rest of a
-        # flood is refused without the storage.
-        async with self._locks.setdefault(server, anyio.Lock()):
-            if self._is_full(server):
-                return _LIMIT_REACHED
-            return await anyio.to_thread.run_sync(self._take_or_fail, server)
-
-    def _is_full(self, server: str) -> bool:
-        return self._full_until.get(server, 0) > time.time()
-
-    def _take_or_fail(self, server: str) -> str | None:
+    async def refusal(self, user_and_server: UserAndServer) -> str | None:
+        """Count one request; return a reason if it is refused."""
+        # One request of each user and server at a time: once one is refused, the
+        # rest of a flood is refused without the storage.
+        lock = self._locks.setdefault(user_and_server, anyio.Lock())
         try:
-            refusal = self._take(server)
+            async with lock:
+                if self._is_full(user_and_server):
+                    return _LIMIT_REACHED
+                return await anyio.to_thread.run_sync(self._take_or_fail, user_and_server)
+        finally:
+            if not lock.statistics().tasks_waiting and not lock.locked():
+                self._locks.pop(user_and_server, None)
+
+    def _is_full(self, key: _Key) -> bool:
+        if self._full_until.get(key, 0) > time.monotonic():
+            return True
+        self._full_until.pop(key, None)
+        return False
+
+    def _take_or_fail(self, user_and_server: UserAndServer) -> str | None:
+        try:
+            refusal = self._take(user_and_server)
         except Exception as error:  # noqa: BLE001 -- any error of the storage
             if not self._is_unavailable:
                 kind = type(error).__name__
@@ -142,22 +219,24 @@ class _Limiter:
         self._is_unavailable = False
         return refusal
 
-    def _take(self, server: str) -> str | None:
-        if self._is_full(server):
-            return _LIMIT_REACHED
-        first, *others = self._rates
-        for rate in others:
-            if not self._limiter.test(rate, NAME, server):
-                return self._refuse(rate, server)
-        if not self._limiter.hit(first, NAME, server):
-            return self._refuse(first, server)
+    def _take(self, user_and_server: UserAndServer) -> str | None:
+        user, server = user_and_server
+        quoted = quote(server, safe="")
+        own = quoted if user is None else f"{quoted}/{quote(user, safe='')}"
+        windows: list[tuple[Any, str, _Key, str]] = [
+            *((rate, own, user_and_server, _LIMIT_REACHED) for rate in self._per_user),
+            *((rate, f"//{quoted}", server, _SERVER_LIMIT_REACHED) for rate in self._per_server),
+        ]
+        for rate, name, key, reason in windows:
+            if not self._limiter.test(rate, NAME, name):
+                left = self._limiter.get_window_stats(rate, NAME, name).reset_time - time.time()
+                self._full_until[key] = time.monotonic() + min(left, rate.get_expiry())
+                return reason
         # Another process may have used the last slot since the check.  Refuse this request.
-        taken = [self._limiter.hit(rate, NAME, server) for rate in others]
+        taken = [self._limiter.hit(rate, NAME, name) for rate, name, _, _ in windows]
         return None if all(taken) else _LIMIT_REACHED
 
-    def _refuse(self, rate: Any, server: str) -> str:
-        self._full_until[server] = self._limiter.get_window_stats(rate, NAME, server).reset_time
-        return _LIMIT_REACHED
 
-
+_FIRST_SWEEP = 1_000
 _LIMIT_REACHED = "the server reached its rate limit"
+_SERVER_LIMIT_REACHED = "the server reached its rate limit for all users"

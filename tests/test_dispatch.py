@@ -1,0 +1,379 @@
+"""What happens to a request around its handler: admission, turns of other tasks, cancellation, invalid objects."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from mcp_elicit_client import (
+    Answer,
+    ElicitationRegistry,
+    Form,
+    FormRequest,
+    RequestError,
+    Server,
+    _concurrency,
+    admission,
+)
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.dispatch import Dispatcher
+from mcp_elicit_client.policies import compose, recommended
+from mcp_elicit_client.typing import Request
+from tests.support import form_params
+
+pytestmark = pytest.mark.anyio
+
+SERVER = Server(name="mail")
+FORM = form_params({"properties": {"a": {"type": "string"}}})
+CONFIRMATION = form_params({})
+URL = {"mode": "url", "message": "m", "url": "https://a.example/", "elicitationId": "e"}
+YES = Answer.accept({"a": "x"}, by="user")
+
+Asked = Callable[[Any], Coroutine[Any, Any, Any]]
+
+
+async def answer_with(handler: Asked, params: Any = FORM, **details: Any) -> Answer:
+    return await Dispatcher(handler).answer(params, server=SERVER, **details)
+
+
+# --- admission
+
+
+async def test_a_server_with_too_many_open_requests_gets_a_cancel_and_nothing_is_read(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(admission, "MAX_OPEN", 2)
+    may_answer = anyio.Event()
+
+    async def user(_request: Request) -> Answer:
+        await may_answer.wait()
+        return YES
+
+    dispatcher = Dispatcher(user)
+    async with anyio.create_task_group() as group:
+        for _ in range(2):
+            group.start_soon(lambda: dispatcher.answer(FORM, server=SERVER))
+        await anyio.wait_all_tasks_blocked()
+
+        refused = [await dispatcher.answer(object(), server=SERVER) for _ in range(20)]
+        other_user = await _soon(dispatcher, may_answer, user="ann")
+        may_answer.set()
+
+    assert {(each.action, each.by, each.policy) for each in refused} == {("cancel", "policy", "admission")}
+    assert other_user.action == "accept"
+    assert len([each for each in caplog.records if "too many open requests" in each.getMessage()]) == 1
+
+
+async def _soon(dispatcher: Dispatcher, may_answer: anyio.Event, **details: Any) -> Answer:
+    may_answer.set()
+    with anyio.fail_after(20):
+        return await dispatcher.answer(FORM, server=SERVER, **details)
+
+
+@pytest.mark.parametrize("wrap", ["registry", "policy", "caller"])
+async def test_the_callbacks_of_a_registry_or_caller_share_their_limits(
+    wrap: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "MAX_REQUESTS", 3)
+    registry = ElicitationRegistry()
+    registry.on_elicitation(_accept)
+    caller = Caller(registry, SERVER)
+    make: Callable[[], Any] = {
+        "registry": lambda: Dispatcher(registry),
+        "policy": lambda: Dispatcher(compose()(registry)),
+        "caller": lambda: Dispatcher(caller.handler),
+    }[wrap]
+    policies = [(await make().answer(FORM, server=SERVER)).policy for _ in range(4 + 5_000)]
+
+    assert set(policies[:3]) == {""}
+    assert policies[-1] == "admission"
+
+
+async def _accept(_request: Request) -> Answer:
+    return YES
+
+
+async def test_a_flood_of_refused_requests_leaves_other_tasks_their_turns() -> None:
+    turns = 0
+    is_over = False
+
+    async def other() -> None:
+        nonlocal turns
+        while not is_over:
+            turns += 1
+            await anyio.lowlevel.checkpoint()
+
+    dispatcher = Dispatcher(recommended()(_accept))
+    async with anyio.create_task_group() as group:
+        group.start_soon(other)
+        for _ in range(100):
+            await dispatcher.answer(FORM, server=SERVER)
+        is_over = True
+
+    assert turns >= 90
+
+
+async def test_a_large_request_is_read_in_a_thread_and_answered() -> None:
+    options = [f"option {number} {'x' * 50}" for number in range(200)]
+    params = form_params({"properties": {"a": {"type": "string", "enum": options}}, "required": ["a"]})
+
+    async def choose(request: FormRequest) -> Answer:
+        assert request.user == "ann"
+        return Answer.accept({"a": options[7]}, by="user")
+
+    answer = await answer_with(choose, params, user="ann")
+
+    assert answer.content == {"a": options[7]}
+    with pytest.raises(RequestError, match="nested"):
+        await answer_with(choose, form_params({"properties": {"a": _nested(100)}, "x": "y" * 5_000}))
+
+
+def _nested(depth: int) -> Any:
+    value: Any = {"type": "string"}
+    for _ in range(depth):
+        value = {"allOf": [value]}
+    return value
+
+
+# --- cancellation
+
+
+async def cancelled_future(_request: Request) -> Answer:
+    future = asyncio.get_running_loop().create_future()
+    future.cancel()
+    await future
+    return YES
+
+
+async def future_cancelled_later(_request: Request) -> Answer:
+    future = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_soon(future.cancel)
+    await future
+    return YES
+
+
+async def cancelled_task(_request: Request) -> Answer:
+    task = asyncio.ensure_future(asyncio.Event().wait())
+    asyncio.get_running_loop().call_soon(task.cancel)
+    await task
+    return YES
+
+
+async def raised(_request: Request) -> Answer:
+    raise asyncio.CancelledError
+
+
+async def raised_in_trio(_request: Request) -> Answer:
+    import trio
+
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        try:
+            await trio.lowlevel.checkpoint()
+        except trio.Cancelled as error:
+            kept = error
+    raise kept
+
+
+@pytest.fixture(params=["counted", "watched"])
+def cancels_are(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to notice the cancellation of a task: Python 3.10 has no ``Task.cancelling``."""
+    if request.param == "watched":
+        monkeypatch.setattr(_concurrency, "_COUNTS_CANCELS", False)
+    elif not hasattr(asyncio.Task, "cancelling"):
+        pytest.skip("Python 3.10 does not count cancellations")
+
+
+@pytest.mark.usefixtures("cancels_are")
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("handler", [cancelled_future, future_cancelled_later, cancelled_task, raised])
+async def test_a_handler_that_was_cancelled_inside_ends_in_a_cancel_by_error(handler: Asked) -> None:
+    answer = await answer_with(handler)
+
+    assert (answer.action, answer.by) == ("cancel", "error")
+    assert (await answer_with(_accept)).action == "accept"
+
+
+@pytest.mark.parametrize("anyio_backend", ["trio"])
+@pytest.mark.parametrize("handler", [raised, raised_in_trio])
+async def test_a_cancellation_error_without_a_cancelled_scope_is_an_error_on_trio(handler: Asked) -> None:
+    answer = await answer_with(handler)
+
+    assert (answer.action, answer.by) == ("cancel", "error")
+
+
+@pytest.mark.usefixtures("cancels_are")
+@pytest.mark.parametrize("suspends", ["event", "task", "sleep", "checkpoints", "group"])
+async def test_the_cancellation_of_the_callback_passes(suspends: str) -> None:
+    started = anyio.Event()
+    result: Answer | None = None
+
+    async def wait(_request: Request) -> Answer:
+        started.set()
+        if suspends == "event":
+            await anyio.Event().wait()
+        elif suspends == "sleep":
+            await anyio.sleep(3_600)
+        elif suspends == "group":
+            async with anyio.create_task_group() as group:
+                group.start_soon(anyio.sleep_forever)
+        elif suspends == "task" and not _concurrency.is_trio():
+            await asyncio.ensure_future(asyncio.Event().wait())
+        while True:
+            await anyio.lowlevel.checkpoint()
+
+    async with anyio.create_task_group() as group:
+
+        async def call() -> None:
+            nonlocal result
+            result = await answer_with(wait)
+
+        group.start_soon(call)
+        await started.wait()
+        group.cancel_scope.cancel()
+
+    assert result is None
+
+
+@pytest.mark.usefixtures("cancels_are")
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("handler", [_accept, cancelled_future])
+async def test_a_task_that_is_cancelled_before_the_callback_starts_ends_cancelled(handler: Asked) -> None:
+    async def call() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await answer_with(handler)
+
+    task = asyncio.ensure_future(call())
+    await asyncio.wait([task])
+
+    assert task.cancelled()
+
+
+@pytest.mark.usefixtures("cancels_are")
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_handler_that_finishes_its_work_when_cancelled_is_awaited() -> None:
+    finished = False
+
+    async def wait(_request: Request) -> Answer:
+        nonlocal finished
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            finished = True
+        return YES
+
+    task = asyncio.ensure_future(answer_with(wait))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+
+    assert task.cancelled()
+    assert finished
+
+
+@pytest.mark.usefixtures("cancels_are")
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_handler_may_use_timeouts_and_cancel_its_own_scopes() -> None:
+    async def handler(_request: Request) -> Answer:
+        with anyio.move_on_after(0) as scope:
+            await anyio.sleep_forever()
+        assert scope.cancelled_caught
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(asyncio.Event().wait(), 0.001)
+        async with anyio.create_task_group() as group:
+            group.start_soon(anyio.sleep_forever)
+            await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
+        return YES
+
+    assert (await answer_with(handler)).action == "accept"
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_handler_in_a_call_that_was_cancelled_inside_does_not_leave_the_call_waiting() -> None:
+    with anyio.fail_after(20), pytest.raises(_concurrency.CancelledInsideError):
+        await _concurrency.run_until(anyio.sleep_forever, lambda: raised(None))  # type: ignore[arg-type]
+
+
+# --- invalid objects
+
+
+class Pretender:
+    """An object that pretends to be a result."""
+
+    action = "accept"
+    content = {"a": object()}  # noqa: RUF012 -- the shape of a result
+
+
+INVALID_ANSWERS = {
+    "an unknown action": Answer.model_construct(action="evil", content=None, by="user"),
+    "an accept without a dictionary": Answer.model_construct(action="accept", content=object(), by="user"),
+    "an accept with an object": Answer.model_construct(action="accept", content={"a": object()}, by="user"),
+    "an accept of no one": Answer.model_construct(action="accept", content={"a": "x"}, by="evil"),
+    "an accept without attributes": Answer.model_construct(action="accept"),
+    "nothing": Answer.model_construct(),
+    "sources that are no dictionary": Answer.model_construct(action="accept", content={"a": "x"}, by="user", sources=3),
+    "diagnostics that are none": Answer.model_construct(action="accept", content={}, by="user", diagnostics=[object()]),
+    "an answer that was changed": YES.model_copy(update={"action": "evil"}),
+    "an object": Pretender(),
+}
+
+
+@pytest.mark.parametrize("params", [FORM, URL, CONFIRMATION], ids=["form", "url", "confirmation"])
+@pytest.mark.parametrize("policy", [compose(), recommended()], ids=["plain", "recommended"])
+@pytest.mark.parametrize("result", INVALID_ANSWERS.values(), ids=list(INVALID_ANSWERS))
+async def test_an_answer_that_was_made_without_validation_is_a_cancel(result: Any, policy: Any, params: Any) -> None:
+    async def handler(_request: Request) -> Any:
+        return result
+
+    registry = ElicitationRegistry(policy=policy)
+    registry.on_elicitation(handler)
+    wire: Any = await registry.callback("another")(None, params)
+
+    assert wire.action == "cancel"
+    assert wire.content is None
+
+
+INVALID_REQUESTS = {
+    "nothing": FormRequest.model_construct(),
+    "no form": FormRequest.model_construct(server=SERVER, message="m", form=object()),
+    "no field": FormRequest.model_construct(server=SERVER, message="m", form=Form.model_construct(fields=(object(),))),
+    "no message": FormRequest.model_construct(server=SERVER, form=Form()),
+}
+
+
+@pytest.mark.parametrize("request_made", INVALID_REQUESTS.values(), ids=list(INVALID_REQUESTS))
+async def test_a_request_that_was_made_without_validation_is_a_cancel(request_made: Any) -> None:
+    registry = ElicitationRegistry(policy=recommended())
+    registry.on_elicitation(_accept)
+
+    wire: Any = await registry.callback("mail")(None, request_made)
+
+    assert wire.action == "cancel"
+
+
+async def test_an_error_of_a_handler_is_logged_without_the_answer(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    await answer_with(lambda _: _returned(Answer.model_construct(action="accept", content={"a": _Secret()}, by="user")))
+
+    assert "could not be answered" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+async def _returned(value: Any) -> Any:
+    return value
+
+
+class _Secret:
+    def __repr__(self) -> str:
+        return "hunter2"
