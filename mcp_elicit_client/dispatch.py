@@ -73,9 +73,9 @@ class NormalizedHandler:
     def __init__(
         self, ask: Ask, held_options: RequestOptions | None = None, admission: Admission | None = None
     ) -> None:
-        self._ask = ask
-        self.held_options = held_options
-        self.admission = admission
+        self._ask: Ask = ask
+        self.held_options: RequestOptions | None = held_options
+        self.admission: Admission | None = admission
 
     def __call__(self, request: Request, /) -> Coroutine[Any, Any, Answer]:
         """Answer *request*."""
