@@ -65,10 +65,11 @@ async def connections(url: str) -> AsyncIterator[list[list[httpx.AsyncClient]]]:
             while sum(len(clients) >= 2 for clients in by_worker.values()) < 2:
                 limits = httpx.Limits(max_connections=1, keepalive_expiry=None)
                 client = httpx.AsyncClient(base_url=url, limits=limits, timeout=60, trust_env=False)
+                stack.push_async_callback(client.aclose)
                 worker = await until(lambda client=client: _worker(client))
                 clients = by_worker.setdefault(worker, [])
                 if len(clients) < 2:
-                    clients.append(await stack.enter_async_context(client))
+                    clients.append(client)
                 else:
                     await client.aclose()
         yield list(by_worker.values())
