@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ async def connections(url: str) -> AsyncIterator[list[list[httpx.AsyncClient]]]:
                 limits = httpx.Limits(max_connections=1, keepalive_expiry=None)
                 client = httpx.AsyncClient(base_url=url, limits=limits, timeout=60, trust_env=False)
                 stack.push_async_callback(client.aclose)
-                worker = await until(lambda client=client: _worker(client))
+                worker = await until(partial(_worker, client))
                 clients = by_worker.setdefault(worker, [])
                 if len(clients) < 2:
                     clients.append(client)
