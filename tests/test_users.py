@@ -342,6 +342,22 @@ async def test_a_request_during_the_calls_of_two_users_in_one_session_is_not_ass
     assert (result.action, seen) == ("cancel", [])
 
 
+async def test_a_request_for_another_user_than_that_of_the_active_call_is_not_assigned_to_either() -> None:
+    seen: list[str | None] = []
+    caller = Caller(recording(seen), "mail", user="ann")
+    others = elicitation_callback(caller.handler, server="mail", user="bob")
+
+    class Session:
+        """A server that sends a request by another way during a call."""
+
+        async def call_tool(self, *_arguments: Any, **_options: Any) -> Any:
+            return await others(None, PARAMS)
+
+    result = await caller.call_tool(Session(), "anything")
+
+    assert (result.action, seen) == ("cancel", [])
+
+
 # --- suspended calls
 
 

@@ -80,10 +80,12 @@ class ElicitationDispatcher:
     async def on_server_request(self, request: Request) -> Answer:
         """Answer a server-initiated request: see `Caller.handler`."""
         calls = tuple(self.calls)
-        if len({call.user for call in calls}) > 1:
+        callers = {call.user for call in calls}
+        users = (callers | {request.user}) - {None}
+        if len(callers) > 1 or len(users) > 1:
             # Do not guess: the request may contain what only one of them may see.
-            return Answer.cancel(by="unattended", reason="the calls of several users are active in one session")
-        user = self.current_user() or request.user
+            return Answer.cancel(by="unattended", reason="the request cannot be assigned to one of several users")
+        user = users.pop() if users else self.user
         request = self._with_completion(request.model_copy(update={"user": user}) if user != request.user else request)
         with ExitStack() as stack:
             for call in calls:

@@ -376,6 +376,48 @@ async def test_concurrent_nodes_get_their_own_requests_or_none(protocol: str) ->
         assert {number: answer.action for number, answer in answers.items()} == {1: "accept", 2: "decline"}
 
 
+@pytest.mark.parametrize("protocol", ["2025-11-25", "2026-07-28"])
+async def test_the_runs_of_several_users_get_the_requests_of_their_user(protocol: str) -> None:
+    from langgraph.config import get_config
+
+    ask = InterruptHandler(user=lambda config: config["configurable"]["user"])
+    before = Meeting()
+
+    async def call(_state: State) -> State:
+        user = get_config()["configurable"]["user"]
+        await before.wait()
+        asked = parse_request({"message": f"{user}?"}, server="mail", user=user, protocol_version=protocol)
+        return {"told": (user, (await ask(asked)).action)}
+
+    each = build(ask.node(call))
+    told: dict[str, Any] = {}
+
+    async def run(user: str, action: Any) -> None:
+        config: Any = {"configurable": {"thread_id": user, "user": user}}
+        question = (await each.ainvoke({}, config))["__interrupt__"][0].value
+        assert question["request"]["message"] == f"{user}?"
+        told[user] = (await each.ainvoke(Command(resume=resume_value(question, action)), config))["told"]
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(run, "ann", "accept")
+            group.start_soon(run, "bob", "decline")
+
+    assert told == {"ann": ("ann", "accept"), "bob": ("bob", "decline")}
+
+
+async def test_a_request_of_another_user_does_not_interrupt_a_run() -> None:
+    ask = InterruptHandler(user=lambda config: config["configurable"]["user"])
+
+    async def call(_state: State) -> State:
+        return {"told": [(await ask(parse_request({"message": "m"}, user=user))).by for user in ("bob", None)]}
+
+    config: Any = {"configurable": {"thread_id": "1", "user": "ann"}}
+    state = await build(ask.node(call)).ainvoke({}, config)
+
+    assert state["told"] == ["unattended", "unattended"]
+
+
 # --- other processes
 
 
