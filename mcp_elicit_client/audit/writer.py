@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
+from mcp_elicit_client._files import LOCK_TIMEOUT, unlock
 from mcp_elicit_client.audit.chain import BEGINNING, HEAD_SIZE, Checkpoint, Head, Keys, find_end, follow_chain
 from mcp_elicit_client.audit.files import (
     backup_path,
@@ -23,7 +24,6 @@ from mcp_elicit_client.audit.files import (
     open_safely,
     read_at,
     read_key,
-    unlock,
     write_all,
     write_at,
 )
@@ -33,9 +33,6 @@ T = TypeVar("T")
 
 SCHEMA = 1
 """The version of the format of a line."""
-
-LOCK_TIMEOUT = 1.0
-"""The maximum time to wait for another process, in seconds.  Writing a line takes about 0.0001 s."""
 
 _CLOSED = -1
 _MAX_OVERHEAD = 300

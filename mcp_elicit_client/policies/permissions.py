@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
+from mcp_elicit_client._files import LockTimeoutError, UnsafeFileError, locked, open_safely
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import PermissionsFileError
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request
@@ -29,7 +29,6 @@ process ends, which is not stored.
 """
 
 _MAX_FILE = 1_048_576
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Rule(BaseModel):
@@ -76,8 +75,9 @@ class Permissions:
     The permissions of one user, in memory or in a file.
 
     Use `policy` as a policy.  The file is JSON with mode 0600.  Writes are
-    atomic, and changes by other processes are detected and reloaded.  A file
-    that other users can write to is refused.
+    atomic, keep what other processes wrote, and are detected and reloaded by
+    them.  A file that other users can write to, a link and a special file
+    are refused.
 
     Args:
         path: The file; None to keep permissions in memory only.  Its folder
@@ -90,8 +90,9 @@ class Permissions:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._path = None if path is None else Path(path)
         self._rules: dict[tuple[str | None, Mode | None, str | None], Rule] = {}
+        self._unsaved: dict[tuple[str | None, Mode | None, str | None], Rule] = {}
         self._blocked: set[str] = set()
-        self._read_at: tuple[int, int, int] | None = None
+        self._read_at: tuple[int, ...] | None = None
         self._refresh()
 
     def policy(self, handler: Handler) -> Handler:
@@ -158,9 +159,9 @@ class Permissions:
                 raise ValueError("block_until_restart requires a server.")
             self._blocked.add(server)
             return
-        with suppress(PermissionsFileError):
-            self._refresh()
-        self._rules[server, mode, tool] = Rule(server=server, mode=mode, tool=tool, permission=permission)
+        rule = Rule(server=server, mode=mode, tool=tool, permission=permission)
+        self._unsaved[server, mode, tool] = rule
+        self._rules |= self._unsaved
         self._write()
 
     def __iter__(self) -> Iterator[Rule]:
@@ -170,32 +171,43 @@ class Permissions:
         if self._path is None:
             return
         try:
-            found = self._path.stat()
+            found = os.lstat(self._path)
         except FileNotFoundError:
             return
         except OSError as error:
             raise PermissionsFileError(f"Cannot read {self._path}: {error.strerror}.") from None
-        read_at = (found.st_mtime_ns, found.st_size, found.st_ino)
-        if read_at == self._read_at:
-            return
-        self._rules = {(rule.server, rule.mode, rule.tool): rule for rule in _read(self._path)}
-        self._read_at = read_at
+        if _version(found) != self._read_at:
+            self._read()
+
+    def _read(self) -> None:
+        assert self._path is not None
+        rules, self._read_at = _read(self._path)
+        self._rules = {(rule.server, rule.mode, rule.tool): rule for rule in rules} | self._unsaved
 
     def _write(self) -> None:
+        """Add the unsaved rules to those of the file.  An invalid file is not replaced."""
         if self._path is None:
+            self._unsaved.clear()
             return
-        text = _File(rules=list(self._rules.values())).model_dump_json(indent=2, exclude_none=True)
         try:
-            self._replace(f"{text}\n")
+            with locked(self._path):
+                stored = dict(self._unsaved)  # another thread may add to it
+                if os.path.lexists(self._path):
+                    self._read()
+                self._replace()
         except OSError as error:
             raise PermissionsFileError(f"Cannot write {self._path}: {error.strerror}.") from None
+        except (UnsafeFileError, LockTimeoutError) as error:
+            raise PermissionsFileError(f"Cannot write {self._path}: {error}") from None
+        self._unsaved = {key: rule for key, rule in self._unsaved.items() if stored.get(key) is not rule}
 
-    def _replace(self, text: str) -> None:
+    def _replace(self) -> None:
         assert self._path is not None
+        text = _File(rules=list(self._rules.values())).model_dump_json(indent=2, exclude_none=True)
         descriptor, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")  # mode 0600
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
+                file.write(f"{text}\n")
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).replace(self._path)
@@ -203,25 +215,27 @@ class Permissions:
             with suppress(OSError):
                 Path(name).unlink()
             raise
-        found = self._path.stat()
-        self._read_at = (found.st_mtime_ns, found.st_size, found.st_ino)
+        self._read_at = _version(os.lstat(self._path))
 
 
-def _read(path: Path) -> list[Rule]:
+def _version(found: os.stat_result) -> tuple[int, ...]:
+    """Return what differs after the file, its mode or its owner was changed."""
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_mode)
+
+
+def _read(path: Path) -> tuple[list[Rule], tuple[int, ...]]:
     try:
-        with path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            if hasattr(os, "getuid") and (found.st_mode & _OTHERS_WRITE or found.st_uid not in (os.getuid(), 0)):
-                raise PermissionsFileError(
-                    f"Other users can write to {path}. Make it your own file, and run `chmod 600 {path}`."
-                )
+        with os.fdopen(open_safely(path, os.O_RDONLY), "rb") as file:
+            version = _version(os.fstat(file.fileno()))
             data = file.read(_MAX_FILE + 1)
+    except UnsafeFileError as error:
+        raise PermissionsFileError(str(error)) from None
     except OSError as error:
         raise PermissionsFileError(f"Cannot read {path}: {error.strerror}.") from None
     if len(data) > _MAX_FILE:
         raise PermissionsFileError(f"{path} is larger than {_MAX_FILE} bytes.")
     try:
-        return _File.model_validate(from_json(data)).rules
+        return _File.model_validate(from_json(data)).rules, version
     except ValueError as error:
         why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "it is not JSON"
         raise PermissionsFileError(f"{path} is not a permissions file: {why}.") from None

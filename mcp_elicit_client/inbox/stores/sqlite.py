@@ -37,8 +37,9 @@ class SqliteStore:
     """
     Store requests in an SQLite file, for the threads and processes of one machine.
 
-    The file is created with mode 0600.  A file that other users can write to
-    is refused.  The file is opened when the store is first used.
+    The file is created with mode 0600.  A file that other users can read or
+    write to, a link and a special file are refused.  The file is opened when
+    the store is first used.
 
     Args:
         path: The file.  Its folder must exist, and must not be on a network.

@@ -8,13 +8,13 @@ import logging
 import os
 import secrets
 import sqlite3
-import stat
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mcp_elicit_client._files import UnsafeFileError, check_file
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.stores.models import Clock, StoredRequest
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
@@ -124,10 +124,15 @@ class SqliteConnection:
         return self._connection
 
     def _connect(self) -> sqlite3.Connection:
-        with contextlib.suppress(FileExistsError):
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        if os.name == "posix" and self.path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise InboxError(f"Other users can write to the inbox {self.path}. Run `chmod 600 {self.path}`.")
+        try:
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            for path in _files_of(self.path):
+                # To open and close the file would release the locks of other connections of this process.
+                with contextlib.suppress(FileNotFoundError):
+                    check_file(path, os.lstat(path), private=True)
+        except UnsafeFileError as error:
+            raise InboxError(f"The inbox cannot be used. {error}") from None
         connection = sqlite3.connect(
             self.path, timeout=self._lock_timeout, isolation_level=None, check_same_thread=False, cached_statements=64
         )
@@ -165,6 +170,11 @@ class SqliteConnection:
         if connection is not None and self._process_id == os.getpid():
             with contextlib.suppress(sqlite3.Error):
                 connection.close()
+
+
+def _files_of(path: Path) -> list[Path]:
+    """Return the paths of the file and of those that SQLite writes beside it."""
+    return [path, *(path.with_name(f"{path.name}-{name}") for name in ("wal", "shm", "journal"))]
 
 
 @contextlib.contextmanager
