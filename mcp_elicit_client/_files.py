@@ -16,14 +16,18 @@ from mcp_elicit_client.exceptions import ElicitationError
 
 if sys.platform == "win32":
     import msvcrt
+
+    _NO_WAIT = os.O_BINARY | os.O_NOINHERIT
+    _SAFE = _NO_WAIT
 else:
     import fcntl
+
+    _NO_WAIT = os.O_CLOEXEC | os.O_NONBLOCK
+    _SAFE = _NO_WAIT | os.O_NOFOLLOW
 
 LOCK_TIMEOUT = 1.0
 """The maximum time to wait for another process, in seconds.  Writing takes less than 0.01 s."""
 
-_NO_WAIT = os.O_CLOEXEC | os.O_NONBLOCK if sys.platform != "win32" else os.O_BINARY | os.O_NOINHERIT
-_SAFE = _NO_WAIT | getattr(os, "O_NOFOLLOW", 0)
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS_ANYTHING = stat.S_IRWXG | stat.S_IRWXO
 _OTHER_KINDS = (errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.EISDIR)

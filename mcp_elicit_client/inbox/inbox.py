@@ -44,9 +44,9 @@ class Inbox:
 
     Args:
         store: The store that keeps the requests.
-        key: The key that encrypts requests and answers in the store, at least
-            32 bytes; None to store them readable.  Owners, states and times
-            are not encrypted.
+        key: The key that encrypts and authenticates requests and answers,
+            with their actions, in the store, at least 32 bytes; None to store
+            them readable.  Owners, states and times are not encrypted.
         answer_timeout: Seconds for which a request without a deadline
             (`Request.deadline`) can be answered.
 
@@ -190,10 +190,11 @@ class Inbox:
             fields = request.form.by_name
             present = drop_nulls(request.form, content or {})
             values = {name: to_json_value(fields[name], value) for name, value in present.items() if name in fields}
-        given = {"content": values, "block_server": block_server and request.can_block, "confirmed": confirmed}
-        encoded = self._codec.encode_answer(entry_id, given)
+        block_server = block_server and request.can_block
+        answer = Answer(action=action, content=values, by="user", block_server=block_server, confirmed=confirmed)
         by = owner if answered_by is None else answered_by
-        await self._resolve(owner, entry_id, Resolution("answered", by, self._store.clock(), action, encoded))
+        resolution = self._codec.encode_answer(stored, answer, by, self._store.clock())
+        await self._resolve(owner, entry_id, resolution)
         return validation
 
     async def withdraw(self, owner: str, entry_id: str, *, withdrawn_by: str | None = None) -> None:

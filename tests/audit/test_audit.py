@@ -22,9 +22,9 @@ import pytest
 
 from mcp_elicit_client import Answer, Diagnostic, Server, TextField, accept, parse_request, sanitize_text
 from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, audited, read_key, verify
+from mcp_elicit_client._files import LOCK_TIMEOUT
 from mcp_elicit_client.audit.files import make_key
 from mcp_elicit_client.audit.verifier import ViolationCode
-from mcp_elicit_client.audit.writer import LOCK_TIMEOUT
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.typing import Request

@@ -38,6 +38,7 @@ async def refused(store: Any) -> Answer:
 @ON_SQLITE
 async def test_a_file_that_is_not_a_database_is_a_cancel_by_error(sqlite: Stores) -> None:
     sqlite.path.write_bytes(b"not a database" * 100)
+    sqlite.path.chmod(0o600)
     assert "not a database" in (await refused(sqlite())).reason
 
 
