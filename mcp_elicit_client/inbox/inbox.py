@@ -7,8 +7,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import anyio
-
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value
 from mcp_elicit_client.dispatch import settle_defaults, validate_async
@@ -31,7 +29,6 @@ PAGE_SIZE = 50
 """The number of entries on a page."""
 
 _POLL_INTERVAL = 1.0
-_CLEANUP_TIMEOUT = 5.0
 
 
 class Inbox:
@@ -272,14 +269,11 @@ class Inbox:
 
     async def _clean_up(self, stored: StoredRequest, *, is_closed: bool) -> None:
         """Withdraw a request unless it is closed, and erase its answer."""
-        with anyio.move_on_after(_CLEANUP_TIMEOUT, shield=True):
-            try:
-                if not is_closed:
-                    withdrawn = Resolution("withdrawn", "client", self._store.clock())
-                    await self._store.resolve(stored.owner, stored.id, withdrawn)
-                await self._store.erase_answer(stored.id)
-            except InboxError as error:
-                _logger.warning("A request could not be withdrawn, or its answer not erased. %s", error)
+        try:
+            withdrawn = None if is_closed else Resolution("withdrawn", "client", self._store.clock())
+            await self._store.leave(stored, withdrawn)
+        except InboxError as error:
+            _logger.warning("A request could not be withdrawn, or its answer not erased. %s", error)
 
 
 @dataclass(frozen=True, slots=True)
