@@ -273,7 +273,10 @@ class ChainVerifier:
                 file,
                 number,
             )
-        if "log" in found:
+        if found.get("log") == "rolled back":
+            text = f"A process that wrote to the log found it deleted or rolled back, before line {line.sequence}."
+            self.report("log_missing", text, file, number)
+        elif "log" in found:
             self.report("log_missing", f"The log was missing here, up to line {line.sequence - 1}.", file, number)
         if not self.events and not self._reached:
             self._macs[line.sequence - 1] = line.previous or ""
