@@ -29,6 +29,16 @@ LONGEST = 1_048_576
 Decide = Callable[[dict[str, Any]], Awaitable[dict[str, Any] | None]]
 
 
+async def read(web: Request) -> bytes | None:
+    """Return the body; None if it is too long."""
+    body = bytearray()
+    async for part in web.stream():
+        body += part
+        if len(body) > LONGEST:
+            return None
+    return bytes(body)
+
+
 def receiver(secret: str, decide: Decide) -> Starlette:
     """
     Create the webhook application.
@@ -42,13 +52,13 @@ def receiver(secret: str, decide: Decide) -> Starlette:
     questions: dict[str, Question] = {}
 
     async def receive(web: Request) -> Response:
-        body = bytearray()
-        async for part in web.stream():
-            body += part
-            if len(body) > LONGEST:
-                return Response(status_code=413)
+        if web.headers.get("content-type", "").partition(";")[0] != "application/json":
+            return Response(status_code=415)
+        body = await read(web)
+        if body is None:
+            return Response(status_code=413)
         try:
-            message_id = verify_signature(bytes(body), web.headers, secret)
+            message_id = verify_signature(body, web.headers, secret)
         except SignatureError:
             return Response(status_code=401)
         message = json.loads(body)
@@ -66,7 +76,8 @@ def receiver(secret: str, decide: Decide) -> Starlette:
         if answer is None:
             return Response(status_code=202)
         reply = json.dumps({"type": "elicitation.answered", "data": {**answer, "id": message_id}}).encode()
-        return Response(reply, media_type="application/json", headers=sign(reply, message_id, secret))
+        signed = sign(reply, message_id, secret, purpose="answer")
+        return Response(reply, media_type="application/json", headers=signed)
 
     async def health(_web: Request) -> Response:
         return JSONResponse({"questions": len(questions)})

@@ -1,33 +1,21 @@
-"""The files of a log: their paths, permissions and locks, and its key."""
+"""The files of a log: their paths and checks, and its key."""
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import secrets
-import stat
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
+from mcp_elicit_client import _files
 from mcp_elicit_client.exceptions import AuditError
-
-if sys.platform != "win32":
-    import fcntl
-
-_BINARY = getattr(os, "O_BINARY", 0)
-_SAFE = os.O_CLOEXEC | os.O_NOFOLLOW if sys.platform != "win32" else 0
-_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_OTHERS_ANYTHING = stat.S_IRWXG | stat.S_IRWXO
-_LINK_ERRORS = (errno.ELOOP, errno.EMLINK)
 
 _NUMBER = re.compile("[1-9][0-9]{0,8}")
 _KEY_BYTES = 32
 _MAX_KEY_FILE = 1_024
-_LOCK_INTERVAL = 0.000_05
 
 
 def key_path(log: Path) -> Path:
@@ -53,48 +41,55 @@ def files_of(log: Path) -> list[Path]:
     return [backup_path(log, number) for number in old] + ([log] if log.exists() else [])
 
 
-def open_safely(path: Path, flags: int, *, secret: bool = False) -> int:
+def open_safely(path: Path, flags: int) -> int:
     """
-    Open a file that other users cannot write.  New files get the mode 0600.
-
-    Args:
-        path: The file.
-        flags: As for `os.open`.
-        secret: Other users must not be able to read it either.
-
-    Returns:
-        The descriptor.
+    Open a file of a log, as `_files.open_safely`.
 
     Raises:
-        AuditError: If *path* is a symbolic link or not a regular file, or if
-            other users have access.
+        AuditError: If the file is not safe.
         OSError: If it cannot be opened.
     """
     try:
-        descriptor = os.open(path, flags | _SAFE | _BINARY | _NONBLOCK, stat.S_IRUSR | stat.S_IWUSR)
-    except OSError as error:
-        if error.errno in _LINK_ERRORS:
-            raise AuditError(f"{path} is a symbolic link. Use the path of the file itself.") from None
-        raise
+        return _files.open_safely(path, flags)
+    except _files.UnsafeFileError as error:
+        raise AuditError(str(error)) from None
+
+
+def open_to_verify(path: Path) -> BinaryIO:
+    """
+    Open a file of a log that may belong to another user, as `_files.open_to_verify`.
+
+    Raises:
+        AuditError: If it is not a regular file.
+        OSError: If it cannot be opened.
+    """
     try:
-        _check(path, os.fstat(descriptor), secret=secret)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
+        return _files.open_to_verify(path)
+    except _files.UnsafeFileError as error:
+        raise AuditError(str(error)) from None
 
 
-def _check(path: Path, found: os.stat_result, *, secret: bool) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise AuditError(f"{path} is not a regular file.")
-    if sys.platform == "win32":
-        return
-    if found.st_uid not in (os.geteuid(), 0):
-        raise AuditError(f"{path} belongs to another user.")
-    if secret and found.st_mode & _OTHERS_ANYTHING:
-        raise AuditError(f"Other users can read the key {path}. Run `chmod 600 {path}`, and use a new key.")
-    if found.st_mode & _OTHERS_WRITE:
-        raise AuditError(f"Other users can write to {path}. Run `chmod 600 {path}`.")
+def _open_key(path: Path, flags: int) -> int:
+    try:
+        # `make_key` gives a new key two names for a moment.
+        return _files.open_safely(path, flags, private=True, hard_links=True)
+    except _files.ReadableFileError:
+        raise AuditError(f"Other users can read the key {path}. Run `chmod 600 {path}`, and use a new key.") from None
+    except _files.UnsafeFileError as error:
+        raise AuditError(str(error)) from None
+
+
+def lock(descriptor: int, timeout: float) -> None:
+    """
+    Lock a file against other processes, as `_files.lock`.
+
+    Raises:
+        AuditError: If another process does not unlock it in time.
+    """
+    try:
+        _files.lock(descriptor, timeout)
+    except _files.LockTimeoutError:
+        raise AuditError("Another process holds the lock of the audit log.") from None
 
 
 def read_key(path: str | os.PathLike[str]) -> bytes:
@@ -107,7 +102,7 @@ def read_key(path: str | os.PathLike[str]) -> bytes:
         OSError: If it cannot be read.
     """
     path = Path(path)
-    descriptor = open_safely(path, os.O_RDONLY, secret=True)
+    descriptor = _open_key(path, os.O_RDONLY)
     with os.fdopen(descriptor, "rb") as file:
         data = file.read(_MAX_KEY_FILE)
     try:
@@ -125,7 +120,7 @@ def make_key(path: Path) -> bytes:
         OSError: If it cannot be written.
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = open_safely(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, secret=True)
+    descriptor = _open_key(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(secrets.token_hex(_KEY_BYTES).encode() + b"\n")
@@ -136,39 +131,6 @@ def make_key(path: Path) -> bytes:
     finally:
         draft.unlink()
     return read_key(path)
-
-
-def lock(descriptor: int, timeout: float) -> None:
-    """
-    Lock a file against other processes until `unlock`.  On Windows, there is no lock.
-
-    Args:
-        descriptor: The file.
-        timeout: The maximum time to wait for another process, in seconds.
-
-    Raises:
-        AuditError: If another process does not unlock it in time.
-    """
-    until = time.monotonic() + timeout
-    while not _try_lock(descriptor):
-        if time.monotonic() >= until:
-            raise AuditError("Another process holds the lock of the audit log.")
-        time.sleep(_LOCK_INTERVAL)
-
-
-def _try_lock(descriptor: int) -> bool:
-    if sys.platform != "win32":
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
-
-
-def unlock(descriptor: int) -> None:
-    """Unlock a file."""
-    if sys.platform != "win32":
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def read_at(descriptor: int, start: int, size: int) -> bytes:

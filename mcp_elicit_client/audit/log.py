@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from mcp_elicit_client._files import LOCK_TIMEOUT
 from mcp_elicit_client.audit.chain import Checkpoint
 from mcp_elicit_client.audit.events import EventEncoder
-from mcp_elicit_client.audit.writer import LOCK_TIMEOUT, ChainWriter
+from mcp_elicit_client.audit.writer import ChainWriter
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import AuditError

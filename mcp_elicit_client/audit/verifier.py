@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
+from mcp_elicit_client._files import LOCK_TIMEOUT, unlock
 from mcp_elicit_client.audit.chain import BEGINNING, HEAD_SIZE, Checkpoint, Keys, Line, read_line
-from mcp_elicit_client.audit.files import files_of, head_path, key_path, lock, read_key, unlock
-from mcp_elicit_client.audit.writer import LOCK_TIMEOUT
+from mcp_elicit_client.audit.files import files_of, head_path, key_path, lock, open_to_verify, read_key
 from mcp_elicit_client.exceptions import AuditError
 
 MAX_LINE = 1_048_576
@@ -61,7 +61,7 @@ def verify(
             `AuditLog.checkpoint`.
 
     Raises:
-        AuditError: If the key cannot be used.
+        AuditError: If the key cannot be used, or a file is not a regular one.
         OSError: If the log or the key cannot be read.
         ValueError: If the key is too short.
     """
@@ -126,17 +126,18 @@ def open_all(log: Path, stack: ExitStack) -> tuple[bytes, list[OpenFile]]:
         The content of the head file, and the files.
 
     Raises:
+        AuditError: If one is not a regular file.
         OSError: If a file cannot be read, or there is none.
     """
     head = b""
     with ExitStack() as opening:
         with suppress(FileNotFoundError):
-            file = opening.enter_context(head_path(log).open("rb"))
+            file = opening.enter_context(open_to_verify(head_path(log)))
             with suppress(AuditError):  # another process holds the lock, so the last line may be incomplete
                 lock(file.fileno(), LOCK_TIMEOUT)
                 opening.callback(unlock, file.fileno())
             head = file.read(HEAD_SIZE + 1)
-        opened = [(path.name, stack.enter_context(path.open("rb"))) for path in files_of(log)]
+        opened = [(path.name, stack.enter_context(open_to_verify(path))) for path in files_of(log)]
         files = [OpenFile(name, file, os.fstat(file.fileno()).st_size) for name, file in opened]
     if not files:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(log))
@@ -272,7 +273,10 @@ class ChainVerifier:
                 file,
                 number,
             )
-        if "log" in found:
+        if found.get("log") == "rolled back":
+            text = f"A process that wrote to the log found it deleted or rolled back, before line {line.sequence}."
+            self.report("log_missing", text, file, number)
+        elif "log" in found:
             self.report("log_missing", f"The log was missing here, up to line {line.sequence - 1}.", file, number)
         if not self.events and not self._reached:
             self._macs[line.sequence - 1] = line.previous or ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 import os
 import threading
 import weakref
@@ -12,7 +13,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
+from mcp_elicit_client._files import LOCK_TIMEOUT, unlock
 from mcp_elicit_client.audit.chain import BEGINNING, HEAD_SIZE, Checkpoint, Head, Keys, find_end, follow_chain
+from mcp_elicit_client.audit.continuity import Place, contains_line
 from mcp_elicit_client.audit.files import (
     backup_path,
     files_of,
@@ -23,7 +26,6 @@ from mcp_elicit_client.audit.files import (
     open_safely,
     read_at,
     read_key,
-    unlock,
     write_all,
     write_at,
 )
@@ -31,11 +33,10 @@ from mcp_elicit_client.exceptions import AuditError
 
 T = TypeVar("T")
 
+_logger = logging.getLogger("mcp_elicit_client")
+
 SCHEMA = 1
 """The version of the format of a line."""
-
-LOCK_TIMEOUT = 1.0
-"""The maximum time to wait for another process, in seconds.  Writing a line takes about 0.0001 s."""
 
 _CLOSED = -1
 _MAX_OVERHEAD = 300
@@ -73,6 +74,7 @@ class ChainWriter:
         self._inode = (0, 0)
         self._last_head: Head | None = None
         self._head_data = b""
+        self._known: Place | None = None
         self._threads = threading.Lock()
         _writers.add(self)
 
@@ -159,12 +161,16 @@ class ChainWriter:
             position = self._rotate(position)
         sequence = position.last.sequence + 1
         body = b'{"schema":%d,"seq":%d,%s%s' % (SCHEMA, sequence, _continuation(position), event[1:-1])
+        if position.found or not position.is_after:
+            found = ", ".join(f"{name} {value}" for name, value in position.found.items()) or "log truncated"
+            _logger.error("the audit log %s was changed before line %d: %s", self.path, sequence, found)
         line = Checkpoint(sequence, self.keys.mac(position.last.mac, body))
         data = b'%s%s,"mac":"%s"}\n' % (b"\n" if position.is_open else b"", body, line.mac.encode())
         write_all(self._log, data)
         if self._fsync:
             os.fsync(self._log)
         self._write_head(Head(line, position.size + len(data)))
+        self._known = Place(line, *self._inode, position.size + len(data))
         return line
 
     def _lock(self) -> None:
@@ -181,7 +187,15 @@ class ChainWriter:
         size = self._open_log()
         if data == self._head_data and self._last_head is not None and self._last_head.size == size:
             return WritePosition(self._last_head.last, size)
-        return find_write_position(self.keys, self.path, self._log, size, data)
+        position = find_write_position(self.keys, self.path, self._log, size, data)
+        if self._known is None:
+            if position.is_after and not position.found:
+                self._known = Place(position.last, *self._inode, size)
+        elif not contains_line(self.path, self._known, position.last):
+            last = max(self._known.line, position.last, key=lambda each: each.sequence)
+            found = {**position.found, "log": "rolled back"}
+            return position._replace(last=last, found=found, is_after=False)
+        return position
 
     def _open_log(self) -> int:
         """Open the log, unless it is open already.  Return its size."""

@@ -19,7 +19,7 @@ from pydantic_core import from_json
 
 from mcp_elicit_client.audit import AuditError, Checkpoint, Verification, read_key, verify
 from mcp_elicit_client.audit.chain import Keys
-from mcp_elicit_client.audit.files import key_path
+from mcp_elicit_client.audit.files import key_path, open_to_verify
 from mcp_elicit_client.audit.verifier import OpenFile, open_all
 from mcp_elicit_client.cli.common import (
     CANNOT_READ,
@@ -133,7 +133,7 @@ def _new_lines(log: Path, last: OpenFile, stack: ExitStack) -> Iterator[bytes]:
             yield line
             line = b""
         elif not _is_at(log, file) and log.exists():
-            file = stack.enter_context(log.open("rb"))
+            file = stack.enter_context(open_to_verify(log))
         else:
             time.sleep(_POLL_INTERVAL)
 

@@ -7,8 +7,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import anyio
-
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value
@@ -32,7 +30,6 @@ PAGE_SIZE = 50
 """The number of entries on a page."""
 
 _POLL_INTERVAL = 1.0
-_CLEANUP_TIMEOUT = 5.0
 
 
 class Inbox:
@@ -45,9 +42,9 @@ class Inbox:
 
     Args:
         store: The store that keeps the requests.
-        key: The key that encrypts requests and answers in the store, at least
-            32 bytes; None to store them readable.  Owners, states and times
-            are not encrypted.
+        key: The key that encrypts and authenticates requests and answers,
+            with their actions, in the store, at least 32 bytes; None to store
+            them readable.  Owners, states and times are not encrypted.
         answer_timeout: Seconds for which a request without a deadline
             (`Request.deadline`) can be answered.
 
@@ -191,10 +188,11 @@ class Inbox:
             fields = request.form.by_name
             present = drop_nulls(request.form, content or {})
             values = {name: to_json_value(fields[name], value) for name, value in present.items() if name in fields}
-        given = {"content": values, "block_server": block_server and request.can_block, "confirmed": confirmed}
-        encoded = self._codec.encode_answer(entry_id, given)
+        block_server = block_server and request.can_block
+        answer = Answer(action=action, content=values, by="user", block_server=block_server, confirmed=confirmed)
         by = owner if answered_by is None else answered_by
-        await self._resolve(owner, entry_id, Resolution("answered", by, self._store.clock(), action, encoded))
+        resolution = self._codec.encode_answer(stored, answer, by, self._store.clock())
+        await self._resolve(owner, entry_id, resolution)
         return validation
 
     async def withdraw(self, owner: str, entry_id: str, *, withdrawn_by: str | None = None) -> None:
@@ -272,14 +270,11 @@ class Inbox:
 
     async def _clean_up(self, stored: StoredRequest, *, is_closed: bool) -> None:
         """Withdraw a request unless it is closed, and erase its answer."""
-        with anyio.move_on_after(_CLEANUP_TIMEOUT, shield=True):
-            try:
-                if not is_closed:
-                    withdrawn = Resolution("withdrawn", "client", self._store.clock())
-                    await self._store.resolve(stored.owner, stored.id, withdrawn)
-                await self._store.erase_answer(stored.id)
-            except InboxError as error:
-                _logger.warning("A request could not be withdrawn, or its answer not erased. %s", error)
+        try:
+            withdrawn = None if is_closed else Resolution("withdrawn", "client", self._store.clock())
+            await self._store.leave(stored, withdrawn)
+        except InboxError as error:
+            _logger.warning("A request could not be withdrawn, or its answer not erased. %s", error)
 
 
 @dataclass(frozen=True, slots=True)

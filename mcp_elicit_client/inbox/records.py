@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timezone
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
@@ -168,7 +169,7 @@ class RecordCodec:
                 created_at=_time(stored.created_at),
                 expires_at=_time(stored.expires_at),
                 call=stored.call_id or None,
-                action=cast("Action | None", (resolution and resolution.action) or None),  # pydantic checks it
+                action=self._action(stored, resolution),
             )
         except ValueError:
             raise InboxError("The inbox contains a request that cannot be read.") from None
@@ -178,24 +179,37 @@ class RecordCodec:
         next_cursor = str(cursors[limit - 1]) if len(stored) > limit > 0 else None
         return EntryPage(entries=tuple(map(self.entry, stored[:limit])), next_cursor=next_cursor)
 
-    def encode_answer(self, entry_id: str, answer: Mapping[str, Any]) -> str:
-        """Encode what a user answered, without the action."""
-        return self._encode(json.dumps(answer), _answer_context(entry_id))
+    def encode_answer(self, stored: StoredRequest, answer: Answer, answered_by: str, now: float) -> Resolution:
+        """
+        Encode an answer and its action, so that neither fits another request or another question.
+
+        Args:
+            stored: The request as it is stored.
+            answer: What the user answered.
+            answered_by: Who answered.
+            now: The current time, in seconds since 1970.
+        """
+        given = answer.model_dump(mode="json", include={"action", "content", "block_server", "confirmed"})
+        text = self._encode(json.dumps({**given, "answered_by": answered_by}), _answer_context("answer", stored))
+        action = self._encode(answer.action, _answer_context("action", stored))
+        return Resolution("answered", answered_by, now, action, text)
 
     def decode_answer(self, stored: StoredRequest, resolution: Resolution) -> Answer:
         """Return the answer to a request that was closed by *resolution*."""
         match resolution.state:
             case "answered" if resolution.answer is not None:
-                text = self._decode(resolution.answer, _answer_context(stored.id))
+                text = self._decode(resolution.answer, _answer_context("answer", stored))
+                action = self._action(stored, resolution)
                 try:
                     given = json.loads(text)
+                    reason = f"answered by {given.pop('answered_by')}"
                     sources = dict.fromkeys(given["content"] or {}, "user")
-                    reason = f"answered by {resolution.answered_by}"
-                    return Answer.model_validate(
-                        {"action": resolution.action, "by": "user", "reason": reason, "sources": sources, **given}
-                    )
-                except (ValueError, TypeError, LookupError):
+                    answer = Answer.model_validate({"by": "user", "reason": reason, "sources": sources, **given})
+                except (ValueError, TypeError, LookupError, AttributeError):
                     raise InboxError("The inbox contains an answer that cannot be read.") from None
+                if answer.action != action:
+                    raise InboxError("The inbox contains an answer whose action was changed.")
+                return answer
             case "withdrawn":
                 return Answer.cancel(by="host", reason="the request was withdrawn")
             case "expired":
@@ -213,6 +227,14 @@ class RecordCodec:
 
     def _request_json(self, stored: StoredRequest) -> str:
         return self._decode(stored.request, _request_context(stored.id, stored.owner))
+
+    def _action(self, stored: StoredRequest, resolution: Resolution | None) -> Action | None:
+        if resolution is None or resolution.state != "answered":
+            return None
+        action = self._decode(resolution.action, _answer_context("action", stored))
+        if action not in get_args(Action):
+            raise InboxError("The inbox contains an answer that cannot be read.")
+        return cast("Action", action)
 
     def _encode(self, text: str, context: str) -> str:
         return f"{FORMAT}:{self._cipher.encrypt(text, f'{FORMAT} {context}')}"
@@ -254,8 +276,10 @@ def _request_context(entry_id: str, owner: str) -> str:
     return f"request {entry_id} {owner}"
 
 
-def _answer_context(entry_id: str) -> str:
-    return f"answer {entry_id}"
+def _answer_context(what: Literal["answer", "action"], stored: StoredRequest) -> str:
+    # The digest also binds the answer to the kind and the content of the request.
+    digest = hashlib.sha256(stored.request.encode()).hexdigest()
+    return f"{what} {stored.id} {digest} {stored.owner}"
 
 
 def _call_context(call_id: str, owner: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import logging
 import os
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,6 +14,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
+from mcp_elicit_client._files import LockTimeoutError, UnsafeFileError, locked, open_safely
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import PermissionsFileError
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request
@@ -30,7 +30,6 @@ process ends, which is not stored.
 """
 
 _MAX_FILE = 1_048_576
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Rule(BaseModel):
@@ -74,9 +73,10 @@ class Permissions:
 
     Use `policy` as a policy.  The most specific rule applies: a rule of the
     user before one of all users, then a rule of the server, the tool and the
-    mode.  A user who blocks a server blocks it for that user only.  The file is JSON with mode 0600.  Writes are
-    atomic, and changes by other processes are detected and reloaded.  A file
-    that other users can write to is refused.
+    mode.  A user who blocks a server blocks it for that user only.  The file
+    is JSON with mode 0600.  Writes are atomic, keep what other processes
+    wrote, and are detected and reloaded by them.  A file that other users can
+    write to, a link and a special file are refused.
 
     Args:
         path: The file; None to keep permissions in memory only.  Its folder
@@ -89,8 +89,9 @@ class Permissions:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._path = None if path is None else Path(path)
         self._rules: dict[_Key, Rule] = {}
+        self._unsaved: dict[_Key, Rule] = {}
         self._blocked: set[tuple[str | None, str]] = set()
-        self._read_at: tuple[int, int, int] | None = None
+        self._read_at: tuple[int, ...] | None = None
         self._refresh()
 
     def policy(self, handler: Handler) -> Handler:
@@ -176,10 +177,9 @@ class Permissions:
                 raise ValueError("block_until_restart requires a server.")
             self._blocked.add((user, server))
             return
-        with suppress(PermissionsFileError):
-            self._refresh()
         rule = Rule(server=server, mode=mode, tool=tool, user=user, permission=permission)
-        self._rules[_key(rule)] = rule
+        self._unsaved[_key(rule)] = rule
+        self._rules |= self._unsaved
         self._write()
 
     def __iter__(self) -> Iterator[Rule]:
@@ -189,32 +189,43 @@ class Permissions:
         if self._path is None:
             return
         try:
-            found = self._path.stat()
+            found = os.lstat(self._path)
         except FileNotFoundError:
             return
         except OSError as error:
             raise PermissionsFileError(f"Cannot read {self._path}: {error.strerror}.") from None
-        read_at = (found.st_mtime_ns, found.st_size, found.st_ino)
-        if read_at == self._read_at:
-            return
-        self._rules = {_key(rule): rule for rule in _read(self._path)}
-        self._read_at = read_at
+        if _version(found) != self._read_at:
+            self._read()
+
+    def _read(self) -> None:
+        assert self._path is not None
+        rules, self._read_at = _read(self._path)
+        self._rules = {_key(rule): rule for rule in rules} | self._unsaved
 
     def _write(self) -> None:
+        """Add the unsaved rules to those of the file.  An invalid file is not replaced."""
         if self._path is None:
+            self._unsaved.clear()
             return
-        text = _File(rules=list(self._rules.values())).model_dump_json(indent=2, exclude_none=True)
         try:
-            self._replace(f"{text}\n")
+            with locked(self._path):
+                stored = dict(self._unsaved)  # another thread may add to it
+                if os.path.lexists(self._path):
+                    self._read()
+                self._replace()
         except OSError as error:
             raise PermissionsFileError(f"Cannot write {self._path}: {error.strerror}.") from None
+        except (UnsafeFileError, LockTimeoutError) as error:
+            raise PermissionsFileError(f"Cannot write {self._path}: {error}") from None
+        self._unsaved = {key: rule for key, rule in self._unsaved.items() if stored.get(key) is not rule}
 
-    def _replace(self, text: str) -> None:
+    def _replace(self) -> None:
         assert self._path is not None
+        text = _File(rules=list(self._rules.values())).model_dump_json(indent=2, exclude_none=True)
         descriptor, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")  # mode 0600
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
+                file.write(f"{text}\n")
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).replace(self._path)
@@ -222,25 +233,27 @@ class Permissions:
             with suppress(OSError):
                 Path(name).unlink()
             raise
-        found = self._path.stat()
-        self._read_at = (found.st_mtime_ns, found.st_size, found.st_ino)
+        self._read_at = _version(os.lstat(self._path))
 
 
-def _read(path: Path) -> list[Rule]:
+def _version(found: os.stat_result) -> tuple[int, ...]:
+    """Return what differs after the file, its mode or its owner was changed."""
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_mode)
+
+
+def _read(path: Path) -> tuple[list[Rule], tuple[int, ...]]:
     try:
-        with path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            if hasattr(os, "getuid") and (found.st_mode & _OTHERS_WRITE or found.st_uid not in (os.getuid(), 0)):
-                raise PermissionsFileError(
-                    f"Other users can write to {path}. Make it your own file, and run `chmod 600 {path}`."
-                )
+        with os.fdopen(open_safely(path, os.O_RDONLY), "rb") as file:
+            version = _version(os.fstat(file.fileno()))
             data = file.read(_MAX_FILE + 1)
+    except UnsafeFileError as error:
+        raise PermissionsFileError(str(error)) from None
     except OSError as error:
         raise PermissionsFileError(f"Cannot read {path}: {error.strerror}.") from None
     if len(data) > _MAX_FILE:
         raise PermissionsFileError(f"{path} is larger than {_MAX_FILE} bytes.")
     try:
-        return _File.model_validate(from_json(data)).rules
+        return _File.model_validate(from_json(data)).rules, version
     except ValueError as error:
         why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "it is not JSON"
         raise PermissionsFileError(f"{path} is not a permissions file: {why}.") from None

@@ -9,6 +9,7 @@ option nor another program.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -29,11 +30,20 @@ _FAILURE_TIMEOUT = 3.0
 _MAC_OPENER = "/usr/bin/open"
 _UNIX_OPENERS = (("xdg-open",), ("gio", "open"), ("wslview",), ("sensible-browser",))
 
-# Programs that may execute their arguments.
-_SHELLS = frozenset(
-    {"sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh", "busybox", "cmd", "powershell", "pwsh"}
-    | {"env", "xargs", "eval", "ssh", "su", "sudo", "python", "perl", "ruby", "node", "osascript", "rundll32"}
+# Programs that may execute their arguments, themselves or in a shell.
+_RUNNERS = frozenset(
+    """
+    alacritty ash at awk bash batch bun busybox chroot chrt cmd command cscript csh daemonize dash dbus-launch
+    dbus-run-session deno doas elvish emacs emacsclient env eval exec expect fakeroot find firejail fish flock
+    gawk gdb git gnome-terminal gosu groovy ionice java jshell kitty konsole ksh ld ltrace lua luajit lxterminal
+    make mawk mksh mosh mshta nawk nice node nodejs nohup nsenter nu numactl nvim osascript osh parallel perl php
+    pkexec powershell prlimit proxychains pwsh pypy python rbash rc rscript rsh ruby rundll runuser rxvt screen
+    script sed setarch setpriv setsid sg sh ssh start start-stop-daemon stdbuf strace su sudo systemd-run taskset
+    tclsh tcsh terminator time timeout tmux torify torsocks toybox trap unbuffer unshare urxvt urxvtc uxterm vi
+    view vim watch wish wscript x-terminal-emulator xargs xfce4-terminal xonsh xterm xvfb-run yash zsh
+    """.split()  # noqa: SIM905 -- a list of words is easier to read as text
 )
+_COMMAND_OPTION = re.compile(r"-{1,2}([a-z]{0,2}[cex]|command|eval|exec|execute)(=.*)?|/[ck]", re.IGNORECASE)
 _FORBIDDEN = set("$&|;<>`\n")
 
 
@@ -66,7 +76,8 @@ def commands(url: str) -> Iterator[list[str]]:
 
     The entries of ``BROWSER`` come first: a program with optional arguments,
     in which ``%s`` is the URL.  Without ``%s`` the URL is the last argument.
-    Shells and interpreters are skipped.  Without ``BROWSER`` there is no
+    Shells, interpreters and programs that start other programs are skipped.
+    Without ``BROWSER`` there is no
     command over SSH, because the browser would run on another computer, and
     none without a display.
     """
@@ -96,9 +107,9 @@ def _from_template(entry: str, url: str) -> list[str] | None:
     except ValueError:  # a quote that is not closed
         return None
     program = shutil.which(words[0]) if words else None
-    if program is None or _is_shell(words[0]) or _is_shell(program) or _is_shell(os.path.realpath(program)):
-        return None
     options = words[1:]
+    if program is None or any(map(_is_runner, (words[0], program))) or _names_program(Path(program).name, options):
+        return None
     if any("%" in option and option != "%s" for option in options) or options.count("%s") > 1:
         return None
     if "%s" not in options:
@@ -106,8 +117,20 @@ def _from_template(entry: str, url: str) -> list[str] | None:
     return [program, *(url if option == "%s" else option for option in options)]
 
 
-def _is_shell(program: str) -> bool:
-    return Path(program).stem.lower().rstrip("0123456789.") in _SHELLS
+def _is_runner(program: str) -> bool:
+    names = {Path(path).name.lower().removesuffix(".exe") for path in (program, os.path.realpath(program))}
+    return any(name in _RUNNERS or name.rstrip("0123456789.-") in _RUNNERS for name in names)
+
+
+def _names_program(program: str, options: list[str]) -> bool:
+    """Return True if *program* may start another program, or a command, that its options name."""
+    for option in options:
+        value = option.rpartition("=")[2]
+        if _COMMAND_OPTION.fullmatch(option) or (value and _is_runner(value)):
+            return True
+        if (program, option) != ("gio", "open") and shutil.which(value):
+            return True
+    return False
 
 
 async def _open(url: str) -> bool:
@@ -127,6 +150,8 @@ async def _run(argv: list[str]) -> bool:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            # The openers of desktops are scripts that would pass the URL to whatever BROWSER says.
+            env={name: value for name, value in os.environ.items() if name != "BROWSER"},
         )
     except OSError:
         return False

@@ -21,11 +21,11 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, Diagnostic, Server, TextField, accept, parse_request, sanitize_text
+from mcp_elicit_client._files import LOCK_TIMEOUT
 from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, read_key, verify
 from mcp_elicit_client.audit.files import make_key
 from mcp_elicit_client.audit.log import audited
 from mcp_elicit_client.audit.verifier import ViolationCode
-from mcp_elicit_client.audit.writer import LOCK_TIMEOUT
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.typing import Request
@@ -1638,3 +1638,108 @@ def test_a_copy_of_the_log_can_be_verified_elsewhere(path: Path, tmp_path: Path,
         shutil.copy(each, folder)
 
     assert run("verify", folder / path.name, "--key", key_file)[0] == 0
+
+
+# A log that is changed while a process writes it
+
+
+def files(path: Path) -> tuple[Path, Path]:
+    return path, head_of(path)
+
+
+def keep(path: Path, into: Path) -> None:
+    into.mkdir()
+    for each in path.parent.glob(f"{path.name}*"):
+        if each.is_file():
+            shutil.copy(each, into)
+
+
+def put_back(into: Path, path: Path, names: tuple[str, ...]) -> None:
+    for name in names:
+        shutil.copy(into / name, path.parent / name)
+
+
+NAMES = {"log": ("audit.jsonl",), "head": ("audit.jsonl.head",), "both": ("audit.jsonl", "audit.jsonl.head")}
+
+
+@pytest.mark.parametrize("is_new_file", [False, True])
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize("others", [0, 2, 3, 6])
+@pytest.mark.parametrize("what", ["log", "both"])
+def test_a_log_that_is_rolled_back_under_a_running_writer_is_reported(
+    path: Path, tmp_path: Path, caplog: Any, what: str, others: int, is_open: bool, is_new_file: bool
+) -> None:
+    log = write(path, 3)
+    keep(path, tmp_path / "kept")
+    for _ in range(3):
+        ask(log)
+    if not is_open:
+        log.close()
+    for name in NAMES[what] if is_new_file else ():
+        path.with_name(name).unlink()
+    put_back(tmp_path / "kept", path, NAMES[what])
+    if others:
+        write(path, others).close()
+    ask(log)
+
+    assert not verify(path, KEY)
+    assert "was changed before line" in caplog.text
+    assert verify(path, KEY).last.sequence == (max(6, 3 + others) if what == "both" else 6 + others) + 1
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize("what", NAMES)
+def test_a_log_or_head_that_is_deleted_under_a_running_writer_is_reported(
+    path: Path, caplog: Any, what: str, is_open: bool
+) -> None:
+    log = write(path, 3)
+    if not is_open:
+        log.close()
+    for name in NAMES[what]:
+        path.with_name(name).unlink()
+    ask(log)
+    ask(log)
+
+    assert not verify(path, KEY)
+    assert verify(path, KEY).last.sequence == 5
+    assert caplog.text.count("was changed before line") == 1
+
+
+def test_a_checkpoint_does_not_go_back_with_the_log(path: Path, tmp_path: Path) -> None:
+    log = write(path, 1)
+    keep(path, tmp_path / "kept")
+    ask(log)
+    checkpoint = log.checkpoint()
+    put_back(tmp_path / "kept", path, NAMES["both"])
+
+    assert log.checkpoint() == checkpoint
+    ask(log)
+    assert not verify(path, KEY)
+
+
+@pytest.mark.parametrize("backup_count", [0, 1, 5])
+@pytest.mark.parametrize("max_bytes", [1, 1_500, 1_000_000])
+def test_lines_and_rotations_of_other_processes_are_no_rollback(
+    path: Path, caplog: Any, max_bytes: int, backup_count: int
+) -> None:
+    options: Any = {"max_bytes": max_bytes, "backup_count": backup_count}
+    here, there = write(path, 2, **options), write(path, 0, **options)
+    for count in (1, 3, 7, 0, 2):
+        for _ in range(count):
+            ask(there)
+        ask(here)
+
+    assert verify(path, KEY)
+    assert "was changed" not in caplog.text
+
+
+def test_a_log_that_another_program_copies_and_truncates_is_no_rollback(path: Path, caplog: Any) -> None:
+    log = write(path, 3)
+    shutil.copy(path, path.with_name("audit.jsonl.1"))
+    os.truncate(path, 0)
+    ask(log)
+    write(path, 1).close()
+    ask(log)
+
+    assert verify(path, KEY).events == 6
+    assert "rolled back" not in caplog.text

@@ -146,13 +146,14 @@ def replying(
     headers: dict[str, str] | None = None,
     status: int = 200,
     kind: str = "elicitation.answered",
+    purpose: Any = "answer",
 ) -> Step:
     """Answer with *data*, signed unless the arguments change that."""
 
     async def step(web: WebRequest, _asked: bytes) -> Response:
         asked_id = web.headers["webhook-id"]
         said = json.dumps({"type": kind, "data": {"id": asked_id, **(data or {})}}).encode() if body is None else body
-        signed = sign(said, message_id or asked_id, secret, now=time.time() - age)
+        signed = sign(said, message_id or asked_id, secret, purpose=purpose, now=time.time() - age)
         return Response(said, status, {**signed, "content-type": "application/json", **(headers or {})})
 
     return step
@@ -263,6 +264,13 @@ async def asked(handler: WebhookHandler, params: Any = FORM, **more: Any) -> Asy
         group.start_soon(ask)
         yield answer
         group.cancel_scope.cancel()
+
+
+JSON = {"content-type": "application/json"}
+
+
+def signed_json(body: bytes, secret: str = SECRET, **options: Any) -> dict[str, str]:
+    return {**JSON, **sign(body, "q1", secret, **options)}
 
 
 # --- signatures
@@ -436,7 +444,8 @@ LIES: dict[str, tuple[Step, str]] = {
     "other-question": (replying({**GOOD, "id": "q2"}), "not a valid answer"),
     "old": (replying(GOOD, age=400), "too old"),
     "early": (replying(GOOD, age=-400), "too old"),
-    "our-own-question": (echoing, "not a valid answer"),
+    "our-own-question": (echoing, "signature is wrong"),
+    "signed-as-a-question": (replying(GOOD, purpose="question"), "signature is wrong"),
     "other-type": (replying(GOOD, kind="elicitation.asked"), "not a valid answer"),
     "no-json": (replying(body=MARK.encode()), "not a valid answer"),
     "empty": (replying(body=b""), "not a valid answer"),
@@ -665,7 +674,9 @@ class Inboxed:
         await until(endpoint.arrived)
         data = endpoint.messages[0]["data"]
         body = json.dumps(said).encode()
-        headers = {"content-type": "application/json", **sign(body, changes.get("message_id", data["id"]), secret)}
+        message_id, purpose = changes.get("message_id", data["id"]), changes.get("purpose", "answer")
+        signed = sign(body, message_id, secret, purpose=purpose)
+        headers = {"content-type": changes.get("content_type", "application/json"), "origin": self.url, **signed}
         async with httpx.AsyncClient(trust_env=False) as client:
             return await client.post(changes.get("url", data["answer_url"]), content=body, headers=headers)
 
@@ -691,8 +702,16 @@ async def test_a_deferred_answer_arrives_through_the_inbox(host: Host) -> None:
 
 @pytest.mark.parametrize(
     ("secret", "changes"),
-    [(OTHER, {}), (SECRET, {"message_id": "another"})],
-    ids=["another secret", "another question"],
+    [
+        (OTHER, {}),
+        (SECRET, {"message_id": "another"}),
+        (SECRET, {"purpose": "question"}),
+        (SECRET, {"content_type": "application/x-www-form-urlencoded"}),
+        (SECRET, {"content_type": "multipart/form-data; boundary=x"}),
+        (SECRET, {"content_type": "text/plain"}),
+        (SECRET, {"content_type": ""}),
+    ],
+    ids=["another secret", "another question", "another purpose", "form", "multipart", "text", "no type"],
 )
 async def test_a_signature_gives_access_to_its_own_request_only(host: Host, secret: str, changes: Any) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
@@ -706,16 +725,23 @@ async def test_a_signature_gives_access_to_its_own_request_only(host: Host, secr
     assert (refused.status_code, listed.status_code, len(waiting)) == (401, 401, 1)
 
 
-async def test_an_echoed_request_is_not_an_answer(host: Host) -> None:
+FORGED = {"message": "hi&action=accept&f0=ATTACKER&x=", "requestedSchema": {"properties": {"city": {"type": "string"}}}}
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "application/x-www-form-urlencoded", "text/plain"])
+async def test_an_echoed_request_is_not_an_answer(host: Host, content_type: str) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(status(202))
 
-    async with asked(inboxed.handler(endpoint)):
+    async with asked(inboxed.handler(endpoint), request(FORGED)):
         await until(endpoint.arrived)
         headers, body = endpoint.seen[0]
+        url = json.loads(body)["data"]["answer_url"]
+        changed = {**headers, "content-type": content_type, "origin": inboxed.url}
         async with httpx.AsyncClient(trust_env=False) as client:
-            replayed = await client.post(json.loads(body)["data"]["answer_url"], content=body, headers=headers)
+            replayed = await client.post(url, content=body, headers=changed)
+        assert replayed.status_code in (401, 403)
+        assert len((await inboxed.inbox.list("approvals")).entries) == 1
 
-    assert replayed.status_code == 400
     assert await inboxed.states() == [("withdrawn", "client")]
 
 
@@ -1014,7 +1040,7 @@ async def test_a_request_that_arrives_twice_is_decided_once_by_the_receiver(host
 
     async def post() -> None:
         async with httpx.AsyncClient(trust_env=False) as client:
-            replies.append(await client.post(url, content=body, headers=sign(body, "q1", SECRET)))
+            replies.append(await client.post(url, content=body, headers=signed_json(body)))
 
     async with anyio.create_task_group() as group:
         group.start_soon(post)
@@ -1037,7 +1063,9 @@ async def test_the_receiver_of_the_examples_refuses_unsigned_and_huge_messages(h
 
     url = host.mount(load_receiver().receiver(SECRET, decide)) + "/elicitation"
     async with httpx.AsyncClient(trust_env=False) as client:
-        assert (await client.post(url, content=body)).status_code in (401, 413)
+        assert (await client.post(url, content=body, headers=JSON)).status_code in (401, 413)
+        form = {**signed_json(body), "content-type": "application/x-www-form-urlencoded"}
+        assert (await client.post(url, content=body, headers=form)).status_code == 415
 
 
 async def test_the_receiver_of_the_examples_decides_once_and_checks_signatures() -> None:
@@ -1055,10 +1083,10 @@ async def test_the_receiver_of_the_examples_decides_once_and_checks_signatures()
     ).encode()
     with example_receiver("travel") as (url, process):
         async with httpx.AsyncClient(trust_env=False) as client:
-            replies = [await client.post(url, content=body, headers=sign(body, "q1", SECRET)) for _ in range(3)]
+            replies = [await client.post(url, content=body, headers=signed_json(body)) for _ in range(3)]
             refused = [
                 await client.post(url, content=body, headers=headers)
-                for headers in ({}, sign(body, "q1", OTHER), sign(body, "q1", SECRET, now=time.time() - 400))
+                for headers in (JSON, signed_json(body, OTHER), signed_json(body, now=time.time() - 400))
             ]
             declined = await WebhookHandler(url, SECRET)(request())
         process.terminate()

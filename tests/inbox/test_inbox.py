@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
+from mcp_elicit_client import Answer
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox import (
     EntryClosedError,
@@ -434,3 +435,76 @@ def test_importing_the_inbox_loads_neither_redis_nor_cryptography() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
 
     assert not {name.partition(".")[0] for name in run.stdout.split()} & {"redis", "cryptography", "trio", "starlette"}
+
+
+class Hostile:
+    """A store whose contents someone changes between the answer and its reader, without the key."""
+
+    def __init__(self, store: Any, change: Any) -> None:
+        self._store = store
+        self._change = change
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def resolve(self, owner: str, entry_id: str, resolution: Any) -> Any:
+        return await self._store.resolve(owner, entry_id, self._change(resolution))
+
+
+@pytest.mark.parametrize("written", ["accept", "1:accept", "decline", "", "1:", "x"])
+@pytest.mark.parametrize("action", ["decline", "cancel", "accept"])
+async def test_a_stored_action_that_was_changed_is_an_error(stores: Stores, action: Any, written: str) -> None:
+    inbox = Inbox(Hostile(stores(), lambda found: replace(found, action=written)), KEY)
+    async with asking(inbox) as asked:
+        (entry,) = await pending(inbox)
+        await inbox.answer("ann", entry.id, action, {"a": "x"} if action == "accept" else None)
+        answer = await asked.result()
+        assert (answer.action, answer.by) == ("cancel", "error")
+        with pytest.raises(InboxError):
+            await inbox.get("ann", entry.id)
+
+
+@pytest.mark.parametrize("parts", [("action",), ("answer",), ("action", "answer")], ids="-".join)
+@pytest.mark.parametrize("kinds", [(None, None), (None, URL), (URL, None), (URL, URL)], ids=range(4))
+async def test_an_answer_cannot_be_moved_to_another_request(stores: Stores, kinds: Any, parts: Any) -> None:
+    seen: dict[str, Any] = {}
+
+    def move(found: Any) -> Any:
+        changed = replace(found, **{name: getattr(seen["found"], name) for name in parts}) if seen else found
+        seen.setdefault("found", found)
+        return changed
+
+    inbox = Inbox(Hostile(stores(), move), KEY)
+    first_kind, second_kind = (None if each is None else request(each) for each in kinds)
+    async with asking(inbox, first_kind) as first:
+        (entry,) = await pending(inbox)
+        await inbox.answer("ann", entry.id, "accept", None if kinds[0] else {"a": "x"})
+        assert (await first.result()).action == "accept"
+    async with asking(inbox, second_kind) as second:
+        (entry,) = await pending(inbox)
+        await inbox.answer("ann", entry.id, "decline")
+        answer = await second.result()
+    assert (answer.action, answer.by) == ("cancel", "error")
+
+
+@pytest.mark.parametrize("backend", [("asyncio", "memory")], ids="-".join)
+async def test_an_answer_does_not_fit_another_question_under_the_same_id(stores: Stores) -> None:
+    inbox = Inbox(stores(), KEY)
+    codec = inbox._codec
+    asked = codec.new_request("ann", request(), 0.0, 60.0)
+    other = replace(codec.new_request("ann", request({**FORM, "message": "Pay?"}), 0.0, 60.0), id=asked.id)
+    given = codec.encode_answer(asked, Answer.accept({"a": "x"}, by="user"), "ann", 1.0)
+    assert codec.decode_answer(asked, given).action == "accept"
+    for elsewhere in (other, replace(asked, owner="bob"), replace(asked, id="other")):
+        with pytest.raises(InboxError):
+            codec.decode_answer(elsewhere, given)
+
+
+async def test_actions_are_not_readable_with_a_key(stores: Stores) -> None:
+    inbox = Inbox(stores(), KEY)
+    async with asking(inbox) as asked:
+        (entry,) = await pending(inbox)
+        await inbox.answer("ann", entry.id, "decline")
+        assert (await asked.result()).action == "decline"
+    assert "decline" not in await stores.content()
+    assert (await inbox.get("ann", entry.id)).action == "decline"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from typing import Any
 
 import anyio
@@ -12,7 +13,7 @@ import pytest
 
 from mcp_elicit_client import Answer
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler
-from tests.support.inboxes import FORM, Stores, asking, pending, request
+from tests.support.inboxes import FORM, Stores, asking, pending, request, until
 
 pytestmark = pytest.mark.anyio
 
@@ -38,6 +39,7 @@ async def refused(store: Any) -> Answer:
 @ON_SQLITE
 async def test_a_file_that_is_not_a_database_is_a_cancel_by_error(sqlite: Stores) -> None:
     sqlite.path.write_bytes(b"not a database" * 100)
+    sqlite.path.chmod(0o600)
     assert "not a database" in (await refused(sqlite())).reason
 
 
@@ -120,3 +122,61 @@ async def test_a_forked_process_holds_a_lease_of_its_own(sqlite: Stores) -> None
     _, status = await anyio.to_thread.run_sync(os.waitpid, child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     assert store._worker.name == before
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("is_used", [False, True])
+async def test_a_locked_file_does_not_delay_a_cancellation(sqlite: Stores, is_used: bool) -> None:
+    inbox = Inbox(sqlite(lock_timeout=30))
+    if is_used:
+        await inbox.list("ann")
+    with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as other:
+        sqlite.path.chmod(0o600)
+        other.execute("CREATE TABLE IF NOT EXISTS held (x)") if not is_used else None
+        other.execute("BEGIN EXCLUSIVE")
+        work: list[Any] = [
+            lambda: InboxHandler(inbox, default_user="ann")(request()),
+            lambda: inbox.list("ann"),
+            lambda: inbox.answer("ann", "x", "decline"),
+            lambda: inbox.calls.claim("ann", "x", "t"),
+        ]
+        for each in work:
+            begin = anyio.current_time()
+            with anyio.move_on_after(0.3):
+                await each()
+            assert anyio.current_time() - begin < 5
+
+
+@ON_SQLITE
+async def test_a_request_that_was_cancelled_while_the_file_was_locked_is_withdrawn(sqlite: Stores) -> None:
+    inbox = Inbox(sqlite(lock_timeout=30))
+    await inbox.list("ann")
+    with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as other:
+        async with asking(inbox) as asked, asking(inbox):
+            await pending(inbox, count=2)
+            other.execute("BEGIN EXCLUSIVE")
+            asked.scope.cancel()
+            with anyio.fail_after(5):
+                await asked.finished.wait()
+            other.execute("ROLLBACK")
+
+            async def is_withdrawn() -> bool:
+                return [each.state for each in (await inbox.history("ann")).entries] == ["withdrawn"]
+
+            await until(is_withdrawn)
+            assert len((await inbox.list("ann")).entries) == 1
+
+
+@ON_SQLITE
+async def test_a_request_that_was_cancelled_before_it_was_stored_is_not_pending(sqlite: Stores) -> None:
+    inbox = Inbox(sqlite(lock_timeout=30))
+    await inbox.list("ann")
+    with closing(sqlite3.connect(sqlite.path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for _ in range(5):
+            with anyio.move_on_after(0.05):
+                await InboxHandler(inbox, default_user="ann")(request())
+        other.execute("ROLLBACK")
+
+    async with asking(inbox):
+        assert len(await pending(inbox)) == 1

@@ -216,6 +216,85 @@ def test_programs_that_pass_urls_to_a_shell_are_skipped(template: str, place: Pl
     assert list(opener.commands("https://example.com/")) == []
 
 
+RUNNING = [
+    *("nohup sh -c", "nohup sh -c %s", "setsid sh -c", "timeout 9 sh -c", "nice -n 5 bash -c %s", "stdbuf -o0 sh -c"),
+    *("env A=b sh -c %s", "busybox sh -c", "xterm -e %s", "xterm -e sh -c", "script -qc %s /dev/null", "watch %s"),
+    *(
+        "tmux new-window %s",
+        "screen sh -c",
+        "find . -exec sh -c %s",
+        "browser -c %s",
+        "browser -lc %s",
+        "unknown sh -c",
+    ),
+    *("browser --eval %s", "browser --command=sh %s", "unknown /bin/sh %s", "unknown browser", "unknown --run=browser"),
+    *(
+        "perl -e %s",
+        "ruby -e",
+        "node -e",
+        "php -r",
+        "python3.11 -c",
+        "awk %s",
+        "make --eval %s",
+        "git %s",
+        "cmd /c start",
+    ),
+    *(
+        "sudo -u ann sh -c",
+        "nohup",
+        "nohup browser",
+        "setsid browser %s",
+        "unknown bash3 -c",
+        "gio sh",
+        "flock x -c %s",
+    ),
+]
+
+
+@pytest.mark.parametrize("desktop", [False, True])
+@pytest.mark.parametrize("template", RUNNING)
+async def test_a_program_that_runs_another_program_is_not_used(template: str, desktop: bool, place: Place) -> None:
+    for word in {"browser", "unknown", "sh", "bash", *template.split()[:1]}:
+        place.put(word)
+    expected = []
+    if desktop:
+        place.put("xdg-open")
+        place.set(DISPLAY=":9")
+        expected = ["1", "https://example.com/"]
+    place.set(BROWSER=template)
+
+    assert await opener.open_url(inspect_url("https://example.com/")) == desktop
+    assert place.seen == expected
+
+
+@pytest.mark.parametrize("template", ["nohup sh -c", "sh -c %s", "xterm -e"])
+async def test_no_shell_runs_a_url_of_the_users_browser_variable(
+    template: str, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", os.defpath + os.pathsep + str(place.folder))
+    monkeypatch.chdir(place.folder)
+    opened = place.folder / "xdg-open"
+    opened.write_text('#!/bin/sh\n[ -n "$BROWSER" ] && exec $BROWSER "$1"\nexit 0\n')
+    opened.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{place.folder}{os.pathsep}{os.defpath}")
+    place.set(BROWSER=template, DISPLAY=":9")
+
+    assert await opener.open_url(inspect_url(f"https://shop.example/a?x=1;touch$IFS{place.folder}/made"))
+    assert not (place.folder / "made").exists()
+
+
+@pytest.mark.parametrize(
+    "template", ["gio open", "flatpak run org.mozilla.firefox", "firefox -P work --new-tab %s", "chromium --incognito"]
+)
+def test_browsers_with_ordinary_options_are_used(template: str, place: Place) -> None:
+    for name in ("gio", "open", "flatpak", "firefox", "chromium"):
+        place.put(name)
+    place.set(BROWSER=template)
+
+    program, *options = template.replace(" %s", "").split()
+    assert list(opener.commands(URL)) == [[str(place.folder / program), *options, URL]]
+
+
 async def test_a_program_that_cannot_be_started_opens_nothing(place: Place) -> None:
     broken = place.folder / "broken"
     broken.write_text("#!/does/not/exist\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -428,6 +429,116 @@ anyio.run(BrowserHandler(open_file=opened), request())
     assert "GET" not in ran.stdout
     assert "POST" not in ran.stdout
     assert ran.stderr == ""
+
+
+@pytest.mark.parametrize("setup", ["", "logging.basicConfig()", "logging.basicConfig(level=logging.DEBUG)"])
+def test_connections_that_are_no_http_write_nothing_to_stderr(setup: str) -> None:
+    code = f"""
+import logging, socket
+from urllib.parse import urlsplit
+{setup}
+for name in ("httpx", "httpcore", "mcp_elicit_client"): logging.getLogger(name).setLevel(logging.CRITICAL)
+logging.getLogger("asyncio").setLevel(logging.WARNING)
+async def never(path): return False
+def show(url):
+    port = urlsplit(url.split()[-1]).port
+    end = b"\\r\\n"
+    for data in (b"\\x00 no HTTP" + end * 2, b"GET /" + end * 2, b"GET / HTTP/1.1" + end + b"x" * 100_000,
+                 b"POST / HTTP/1.1" + end + b"Host: x" + end + b"Content-Length: -1" + end * 2):
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as peer:
+            peer.sendall(data)
+            try:
+                while peer.recv(4096): pass
+            except OSError:
+                pass
+async def main():
+    with anyio.move_on_after(1):
+        await BrowserHandler(open_file=never, show_url=show)(request())
+anyio.run(main)
+"""
+    assert run(code).stderr == ""
+
+
+async def test_a_host_whose_server_runs_meanwhile_keeps_its_logs(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tab, "UNSEEN_TIMEOUT", 0.1)
+    visitor, answers = Visitor(), list[Answer]()
+    logger = logging.getLogger("uvicorn.error")
+    filters = set(logger.filters)
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, visitor, answers)
+        async with visiting(await visitor.url()):
+            logger.error("of the host")
+            assert "of the host" in caplog.text
+            group.cancel_scope.cancel()
+    with anyio.fail_after(20):
+        while not set(logger.filters) <= filters:  # a server of another test may run
+            await anyio.sleep(0.01)
+
+
+HALVES = {
+    "nothing": b"",
+    "half a line": b"GET /x",
+    "half a header": b"GET /x HTTP/1.1\r\nHost: x\r\nX-",
+    "a body that does not come": b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n",
+    "a whole request": b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("half", HALVES)
+async def test_connections_without_a_token_do_not_affect_the_page(half: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access_control, "MAX_UNKNOWN", 32)
+    monkeypatch.setattr(tab, "RELOAD_TIMEOUT", 0.5)
+    visitor, answers = Visitor(), list[Answer]()
+    async with anyio.create_task_group() as group, AsyncExitStack() as stack:
+        group.start_soon(ask, visitor, answers)
+        url = await visitor.url()
+        port = urlsplit(url).port or 0
+
+        async def crowd() -> None:
+            for _ in range(50):
+                stream = await stack.enter_async_context(await anyio.connect_tcp("127.0.0.1", port))
+                with contextlib.suppress(anyio.BrokenResourceError):
+                    await stream.send(HALVES[half])
+
+        with anyio.fail_after(30):
+            await crowd()
+            async with visiting(url) as (client, path):
+                for _ in range(3):
+                    await crowd()
+                    assert (await client.get(path)).status_code == 200
+                    async with httpx.AsyncClient(base_url=client.base_url, headers=PAGE, trust_env=False) as another:
+                        assert (await another.get(path)).status_code == 200  # as a reload in a new connection
+                await anyio.sleep(1)
+                assert answers == []
+                group.cancel_scope.cancel()
+
+
+async def test_a_connection_without_a_token_is_closed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access_control, "UNKNOWN_TIMEOUT", 0.2)
+    visitor, answers = Visitor(), list[Answer]()
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, visitor, answers)
+        async with visiting(await visitor.url()) as (client, path):
+            port = urlsplit(visitor.urls[0]).port
+            async with await anyio.connect_tcp("127.0.0.1", port or 0) as stream:
+                with anyio.fail_after(10), contextlib.suppress(anyio.BrokenResourceError, anyio.EndOfStream):
+                    await stream.receive()
+            assert (await client.get(path)).status_code == 200
+            group.cancel_scope.cancel()
+
+
+async def test_a_page_whose_connection_is_lost_is_no_answer_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tab, "RELOAD_TIMEOUT", 0.2)
+    visitor, answers = Visitor(), list[Answer]()
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, visitor, answers)
+        async with AsyncExitStack() as stack:
+            client, path = await stack.enter_async_context(visiting(await visitor.url()))
+            events = path.rpartition("/")[0] + "/events"
+            assert (await stack.enter_async_context(client.stream("GET", events))).status_code == 200
+    assert (answers[0].action, answers[0].by, answers[0].reason) == ("cancel", "unattended", "the page was closed")
 
 
 # --- the command

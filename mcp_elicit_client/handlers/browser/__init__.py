@@ -50,7 +50,8 @@ class BrowserHandler:
     One server per process serves all pages, on 127.0.0.1 and a free port, in
     its own thread.  It runs as long as there are pages.  A file that only
     this user can read opens the page, with a token that works once.  Closing
-    the page cancels the request.  Four pages are open at a time.  Further
+    the page cancels the request; a page that ends otherwise is a cancel by
+    ``unattended``.  Four pages are open at a time.  Further
     requests wait.
 
     Attributes:
@@ -110,6 +111,8 @@ class BrowserHandler:
             page.end()
         if answer is None:
             return Answer.cancel(by="unattended", reason="no browser could be opened")
+        if answer.by == "host" and page.was_closed:
+            return Answer.cancel(by="unattended", reason="the page was closed")
         if answer.by != "user":
             return answer
         reason = "the page was closed" if page.was_closed else "answered in the browser"

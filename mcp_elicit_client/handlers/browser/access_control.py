@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import functools
 import hmac
 import logging
-from collections.abc import Callable, Iterable
-from typing import Any
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, cast
 
 import anyio
 import uvicorn
@@ -21,6 +25,16 @@ from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.web.security_middleware import HEADERS
 
 _OWNER = "mcp_elicit_client.owner"
+MAX_UNKNOWN = 256
+"""The maximum number of connections that have not shown a token."""
+
+UNKNOWN_TIMEOUT = 5.0
+"""Seconds after which a connection that has not shown a token is closed."""
+
+quiet_logger = logging.getLogger("mcp_elicit_client.browser")
+quiet_logger.addHandler(logging.NullHandler())
+quiet_logger.propagate = False
+
 _DESTINATIONS = frozenset({"document", "empty", "image", "script", "style"})
 
 
@@ -41,9 +55,13 @@ class AccessControl:
         inbox: The inbox.
         host: The only host and port that requests may name.
         pages: Returns the current pages.
+
+    Attributes:
+        connections: The connections that have not shown a token.
     """
 
     def __init__(self, app: ASGIApp, inbox: Inbox, host: str, pages: Callable[[], Iterable[BrowserTab]]) -> None:
+        self.connections: Connections = Connections()
         self._app = app
         self._inbox = inbox
         self._host = host
@@ -67,8 +85,10 @@ class AccessControl:
                 reply = await self._enter(scope["method"], headers, first)
             elif headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
                 page = self._named("key", first)
+        if page is not None or reply is not None:
+            self.connections.admit(scope.get("client"))
         if page is not None and (scope["method"], rest) == ("POST", "left"):
-            page.leave()
+            page.leave(by_user=True)
             reply = Response(status_code=204, headers=HEADERS)
         elif page is not None:
             await self._visit(page, rest, {**scope, "root_path": f"/{first}", _OWNER: page.owner}, receive, send)
@@ -126,27 +146,103 @@ class AccessControl:
         return found
 
 
-class _QuietProtocol(H11Protocol):
-    """Logs no paths, because they contain secrets, and uvicorn's loggers may belong to the host."""
+class Connections:
+    """
+    The connections that have not shown a token.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    They are closed soon, and the oldest one is closed if there are too many,
+    so that they cannot keep a page from connecting.
+    """
+
+    def __init__(self) -> None:
+        self._unknown: dict[Any, LimitedProtocol] = {}
+
+    def add(self, connection: LimitedProtocol) -> None:
+        """Note a new connection."""
+        self._unknown[connection.client] = connection
+        if len(self._unknown) > MAX_UNKNOWN:
+            self.remove(next(iter(self._unknown.values()))).abort()
+
+    def remove(self, connection: LimitedProtocol) -> LimitedProtocol:
+        """Note that a connection has ended."""
+        if self._unknown.get(connection.client) is connection:
+            del self._unknown[connection.client]
+        return connection
+
+    def admit(self, client: Any) -> None:
+        """Note that the connection of *client* has shown a token."""
+        self._unknown.pop(client and tuple(client), None)
+
+    def is_unknown(self, connection: LimitedProtocol) -> bool:
+        """Return True if a connection has not shown a token."""
+        return self._unknown.get(connection.client) is connection
+
+
+class LimitedProtocol(H11Protocol):
+    """
+    A connection.
+
+    Nothing is logged where the host application sees it: uvicorn's loggers
+    may belong to the host, and paths contain secrets.
+    """
+
+    def __init__(self, *args: Any, connections: Connections, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.access_log = False
-        self.logger = logging.getLogger("mcp_elicit_client.browser")
+        self.logger = quiet_logger
+        self._connections = connections
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin, and end soon unless a token is shown."""
+        super().connection_made(transport)
+        self._connections.add(self)
+        self.loop.call_later(UNKNOWN_TIMEOUT, self._end_unless_known)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note the end."""
+        self._connections.remove(self)
+        super().connection_lost(exc)
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        self.transport.abort()
+
+    def _end_unless_known(self) -> None:
+        if self._connections.is_unknown(self):
+            self.abort()
 
 
-def make_server(app: ASGIApp, max_connections: int) -> uvicorn.Server:
-    """Return a server of *app* that accepts *max_connections* connections at a time."""
+@contextlib.contextmanager
+def quiet_uvicorn() -> Iterator[None]:
+    """Keep what the server of this thread logs from the host application, whose servers may log as ever."""
+    own_thread = threading.get_ident()
+
+    def is_of_host(record: logging.LogRecord) -> bool:
+        return record.thread != own_thread
+
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: quiet_logger.error("%s", context["message"]))
+    loggers = [logging.getLogger(name) for name in ("uvicorn", "uvicorn.error", "asyncio")]
+    for logger in loggers:
+        logger.addFilter(is_of_host)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(is_of_host)
+
+
+def make_server(app: ASGIApp, connections: Connections) -> uvicorn.Server:
+    """Return a server of *app*."""
     config = uvicorn.Config(
         app,
-        http=_QuietProtocol,
+        http=cast("Any", functools.partial(LimitedProtocol, connections=connections)),
         ws="none",
         lifespan="off",
         log_config=None,
         proxy_headers=False,
         server_header=False,
         date_header=False,
-        limit_concurrency=max_connections,
+        backlog=MAX_UNKNOWN // 2,  # the connections that are accepted before others are served
         timeout_graceful_shutdown=1,
     )
     return uvicorn.Server(config)

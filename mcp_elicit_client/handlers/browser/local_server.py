@@ -33,7 +33,6 @@ MAX_QUEUED = 64
 _ADDRESS = "127.0.0.1"
 _POLL_INTERVAL = 0.1
 _JOIN_TIMEOUT = 3.0
-_MAX_CONNECTIONS = 200
 
 _logger = logging.getLogger("mcp_elicit_client")
 _numbers = count(1)
@@ -112,6 +111,7 @@ class LocalServer:
                 AccessControl,
                 authenticated_owner,
                 make_server,
+                quiet_uvicorn,
             )
             from mcp_elicit_client.inbox.web import inbox_app
 
@@ -121,10 +121,11 @@ class LocalServer:
                 self._host,
                 lambda: self._pages,
             )
-            server = make_server(access, _MAX_CONNECTIONS)
+            server = make_server(access, access.connections)
             watching = asyncio.create_task(self._watch(server, access))
             watching.add_done_callback(lambda _: setattr(server, "should_exit", True))
-            await server.serve(sockets=[self._socket])
+            with quiet_uvicorn():
+                await server.serve(sockets=[self._socket])
             await watching
         finally:
             with self._lock:
@@ -138,7 +139,7 @@ class LocalServer:
             for page in self._pages:
                 if page.is_closed:
                     page.was_closed = True
-                    await self._answer(page, "cancel")
+                    await self._answer(page, "cancel" if page.is_closed_by_user else "withdraw")
             with self._lock:
                 over = [page for page in self._pages if page.is_finished]
                 self._pages = [page for page in self._pages if page not in over]

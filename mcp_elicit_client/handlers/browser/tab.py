@@ -75,6 +75,7 @@ class BrowserTab:
     _requests: int = 0
     _has_script: bool = False
     _left_at: float | None = None
+    _left_by_user: bool = False
     _ended_at: float | None = None
     _shown_at: float | None = None
 
@@ -111,7 +112,7 @@ class BrowserTab:
 
     def begin(self, *, is_stream: bool) -> None:
         """Note that an HTTP request of the page begins."""
-        self._left_at = None
+        self._left_at, self._left_by_user = None, False
         if is_stream:
             self._has_script = True
             self._streams += 1
@@ -126,9 +127,10 @@ class BrowserTab:
         else:
             self._requests -= 1
 
-    def leave(self) -> None:
-        """Note that the page was closed or is being reloaded."""
+    def leave(self, *, by_user: bool = False) -> None:
+        """Note that the page is gone.  *by_user*: it reported that it was closed, or is being reloaded."""
         self._has_script = True
+        self._left_by_user = self._left_by_user or by_user
         if not self._streams:
             self._left_at = self.clock()
 
@@ -144,8 +146,13 @@ class BrowserTab:
 
     @property
     def is_closed(self) -> bool:
-        """True if the user has closed the page while the request was pending."""
+        """True if the page is gone while the request was pending."""
         return self._ended_at is None and self._left_at is not None and self.clock() - self._left_at >= RELOAD_TIMEOUT
+
+    @property
+    def is_closed_by_user(self) -> bool:
+        """True if the page itself reported that it was closed.  Otherwise its connection was lost."""
+        return self.is_closed and self._left_by_user
 
     @property
     def delays_exit(self) -> bool:

@@ -18,6 +18,7 @@ from pydantic_core import from_json
 from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.exceptions import State
+from mcp_elicit_client.handlers.webhook.signatures import is_json
 from mcp_elicit_client.inbox.records import write_request
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
@@ -208,7 +209,7 @@ async def _read_response(response: httpx.Response) -> Reply | None:
         raise UndeliveredError(f"the webhook redirects (status {status}); redirects are not followed")
     if status != httpx.codes.OK:
         raise UndeliveredError(f"the webhook refused the request (status {status})")
-    if response.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+    if not is_json(response.headers.get_list("content-type")):
         raise UndeliveredError("the webhook's reply is not JSON")
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise UndeliveredError("the webhook's reply is compressed")

@@ -238,7 +238,7 @@ class _WebhookExchange:
             if reply is None:
                 return None
             self._is_over = True
-            if verify_signature(reply.body, reply.headers, handler.secret) != self._id:
+            if verify_signature(reply.body, reply.headers, handler.secret, purpose="answer") != self._id:
                 return _failed("the webhook's reply is for another request")
             answer = read_answer(reply.body, self._id, self._request)
         except UndeliveredError as error:

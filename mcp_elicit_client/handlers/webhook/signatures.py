@@ -1,4 +1,9 @@
-"""Signatures of Standard Webhooks: HMAC-SHA256 over the message ID, the time and the body."""
+"""
+Signatures of Standard Webhooks: HMAC-SHA256 over the message ID, the time and the body.
+
+In an answer, the purpose and the content type are signed as well, in front
+of the body.  So what this package sends to a webhook is never an answer.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ import re
 import secrets as random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.exceptions import ElicitationError
@@ -24,6 +29,10 @@ MIN_SECRET, MAX_SECRET = 24, 64
 Secrets: TypeAlias = str | Sequence[str]
 """One secret, or several while one replaces another."""
 
+Purpose: TypeAlias = Literal["question", "answer"]
+"""What is signed: a message to a webhook, or an answer of one."""
+
+_SIGNED_FIRST: dict[Purpose, bytes] = {"question": b"", "answer": b"answer.application/json."}
 _PREFIX = "whsec_"
 _VERSION = "v1,"
 _MAX_SIGNATURES = 16
@@ -63,7 +72,9 @@ def _key(secret: str) -> bytes:
     return key
 
 
-def sign(body: bytes, message_id: str, secrets: Secrets, *, now: float | None = None) -> dict[str, str]:
+def sign(
+    body: bytes, message_id: str, secrets: Secrets, *, purpose: Purpose = "question", now: float | None = None
+) -> dict[str, str]:
     """
     Sign a message.
 
@@ -73,6 +84,8 @@ def sign(body: bytes, message_id: str, secrets: Secrets, *, now: float | None = 
             response: the ID of the request that it answers.
         secrets: ``whsec_`` and 24 to 64 bytes in base64.  If there are
             several, each signs.
+        purpose: ``answer`` for the answer of a webhook, which must have the
+            content type ``application/json``.
         now: The time, in seconds since 1970; None for now.
 
     Returns:
@@ -88,15 +101,16 @@ def sign(body: bytes, message_id: str, secrets: Secrets, *, now: float | None = 
     return {
         "webhook-id": message_id,
         "webhook-timestamp": timestamp,
-        "webhook-signature": " ".join(_signatures(body, message_id, timestamp, secrets)),
+        "webhook-signature": " ".join(_signatures(_SIGNED_FIRST[purpose] + body, message_id, timestamp, secrets)),
     }
 
 
-def verify_signature(
+def verify_signature(  # noqa: PLR0913 -- options by keyword
     body: bytes,
     headers: Mapping[str, str],
     secrets: Secrets,
     *,
+    purpose: Purpose = "question",
     tolerance: float = TOLERANCE,
     now: float | None = None,
 ) -> str:
@@ -109,6 +123,7 @@ def verify_signature(
         body: The message, byte for byte.
         headers: Its headers, in upper or lower case.
         secrets: As for `sign`.  One that fits is enough.
+        purpose: As for `sign`.
         tolerance: The maximum difference between the time of the message and
             the local clock, in seconds.
         now: The time, in seconds since 1970; None for now.
@@ -127,7 +142,8 @@ def verify_signature(
         raise SignatureError("it is not signed") from None
     if not _ID.fullmatch(message_id) or not _TIME.fullmatch(timestamp):
         raise SignatureError("its ID or its time is malformed")
-    expected = [text.encode() for text in _signatures(body, message_id, timestamp, secrets)]
+    signed = _signatures(_SIGNED_FIRST[purpose] + body, message_id, timestamp, secrets)
+    expected = [text.encode() for text in signed]
     signatures = [text.encode(errors="replace") for text in given.split(" ", _MAX_SIGNATURES)[:_MAX_SIGNATURES]]
     # Compare all of them, each in constant time, so that the duration reveals nothing.
     if not any([hmac.compare_digest(ours, theirs) for ours in expected for theirs in signatures]):  # noqa: C419
@@ -143,14 +159,20 @@ def _signatures(body: bytes, message_id: str, timestamp: str, secrets: Secrets) 
         yield _VERSION + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
 
 
+def is_json(content_types: Sequence[str]) -> bool:
+    """Return True if a message has one content type, which is that of JSON."""
+    return [each.partition(";")[0].strip().lower() for each in content_types] == ["application/json"]
+
+
 def webhook_authenticator(
     secrets: Secrets, *, default_user: str | None = None
 ) -> Callable[[Any], Awaitable[str | None]]:
     """
     Return the ``authenticate`` of an `inbox_app` that accepts only the holder of the webhook's secret.
 
-    The webhook signs its HTTP requests as in `sign`, with the ID of the
-    elicitation request as message ID.  The user of the request is the
+    The webhook signs its answer as in `sign`, with the purpose ``answer`` and
+    the ID of the elicitation request as message ID, and posts it as JSON.
+    Forms and other HTTP requests are refused.  The user of the request is the
     parameter ``user`` of its URL: the holder of the secret answers for all
     users, but the ID of one user's request is not valid for another.
 
@@ -166,8 +188,10 @@ def webhook_authenticator(
     check_user(default_user)
 
     async def authenticate(web: Any) -> str | None:
+        if web.method != "POST" or not is_json(web.headers.getlist("content-type")):
+            return None
         try:
-            message_id = verify_signature(await web.body(), web.headers, secrets)
+            message_id = verify_signature(await web.body(), web.headers, secrets, purpose="answer")
         except SignatureError:
             return None
         # A signature for one request is not valid for another.

@@ -103,9 +103,12 @@ class MemoryStore:
             self._close(request, resolution)
             return "pending"
 
-    async def erase_answer(self, entry_id: str) -> None:
+    async def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
         with self._lock:
-            self._erase_answer(entry_id)
+            found = self._find(request.owner, request.id)
+            if resolution is not None and found is not None and found.resolution is None:
+                self._close(found, resolution)
+            self._erase_answer(request.id)
 
     async def suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
         with self._lock:

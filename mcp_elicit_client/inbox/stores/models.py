@@ -43,7 +43,7 @@ class Resolution:
         state: Any state but ``pending``.
         answered_by: Who closed it.
         updated_at: When, in seconds since 1970.
-        action: The action of the answer; empty if there is no answer.
+        action: The encoded action of the answer; empty if there is no answer.
         answer: The encoded answer; None if there is no answer, or if it was
             delivered.
     """

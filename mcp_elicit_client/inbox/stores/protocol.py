@@ -69,8 +69,18 @@ class RequestStore(Protocol):
         """
         ...
 
-    async def erase_answer(self, entry_id: str) -> None:
-        """Erase the answer to a request of this process."""
+    async def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
+        """
+        Leave a request that no task of this process waits for any more: erase its answer.
+
+        The task may be cancelled, so this finishes nevertheless, but soon.
+        What has to wait for other processes is done later.
+
+        Args:
+            request: The request.
+            resolution: How to close it, unless it is closed; None if the
+                answer was delivered.
+        """
         ...
 
     async def aclose(self) -> None:

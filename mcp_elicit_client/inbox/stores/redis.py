@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, cast
 
+import anyio
+
 from mcp_elicit_client._concurrency import is_trio
 from mcp_elicit_client.exceptions import InboxError, MissingExtraError, State
 from mcp_elicit_client.inbox.stores.models import (
@@ -26,6 +28,8 @@ from mcp_elicit_client.inbox.stores.models import (
 )
 from mcp_elicit_client.inbox.stores.redis_connection import RedisConnection
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
+
+_LEAVE_TIMEOUT = 5.0
 
 PREFIX = "{mcp-elicit-inbox}"
 """The beginning of all keys.  The braces keep them on one node of a cluster."""
@@ -115,8 +119,11 @@ class RedisStore:
         state = await self._connection.run("resolve", entry_id, owner, *about, resolution.answer or "")
         return cast("State | None", state)
 
-    async def erase_answer(self, entry_id: str) -> None:
-        await self._connection.erase_answer(entry_id)
+    async def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
+        with anyio.move_on_after(_LEAVE_TIMEOUT, shield=True):
+            if resolution is not None:
+                await self.resolve(request.owner, request.id, resolution)
+            await self._connection.erase_answer(request.id)
 
     async def suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
         state_ttl = round(CALL_STATE_TTL * 1_000)

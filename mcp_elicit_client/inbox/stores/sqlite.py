@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
-import anyio.to_thread
+import anyio
 
 from mcp_elicit_client.exceptions import State
 from mcp_elicit_client.inbox.stores.models import (
@@ -25,20 +25,28 @@ from mcp_elicit_client.inbox.stores.models import (
     StoredRequest,
     lease_owner,
 )
-from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection, SqliteWorker, execute
+from mcp_elicit_client.inbox.stores.sqlite_connection import (
+    SqliteConnection,
+    SqliteWorker,
+    close_and_erase,
+    execute,
+    next_revision,
+    resolution_columns,
+    run_in_thread,
+)
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
-T = TypeVar("T")
-
 _MAX_REVISION = 2**62
+_LEAVE_TIMEOUT = 0.2
 
 
 class SqliteStore:
     """
     Store requests in an SQLite file, for the threads and processes of one machine.
 
-    The file is created with mode 0600.  A file that other users can write to
-    is refused.  The file is opened when the store is first used.
+    The file is created with mode 0600.  A file that other users can read or
+    write to, a link and a special file are refused.  The file is opened when
+    the store is first used.
 
     Args:
         path: The file.  Its folder must exist, and must not be on a network.
@@ -76,7 +84,7 @@ class SqliteStore:
         )
 
     async def put(self, request: StoredRequest) -> None:
-        await _in_thread(self._put, request)
+        await run_in_thread(self._put, request)
         self._worker.start()
         self.waiters.notify(request.owner)
 
@@ -100,45 +108,56 @@ class SqliteStore:
         return sorted(found, key=lambda each: each.revision)[:MAX_CHANGES]
 
     async def last_revision(self) -> int:
-        return await _in_thread(self._last_revision)
+        return await run_in_thread(self._last_revision)
 
     async def resolve(self, owner: str, entry_id: str, resolution: Resolution) -> State | None:
-        state = await _in_thread(self._resolve, owner, entry_id, resolution)
+        state = await run_in_thread(self._resolve, owner, entry_id, resolution)
         if state == "pending":
             self.waiters.deliver(entry_id, resolution)
             self.waiters.notify(owner)
         return state
 
-    async def erase_answer(self, entry_id: str) -> None:
-        await _in_thread(self._write, "erase_answer", {"id": entry_id})
-        self._worker.truncate_log()
+    async def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
+        is_done = False
+        with anyio.move_on_after(_LEAVE_TIMEOUT, shield=True):
+            if await run_in_thread(self._leave, request, resolution):
+                self.waiters.notify(request.owner)
+            is_done = True
+        if is_done:
+            self._worker.truncate_log()
+        else:  # A locked file must not delay the task, which may be cancelled.
+            self._worker.leave(request, resolution)
 
     async def suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
-        if await _in_thread(self._suspend, call, requests):
+        if await run_in_thread(self._suspend, call, requests):
             self._worker.truncate_log()
         self.waiters.notify(call.owner)
 
     async def get_call(self, owner: str, call_id: str) -> StoredCall | None:
-        return await _in_thread(self._get_call, owner, call_id)
+        return await run_in_thread(self._get_call, owner, call_id)
 
     async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
-        return await _in_thread(self._claim, owner, call_id, token)
+        return await run_in_thread(self._claim, owner, call_id, token)
 
     async def release(self, call_id: str, token: str) -> None:
-        await _in_thread(self._write, "release_call", {"id": call_id, "claim_token": token})
+        await run_in_thread(self._write, "release_call", {"id": call_id, "claim_token": token})
 
     async def finish(self, call_id: str) -> None:
-        await _in_thread(self._finish, call_id)
+        await run_in_thread(self._finish, call_id)
         self._worker.truncate_log()
 
     async def aclose(self) -> None:
-        await _in_thread(self._worker.close)
-        await _in_thread(self._database.close)
+        await run_in_thread(self._worker.close)
+        await run_in_thread(self._database.close)
 
     def _put(self, request: StoredRequest) -> None:
         with self._database.writing() as connection:
             self._worker.renew_lease(connection)
             _insert(connection, self._worker.name, request)
+
+    def _leave(self, request: StoredRequest, resolution: Resolution | None) -> bool:
+        with self._database.writing() as connection:
+            return close_and_erase(connection, request.owner, request.id, resolution)
 
     async def _select(self, statement: str, **values: Any) -> list[StoredRequest]:
         def select() -> list[StoredRequest]:
@@ -146,7 +165,7 @@ class SqliteStore:
             with self._database.reading() as connection:
                 return [StoredRequest.from_row(dict(row)) for row in execute(connection, statement, **values)]
 
-        return await _in_thread(select)
+        return await run_in_thread(select)
 
     def _write(self, statement: str, values: dict[str, Any]) -> None:
         with self._database.writing() as connection:
@@ -160,7 +179,11 @@ class SqliteStore:
         self._close_stale()
         key = {"id": entry_id, "owner": owner}
         with self._database.writing() as connection:
-            values = {**_columns(connection, resolution), "action": resolution.action, "answer": resolution.answer}
+            values = {
+                **resolution_columns(connection, resolution),
+                "action": resolution.action,
+                "answer": resolution.answer,
+            }
             if execute(connection, "resolve_live_request", now=self.clock(), **key, **values).rowcount:
                 execute(connection, "limit_history", owner=owner, max_history=self._max_history)
                 return "pending"
@@ -183,7 +206,7 @@ class SqliteStore:
             orphaned = execute(connection, "list_orphaned", now=now)
             closed |= {each["id"]: Resolution("orphaned", "heartbeat", each["updated_at"]) for each in orphaned}
             for entry_id, resolution in closed.items():
-                execute(connection, "resolve_request", id=entry_id, **_columns(connection, resolution))
+                execute(connection, "resolve_request", id=entry_id, **resolution_columns(connection, resolution))
             execute(connection, "erase_answers_of_expired_calls", now=now)
             execute(connection, "expire_calls", now=now)
             execute(connection, "delete_forgotten_calls", forgotten=forgotten)
@@ -237,24 +260,5 @@ def _insert(connection: sqlite3.Connection, owner_of_lease: str, request: Stored
         request=request.request,
         created_at=request.created_at,
         expires_at=request.expires_at,
-        revision=_next_revision(connection),
+        revision=next_revision(connection),
     )
-
-
-def _next_revision(connection: sqlite3.Connection) -> int:
-    execute(connection, "next_revision")
-    return int(execute(connection, "last_revision").fetchone()[0])
-
-
-def _columns(connection: sqlite3.Connection, resolution: Resolution) -> dict[str, Any]:
-    """Return the columns that each closed request has."""
-    return {
-        "state": resolution.state,
-        "answered_by": resolution.answered_by,
-        "updated_at": resolution.updated_at,
-        "revision": _next_revision(connection),
-    }
-
-
-async def _in_thread(function: Callable[..., T], *arguments: Any) -> T:
-    return await anyio.to_thread.run_sync(function, *arguments)

@@ -8,16 +8,23 @@ import logging
 import os
 import secrets
 import sqlite3
-import stat
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import anyio
+import anyio.to_thread
+from anyio.lowlevel import RunVar
+
+from mcp_elicit_client._files import UnsafeFileError, check_file
 from mcp_elicit_client.exceptions import InboxError
-from mcp_elicit_client.inbox.stores.models import Clock, StoredRequest
+from mcp_elicit_client.inbox.stores.models import Clock, Resolution, StoredRequest
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
+
+T = TypeVar("T")
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -27,6 +34,7 @@ FORMAT = 1
 POLL_INTERVAL = 0.1
 """Seconds between two looks for changes by other processes."""
 
+_MAX_THREADS = 8
 _RETRY_INTERVAL = 0.01
 _LOG_TIMEOUT = 0.02
 
@@ -44,6 +52,54 @@ _STATEMENTS = _load_statements()
 def execute(connection: sqlite3.Connection, statement: str, **values: Any) -> sqlite3.Cursor:
     """Execute the statement of ``sqlite.sql`` with the name *statement*."""
     return connection.execute(_STATEMENTS[statement], values)
+
+
+_is_abandoned: ContextVar[threading.Event | None] = ContextVar("is_abandoned", default=None)
+
+
+async def run_in_thread(function: Callable[..., T], *arguments: Any) -> T:
+    """
+    Run *function* in a thread.  If this is cancelled, it returns at once.
+
+    The thread then ends by itself, and what it has not yet committed is
+    rolled back.
+    """
+    is_abandoned = threading.Event()
+
+    def run() -> T:
+        _is_abandoned.set(is_abandoned)  # in the thread's copy of the context
+        return function(*arguments)
+
+    try:
+        return await anyio.to_thread.run_sync(run, abandon_on_cancel=True, limiter=_limiter())
+    except BaseException:
+        is_abandoned.set()
+        raise
+
+
+def stop_if_abandoned() -> None:
+    """
+    End the work of a thread whose task was cancelled.
+
+    Raises:
+        InboxError: If the task was cancelled.
+    """
+    is_abandoned = _is_abandoned.get()
+    if is_abandoned is not None and is_abandoned.is_set():
+        raise InboxError("The task was cancelled.")
+
+
+_limiters: RunVar[anyio.CapacityLimiter] = RunVar("mcp_elicit_client.inbox.limiter")
+
+
+def _limiter() -> anyio.CapacityLimiter:
+    """Return the limiter of the running event loop.  The host's own threads stay free."""
+    try:
+        return _limiters.get()
+    except LookupError:
+        limiter = anyio.CapacityLimiter(_MAX_THREADS)
+        _limiters.set(limiter)
+        return limiter
 
 
 class SqliteConnection:
@@ -71,6 +127,7 @@ class SqliteConnection:
             InboxError: If the file cannot be used.
         """
         with self._lock:
+            stop_if_abandoned()  # while this thread waited for others
             try:
                 yield self._open()
             except (sqlite3.Error, OSError) as error:
@@ -124,10 +181,15 @@ class SqliteConnection:
         return self._connection
 
     def _connect(self) -> sqlite3.Connection:
-        with contextlib.suppress(FileExistsError):
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        if os.name == "posix" and self.path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise InboxError(f"Other users can write to the inbox {self.path}. Run `chmod 600 {self.path}`.")
+        try:
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            for path in _files_of(self.path):
+                # To open and close the file would release the locks of other connections of this process.
+                with contextlib.suppress(FileNotFoundError):
+                    check_file(path, os.lstat(path), private=True)
+        except UnsafeFileError as error:
+            raise InboxError(f"The inbox cannot be used. {error}") from None
         connection = sqlite3.connect(
             self.path, timeout=self._lock_timeout, isolation_level=None, check_same_thread=False, cached_statements=64
         )
@@ -146,6 +208,7 @@ class SqliteConnection:
         # SQLite does not wait by itself while another process changes the journal mode.
         end = time.monotonic() + self._lock_timeout
         while not _enable_write_ahead_log(connection, is_last_attempt=time.monotonic() > end):
+            stop_if_abandoned()
             time.sleep(_RETRY_INTERVAL)
         connection.execute("PRAGMA synchronous = NORMAL")
         if _is_empty(connection):
@@ -169,11 +232,17 @@ class SqliteConnection:
                 connection.close()
 
 
+def _files_of(path: Path) -> list[Path]:
+    """Return the paths of the file and of those that SQLite writes beside it."""
+    return [path, *(path.with_name(f"{path.name}-{name}") for name in ("wal", "shm", "journal"))]
+
+
 @contextlib.contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        stop_if_abandoned()
         connection.execute("COMMIT")
     except BaseException:
         with contextlib.suppress(sqlite3.Error):
@@ -208,6 +277,34 @@ def _create_tables(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA user_version = {FORMAT}")
 
 
+def close_and_erase(connection: sqlite3.Connection, owner: str, entry_id: str, resolution: Resolution | None) -> bool:
+    """Close a request, unless it is closed, and erase its answer.  Return True if it was closed by this."""
+    is_closed = False
+    if resolution is not None:
+        row = execute(connection, "get_state", id=entry_id, owner=owner).fetchone()
+        is_closed = row is not None and row["state"] == "pending"
+        if is_closed:
+            execute(connection, "resolve_request", id=entry_id, **resolution_columns(connection, resolution))
+    execute(connection, "erase_answer", id=entry_id)
+    return is_closed
+
+
+def resolution_columns(connection: sqlite3.Connection, resolution: Resolution) -> dict[str, Any]:
+    """Return the columns that each closed request has."""
+    return {
+        "state": resolution.state,
+        "answered_by": resolution.answered_by,
+        "updated_at": resolution.updated_at,
+        "revision": next_revision(connection),
+    }
+
+
+def next_revision(connection: sqlite3.Connection) -> int:
+    """Return the number of the next change."""
+    execute(connection, "next_revision")
+    return int(execute(connection, "last_revision").fetchone()[0])
+
+
 class SqliteWorker:
     """
     The lease of this process, and a thread that runs while a task waits.
@@ -240,6 +337,7 @@ class SqliteWorker:
         self._maintain_at = 0.0
         self._has_erased = False
         self._has_failed = False
+        self._left: list[tuple[StoredRequest, Resolution | None]] = []
 
     @property
     def name(self) -> str:
@@ -266,6 +364,12 @@ class SqliteWorker:
         self._has_erased = True
         self.start()
 
+    def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
+        """Close a request that no task waits for, unless it is closed, and erase its answer, as soon as possible."""
+        with self._lock:
+            self._left.append((request, resolution))
+        self.start()
+
     def close(self) -> None:
         """Stop the thread and close its connection."""
         with self._lock:
@@ -273,6 +377,8 @@ class SqliteWorker:
             self._stopped.set()
         if thread is not None:
             thread.join()
+        with contextlib.suppress(InboxError):
+            self._close_left()
         if self._has_erased:
             with contextlib.suppress(InboxError):
                 self._has_erased = not self._database.truncate_log()
@@ -288,11 +394,24 @@ class SqliteWorker:
                     _logger.error("Changes in the inbox are not noticed. %s", error)  # noqa: TRY400 -- no trace needed
                 self._has_failed, self._has_erased = True, False
             with self._lock:
-                if not (self._waiters or self._has_erased):
+                if not (self._waiters or self._has_erased or self._left):
                     self._thread = None
                     return
 
+    def _close_left(self) -> None:
+        with self._lock:
+            left = self._left = [each for each in self._left if each[0].expires_at > self._clock()]
+        if not left:
+            return
+        with self._database.writing() as connection:
+            for request, resolution in left:
+                close_and_erase(connection, request.owner, request.id, resolution)
+        with self._lock:
+            self._left = self._left[len(left) :]
+        self._has_erased = True
+
     def _poll(self) -> None:
+        self._close_left()
         if time.monotonic() >= self._maintain_at:
             self._maintain()
             self._maintain_at = time.monotonic() + self._lease_ttl / 3

@@ -1,0 +1,80 @@
+"""Whether a log still contains a line that was written to it: otherwise it was deleted or rolled back."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from mcp_elicit_client.audit.chain import Checkpoint, read_line
+from mcp_elicit_client.audit.files import files_of, open_safely, read_at
+
+_END = len('"mac":"') + 64 + len('"}\n')
+_PART = 1_048_576
+
+
+class Place(NamedTuple):
+    """
+    A line, and where it was written.
+
+    Attributes:
+        line: The line.
+        device: The device of its file.
+        inode: The file on that device.
+        end: The size of the file with the line, in bytes.
+    """
+
+    line: Checkpoint
+    device: int
+    inode: int
+    end: int
+
+
+def contains_line(log: Path, place: Place, last: Checkpoint) -> bool:
+    """
+    Return True if a log contains a line, or if its file was deleted because there were too many.
+
+    Args:
+        log: The path of the log.
+        place: The line.
+        last: The last line of the log.
+
+    Raises:
+        AuditError: If a file is not safe.
+        OSError: If it cannot be read.
+    """
+    if last.sequence <= place.line.sequence:
+        return last == place.line
+    paths = files_of(log)[::-1]
+    found = [(path, os.lstat(path)) for path in paths]
+    same = [path for path, status in found if (status.st_dev, status.st_ino) == (place.device, place.inode)]
+    if any(_has_at(path, place) for path in same):
+        return True
+    if any(_has(path, place.line) for path in paths):  # in a copy
+        return True
+    return not paths or _first_sequence(paths[-1]) > place.line.sequence
+
+
+def _has_at(path: Path, place: Place) -> bool:
+    descriptor = open_safely(path, os.O_RDONLY)
+    try:
+        return place.line.mac.encode() in read_at(descriptor, max(place.end - _END, 0), _END)
+    finally:
+        os.close(descriptor)
+
+
+def _has(path: Path, line: Checkpoint) -> bool:
+    mac = b'"mac":"%s"}' % line.mac.encode()
+    end = b""
+    with os.fdopen(open_safely(path, os.O_RDONLY), "rb") as file:
+        while part := file.read(_PART):
+            if mac in end + part:
+                return True
+            end = part[-_END:]
+    return False
+
+
+def _first_sequence(path: Path) -> int:
+    with os.fdopen(open_safely(path, os.O_RDONLY), "rb") as file:
+        line = read_line(file.readline(_PART).removesuffix(b"\n"))
+    return 0 if line is None else line.sequence
