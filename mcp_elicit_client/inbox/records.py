@@ -138,8 +138,8 @@ def question_data(request: Request) -> dict[str, Any]:
     return {
         "request": json.loads(write_request(request)),
         "answer_schema": write_schema(request.form) if isinstance(request, FormRequest) else None,
-        "warnings": warnings_data(request),
-        "untrusted": UNTRUSTED,
+        "warnings": list(warnings_data(request)),
+        "untrusted": list(UNTRUSTED),
     }
 
 

@@ -116,7 +116,8 @@ def request_details(request: Request, catalog: MessageCatalog) -> tuple[Detail, 
         tool = sanitize_text(request.tool, limit=_MAX_NAME, multiline=False)
         details.append(Detail(catalog.text(messages.TOOL), tool))
     if claimed and claimed != request.server.name:
-        details.append(Detail(catalog.text(messages.CLAIMED_NAME), claimed))
+        shown = sanitize_text(claimed, limit=_MAX_NAME, multiline=False)
+        details.append(Detail(catalog.text(messages.CLAIMED_NAME), shown))
     return tuple(details)
 
 
