@@ -71,7 +71,7 @@ async def interactive(request: Request) -> Shown:
                 await person.types(TAB)
         else:
             await person.types(*([LEFT, LEFT] if request.target.warnings else [TAB]), "\r")
-            await person.sees("I have finished")
+            await person.sees("[I have finished]")
             shown.append(person.shown)
     return _rows("\n".join(shown))
 

@@ -29,7 +29,10 @@ from tests.ui.interfaces import INTERFACES, PAYLOADS, Interface, inbox_pages, sc
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
-NAMES = {"ids": lambda each: each.__name__}
+
+def name_of(function: Any) -> str:
+    return str(function.__name__)
+
 
 # --- Warnings
 
@@ -59,7 +62,7 @@ WARNED = [
 """A request for each kind of warning, and its code."""
 
 
-@pytest.mark.parametrize("interface", INTERFACES, **NAMES)
+@pytest.mark.parametrize("interface", INTERFACES, ids=name_of)
 @pytest.mark.parametrize(("request_", "code"), WARNED)
 async def test_every_user_interface_shows_every_warning(interface: Interface, request_: Request, code: str) -> None:
     (warning,) = request_warnings(request_, ENGLISH)
@@ -69,7 +72,7 @@ async def test_every_user_interface_shows_every_warning(interface: Interface, re
     assert " ".join(warning.text.split()) in shown.text
 
 
-@pytest.mark.parametrize("payload", PAYLOADS, **NAMES)
+@pytest.mark.parametrize("payload", PAYLOADS, ids=name_of)
 @pytest.mark.parametrize(("request_", "code"), WARNED)
 def test_every_payload_has_every_warning(
     payload: Callable[[Request], Mapping[str, Any]], request_: Request, code: str
@@ -217,12 +220,12 @@ def a_form(text: str, place: str) -> Request:
 
 
 def a_url(text: str, place: str) -> Request:
+    path = "FORGED_notes_asks_you_to_open^" * 30 if place in ("url", EVERYWHERE) else "x"
     return parse_request(
         {
             "mode": "url",
             "message": text if place in ("message", EVERYWHERE) else "Hello",
-            "url": "https://a.example/"
-            + ("FORGED_notes_asks_you_to_open^" * 30 if place in ("url", EVERYWHERE) else "x"),
+            "url": f"https://a.example/{path}",
             "elicitationId": "1",
         },
         server=Server(name="notes", claimed_name=text if place in ("claim", EVERYWHERE) else "claimed"),
@@ -239,7 +242,7 @@ def allowed(request: Request) -> Iterator[str]:
         yield request.target.url
 
 
-@pytest.mark.parametrize("interface", SHOWING, **NAMES)
+@pytest.mark.parametrize("interface", SHOWING, ids=name_of)
 @pytest.mark.parametrize(("text", "place"), ATTACKS)
 async def test_no_text_of_a_form_looks_like_the_host(interface: Interface, place: str, text: str) -> None:
     request = a_form(text, place)
@@ -248,7 +251,7 @@ async def test_no_text_of_a_form_looks_like_the_host(interface: Interface, place
     assert shown.host - plain.host <= set(allowed(request))
 
 
-@pytest.mark.parametrize("interface", SHOWING, **NAMES)
+@pytest.mark.parametrize("interface", SHOWING, ids=name_of)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 async def test_no_text_of_a_url_request_looks_like_the_host(interface: Interface, text: str) -> None:
     request = a_url(text, EVERYWHERE)
@@ -269,7 +272,7 @@ def strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         yield path, value
 
 
-@pytest.mark.parametrize("payload", PAYLOADS, **NAMES)
+@pytest.mark.parametrize("payload", PAYLOADS, ids=name_of)
 @pytest.mark.parametrize("place", [*PLACES, "url"])
 def test_every_text_of_the_server_in_a_payload_is_named_as_untrusted(
     payload: Callable[[Request], Mapping[str, Any]], place: str
@@ -351,7 +354,7 @@ async def _by_script(request: FormRequest) -> None:
     await ScriptedUser().types({"a": "abc"})(request)
 
 
-@pytest.mark.parametrize("types", [_in_line_mode, _on_screen, _by_script], **NAMES)
+@pytest.mark.parametrize("types", [_in_line_mode, _on_screen, _by_script], ids=name_of)
 async def test_typed_text_is_checked_within_the_budget_of_its_user_and_server(
     types: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
