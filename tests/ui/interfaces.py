@@ -151,7 +151,7 @@ async def local_page(request: Request) -> Shown:
 async def demo(request: Request) -> Shown:
     """The demo without a user."""
     lines: list[str] = []
-    await _narrated(HeadlessHandler(), lines.append)(request)  # type: ignore[operator,misc]
+    await _narrated(HeadlessHandler(), lines.append)(request)
     return _rows("\n".join(lines))
 
 
