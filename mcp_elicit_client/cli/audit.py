@@ -34,11 +34,15 @@ from mcp_elicit_client.cli.common import (
     VERIFICATION_FAILED,
     VERIFICATION_PASSED,
     UsageError,
+    quote_name,
 )
 from mcp_elicit_client.core.text import sanitize_text
 
 _POLL_INTERVAL = 0.2
 _MAX_SHOWN = 200
+_SPELLED = ("name", "field")
+"""What a server spelled in the lists of an event: names of fields."""
+
 _COUNTED = ("server", "mode", "outcome", "action", "by", "policy")
 
 _Event = Mapping[str, Any]
@@ -192,10 +196,18 @@ def _list(values: object, template: str, name: str = "", detail: str = "") -> st
     if not isinstance(values, list) or not values:
         return ""
     shown = (
-        f"{_value(each.get(name))}{_value(each.get(detail), ' ({})')}" if isinstance(each, dict) else _value(each)
+        f"{_part(each, name, '{}')}{_part(each, detail, ' ({})')}" if isinstance(each, dict) else _value(each)
         for each in values
     )
     return template.format(", ".join(shown))
+
+
+def _part(item: Mapping[str, object], name: str, template: str) -> str:
+    """Return one value of *item*, in quotation marks if a server spelled it."""
+    value = item.get(name)
+    return (
+        template.format(quote_name(value)) if name in _SPELLED and isinstance(value, str) else _value(value, template)
+    )
 
 
 # --- stats

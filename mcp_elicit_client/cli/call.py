@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -43,7 +44,9 @@ from mcp_elicit_client.exceptions import CallError, MissingExtraError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.handlers.terminal.line_mode import Console, EndOfInputError, InterruptedByUserError, terminal
+from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.presentation.quoting import quote
+from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Answer, Handler, Request
@@ -105,14 +108,18 @@ def _server_name(options: argparse.Namespace) -> str:
     return options.name or sanitize_text(" ".join(address), limit=_MAX_NAME, multiline=False)
 
 
-async def _call_tool(connection: Connection, tool: str, arguments: Mapping[str, Any], *, as_json: bool) -> int:
+async def _call_tool(
+    connection: Connection, tool: str, arguments: Mapping[str, Any], *, as_json: bool, is_quoted: bool = False
+) -> int:
+    """Call *tool* and print its result: as it is, or quoted among lines of the host."""
     result = await connection.call_tool(tool, arguments)
     if as_json:
         print(json.dumps(result))
     else:
         for part in result.get("content", []):
             shown = part["text"] if part.get("type") == "text" else f"[{part.get('type')}]"
-            print(sanitize_text(str(shown), limit=_MAX_RESULT))
+            text = sanitize_text(str(shown), limit=_MAX_RESULT)
+            print(quote(text, _WIDTH) if is_quoted else text)
     return 1 if result.get("isError") else 0
 
 
@@ -120,9 +127,10 @@ async def _choose_tools(connection: Connection, *, as_json: bool) -> int:
     """List the tools; in a terminal, call the tools that the user types."""
     tools = await connection.list_tools()
     for tool, description in tools:
-        print(sanitize_text(tool, multiline=False))
+        print(quote(sanitize_text(tool, limit=_MAX_DESCRIPTION, multiline=False), _WIDTH))
         if description:
-            print(quote(sanitize_text(description, limit=_MAX_DESCRIPTION, multiline=False), _WIDTH))
+            described = quote(sanitize_text(description, limit=_MAX_DESCRIPTION, multiline=False), _WIDTH)
+            print(textwrap.indent(described, "  "))
     while True:
         async with terminal() as console:
             line = None if console is None else await _ask_tool(console)
@@ -133,7 +141,7 @@ async def _choose_tools(connection: Connection, *, as_json: bool) -> int:
             print(complaint)
             continue
         try:
-            await _call_tool(connection, tool, arguments, as_json=as_json)
+            await _call_tool(connection, tool, arguments, as_json=as_json, is_quoted=True)
         except Exception as error:  # noqa: BLE001 -- the next call may succeed
             print(_explain(error))
 
@@ -161,7 +169,9 @@ def _read_tool_line(line: str, tools: set[str]) -> tuple[str, dict[str, Any], st
 
 def _explain(error: BaseException, errlog: TextIO | None = None) -> str:
     """Return what failed, sanitized, with the last lines of the server's log."""
-    causes = list(dict.fromkeys(sanitize_text(_describe(each), limit=_MAX_ERROR) for each in _leaves(error)))
+    causes = list(
+        dict.fromkeys(sanitize_text(_describe(each), limit=_MAX_ERROR, multiline=False) for each in _leaves(error))
+    )
     lines = [SERVER_FAILED.format(reason="; ".join(causes))]
     if errlog is not None:
         errlog.seek(0)
@@ -209,6 +219,8 @@ def run_show(options: argparse.Namespace) -> int:
     handler = handler_from_options(options)
 
     async def note_and_ask(request: Request, /) -> Answer | ElicitResult:
+        for warning in request_warnings(request, ENGLISH):
+            print(warning_line(warning, ENGLISH), file=sys.stderr)
         for diagnostic in request.diagnostics:
             print(NOTE.format(text=describe_diagnostic(diagnostic)), file=sys.stderr)
         return await handler(request)

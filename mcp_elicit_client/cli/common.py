@@ -66,7 +66,13 @@ def describe_diagnostic(diagnostic: Diagnostic) -> str:
     """Return the message of *diagnostic* with the name of its field."""
     if diagnostic.field is None:
         return diagnostic.message
-    return f"{sanitize_text(diagnostic.field, limit=_MAX_FIELD_NAME, multiline=False)}: {diagnostic.message}"
+    return f"{quote_name(diagnostic.field)}: {diagnostic.message}"
+
+
+def quote_name(name: str) -> str:
+    """Return a name that a server spelled in quotation marks, which it cannot contain: sanitized, cut, in one line."""
+    shown = sanitize_text(name, limit=_MAX_FIELD_NAME, multiline=False).replace('"', "'")
+    return f'"{shown}"'
 
 
 # --- Errors

@@ -90,7 +90,7 @@ def validate(params: object, content: object) -> ValidationResult:
     request = parse_request(params)
     if not isinstance(request, FormRequest):
         raise RequestError("a URL request has no form to validate against")
-    return validate_content(request.form, content, user_and_server=request.user_and_server)
+    return validate_content(request.form, content, request.limits, request.user_and_server)
 
 
 def accept(content: Mapping[str, Any] | None = None, *, request: object = None) -> ElicitResult:

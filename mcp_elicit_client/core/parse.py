@@ -316,7 +316,7 @@ def _field_or_none(
         return parse_field(name, schema, parser, required=required)
     except UnsupportedSchemaError as error:
         if required:
-            shown = sanitize_and_cut(name, parser.limits.max_name)
+            shown = sanitize_and_cut(name, parser.limits.max_name).replace('"', "'")
             raise RequestError(f'the required field "{shown}" {error}', field=name) from None
         parser.report("unsupported_field", f"it {error}", name)
         return None

@@ -10,7 +10,7 @@ from pydantic import Field as Setting
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Form
-from mcp_elicit_client.core.limits import Limits
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.url.inspect import TargetUrl, UrlRules
 
 ProtocolVersion: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
@@ -135,6 +135,11 @@ class _Request(BaseModel):
     def user_and_server(self) -> tuple[str | None, str]:
         """The key for whatever a policy remembers: one user's requests never affect another user's."""
         return self.user, self.server.name
+
+    @property
+    def limits(self) -> Limits:
+        """The limits with which the request was read; the default ones if it was read in another process."""
+        return DEFAULT_LIMITS if self._read_with is None else self._read_with[0]
 
 
 class FormRequest(_Request, defer_build=False):

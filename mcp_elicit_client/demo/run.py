@@ -12,9 +12,9 @@ from mcp_elicit_client.calls._connect import Command, ConnectMode, connect
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.presentation.catalog import ENGLISH
-from mcp_elicit_client.presentation.descriptions import describe_field, request_warnings, title_line
-from mcp_elicit_client.presentation.messages import WARNING
+from mcp_elicit_client.presentation.descriptions import describe_field, request_details, title_line
 from mcp_elicit_client.presentation.quoting import quote
+from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Answer, FormRequest, Handler, Request
@@ -62,9 +62,11 @@ def _narrated(handler: Handler, write: Write) -> Handler:
                 described = describe_field(field, ENGLISH)
                 write(f"{quote(described.label, _WIDTH)}\n    {described.requirement}: {described.accepts}")
         else:
-            write(quote(request.target.url, _WIDTH))
+            write(quote(request.target.as_sent, _WIDTH))
+        for detail in request_details(request, ENGLISH):
+            write(f"{detail.label}:\n{quote(detail.text, _WIDTH)}")
         for warning in request_warnings(request, ENGLISH):
-            write(ENGLISH.text(WARNING, message=warning.text))
+            write(warning_line(warning, ENGLISH))
         answer = await handler(request)
         assert isinstance(answer, Answer)
         reason = f" ({answer.reason})" if answer.reason else ""

@@ -6,20 +6,37 @@ import hashlib
 import json
 import secrets
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime, timezone
 from typing import Any, ClassVar, Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter, computed_field
 
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.request import AnyRequest
+from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.exceptions import InboxError, State
 from mcp_elicit_client.inbox.encryption import Cipher
 from mcp_elicit_client.inbox.stores.models import Resolution, StoredCall, StoredRequest
-from mcp_elicit_client.typing import Request
+from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.warnings import request_warnings
+from mcp_elicit_client.typing import FormRequest, Request
 
 FORMAT = 1
 """The format number of stored texts.  Increase it when what is encoded below changes."""
+
+UNTRUSTED = (
+    "request.message",
+    "request.tool",
+    "request.server.claimed_name",
+    "request.request_id",
+    "request.form",
+    "request.target",
+    "request.elicitation_id",
+    "request.diagnostics.field",
+    "answer_schema",
+)
+"""What the server spelled in the JSON of a request.  User interfaces must mark it as text of the server."""
 
 _ID_BYTES = 24
 _MAX_ID = 64
@@ -45,6 +62,10 @@ class Entry(BaseModel):
         action: The action of the answer; None if there is no answer.
         call: The ID of the suspended call that it belongs to; None if a
             process waits for the answer.
+        warnings: What the user must be shown besides the request, as
+            `request_warnings` lists it, in English: objects with ``code``,
+            ``text`` and ``is_note``.
+        untrusted: The paths of the texts that the server spelled.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
@@ -59,6 +80,18 @@ class Entry(BaseModel):
     expires_at: datetime
     action: Action | None = None
     call: str | None = None
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def warnings(self) -> tuple[dict[str, Any], ...]:
+        """What the user must be shown besides the request."""
+        return warnings_data(self.read())
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def untrusted(self) -> tuple[str, ...]:
+        """The paths of the texts that the server spelled."""
+        return UNTRUSTED
 
     def read(self) -> Request:
         """Return `request` as a `FormRequest` or `UrlRequest`."""
@@ -91,6 +124,29 @@ def write_request(request: Request) -> str:
         ValueError: If it contains text that is not valid Unicode.
     """
     return request.model_dump_json(exclude={"meta"})
+
+
+def question_data(request: Request) -> dict[str, Any]:
+    """
+    Return *request* as JSON data for user interfaces in other processes.
+
+    It has the schema of the answer, the warnings that the user must be shown,
+    and the paths of the texts that the server spelled.
+
+    Raises:
+        ValueError: If it contains text that is not valid Unicode.
+    """
+    return {
+        "request": json.loads(write_request(request)),
+        "answer_schema": write_schema(request.form) if isinstance(request, FormRequest) else None,
+        "warnings": list(warnings_data(request)),
+        "untrusted": list(UNTRUSTED),
+    }
+
+
+def warnings_data(request: Request) -> tuple[dict[str, Any], ...]:
+    """Return the warnings about *request* as JSON data, in English."""
+    return tuple(asdict(warning) for warning in request_warnings(request, ENGLISH))
 
 
 def read_request(text: str) -> Request:

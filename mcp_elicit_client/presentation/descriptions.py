@@ -1,19 +1,17 @@
-"""Descriptions of requests, fields, values and warnings, in words: the same for every user interface."""
+"""Descriptions of requests, fields and values, in words: the same for every user interface."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from typing_extensions import assert_never
 
-from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import (
     BooleanField,
     ChoiceField,
     Field,
-    Form,
     MultiChoiceField,
     NumberField,
     TextField,
@@ -27,7 +25,7 @@ from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.form_input import OMITTED
-from mcp_elicit_client.typing import Request, Source, UrlRequest
+from mcp_elicit_client.typing import Request, UrlRequest
 
 _MAX_NAME = 200
 _MAX_VALUE = 2_000
@@ -81,22 +79,6 @@ class FieldDescription:
     is_hidden: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestWarning:
-    """
-    A warning about a request, or a note of less weight.
-
-    Attributes:
-        code: The code of the diagnostic or of the URL warning.
-        text: The sentence for the user, without the word "Warning".
-        is_note: True for information that needs no caution.
-    """
-
-    code: str
-    text: str
-    is_note: bool = False
-
-
 class Detail(NamedTuple):
     """A fact about a request that the server spelled: the host's label, and the server's text, sanitized."""
 
@@ -136,63 +118,9 @@ def request_details(request: Request, catalog: MessageCatalog) -> tuple[Detail, 
         tool = sanitize_text(request.tool, limit=_MAX_NAME, multiline=False)
         details.append(Detail(catalog.text(messages.TOOL), tool))
     if claimed and claimed != request.server.name:
-        details.append(Detail(catalog.text(messages.CLAIMED_NAME), claimed))
+        shown = sanitize_text(claimed, limit=_MAX_NAME, multiline=False)
+        details.append(Detail(catalog.text(messages.CLAIMED_NAME), shown))
     return tuple(details)
-
-
-def request_warnings(request: Request, catalog: MessageCatalog) -> tuple[RequestWarning, ...]:
-    """
-    Return all warnings and notes about *request*.
-
-    They are about impersonation, sensitive data, the URL, and optional fields
-    that were skipped because they are not supported.
-    """
-    return tuple(dict.fromkeys(_request_warnings(request, catalog)))
-
-
-def _request_warnings(request: Request, catalog: MessageCatalog) -> Iterator[RequestWarning]:
-    for diagnostic in request.diagnostics:
-        if diagnostic.code in _DIAGNOSTICS:
-            yield RequestWarning(code=diagnostic.code, text=_diagnostic_text(diagnostic, catalog))
-    if isinstance(request, UrlRequest):
-        for warning in request.target.warnings:
-            yield RequestWarning(code=warning.code, text=catalog.warning(warning))
-    elif request.form.unsupported_fields:
-        text = catalog.text(messages.UNSUPPORTED_FIELDS, count=len(request.form.unsupported_fields))
-        yield RequestWarning(code="unsupported_field", text=text, is_note=True)
-
-
-_DIAGNOSTICS: Mapping[str, Message] = {
-    "impersonation": messages.IMPERSONATION,
-    "sensitive_data": messages.SENSITIVE_REQUEST,
-}
-"""The diagnostics that the user sees."""
-
-
-def _diagnostic_text(diagnostic: Diagnostic, catalog: MessageCatalog) -> str:
-    # Policies write English sentences with more detail than the messages that can be translated.
-    return diagnostic.message if catalog.language == "en" else catalog.text(_DIAGNOSTICS[diagnostic.code])
-
-
-def answer_warnings(
-    form: Form, content: Mapping[str, Any], sources: Mapping[str, Source], catalog: MessageCatalog
-) -> tuple[str, ...]:
-    """
-    Return a warning for each kind of sensitive data that the user typed.
-
-    An answer with warnings is sent only after the user confirmed it
-    (`Answer.confirmed`).
-
-    Args:
-        form: The form.
-        content: The values by field name.
-        sources: The origin of each value.
-        catalog: The texts.
-    """
-    from mcp_elicit_client.core.secrets.in_answer import typed_secrets
-
-    kinds = dict.fromkeys(finding.kind for finding in typed_secrets(form, content, sources))
-    return tuple(catalog.text(messages.SENSITIVE_ANSWERS[kind]) for kind in kinds)
 
 
 # --- Fields

@@ -12,8 +12,14 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
+from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field, Form, MultiChoiceField
-from mcp_elicit_client.core.validation.content import to_json_value, validate_content, validate_without_patterns
+from mcp_elicit_client.core.validation.content import (
+    ValidationResult,
+    to_json_value,
+    validate_content,
+    validate_without_patterns,
+)
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
 from mcp_elicit_client.presentation.input_parsing import DEFAULT_CONTEXT, InputContext, parse_without_checks
 from mcp_elicit_client.typing import Source
@@ -59,11 +65,13 @@ class FieldState:
             not contain the field, or if there are errors.
         source: The origin of the value; None if there is no value.
         errors: The errors of the field.
+        unchecked: Its pattern, if that could not be checked.
     """
 
     value: Any = OMITTED
     source: Source | None = None
     errors: tuple[FieldError, ...] = ()
+    unchecked: tuple[Diagnostic, ...] = ()
 
     @property
     def is_set(self) -> bool:
@@ -80,11 +88,13 @@ class FormState:
         content: The values by field name, as they would be sent.
         sources: The origin of each value.
         errors: All errors, in the order of the fields.
+        unchecked: The patterns that could not be checked.
     """
 
     content: dict[str, Any]
     sources: dict[str, Source]
     errors: tuple[FieldError, ...]
+    unchecked: tuple[Diagnostic, ...] = ()
 
 
 def read_field(
@@ -109,7 +119,7 @@ def read_field(
     Args:
         field: The field.
         given: What the user did.
-        context: The user's locale and time zone, and the host's limits.
+        context: Facts about the user and the host.
         check_pattern: Check the field's pattern, which takes another process
             and up to 0.08 s.
     """
@@ -121,9 +131,10 @@ def read_field(
         value = _value(field, given)
     except AnswerError as error:
         return FieldState(errors=error.errors)
-    validate = validate_content if check_pattern else validate_without_patterns
-    errors = validate(Form(fields=(field,)), {field.name: value}, context.limits).errors
-    return FieldState(errors=errors) if errors else FieldState(to_json_value(field, value), "user")
+    checked = _validate(Form(fields=(field,)), {field.name: value}, context, check_patterns=check_pattern)
+    if not checked:
+        return FieldState(errors=checked.errors)
+    return FieldState(to_json_value(field, value), "user", unchecked=checked.unchecked)
 
 
 def read_form(
@@ -140,7 +151,7 @@ def read_form(
         form: The form.
         given: What the user did, by field name.  Fields that are missing are
             untouched.
-        context: The user's locale and time zone, and the host's limits.
+        context: Facts about the user and the host.
         check_patterns: Check patterns, as in `read_field`.
     """
     states = {
@@ -150,10 +161,18 @@ def read_form(
     content = {name: state.value for name, state in states.items() if state.is_set}
     sources = {name: state.source for name, state in states.items() if state.source is not None}
     errors = tuple(error for state in states.values() for error in state.errors)
-    if not errors:
-        validate = validate_content if check_patterns else validate_without_patterns
-        errors = validate(form, content, context.limits).errors
-    return FormState(content=content, sources=sources, errors=errors)
+    if errors:
+        return FormState(content=content, sources=sources, errors=errors)
+    checked = _validate(form, content, context, check_patterns=check_patterns)
+    return FormState(content=content, sources=sources, errors=checked.errors, unchecked=checked.unchecked)
+
+
+def _validate(
+    form: Form, content: Mapping[str, Any], context: InputContext, *, check_patterns: bool
+) -> ValidationResult:
+    if check_patterns:
+        return validate_content(form, content, context.limits, context.user_and_server)
+    return validate_without_patterns(form, content, context.limits)
 
 
 def _is_omitted(field: Field, given: FieldInput) -> bool:

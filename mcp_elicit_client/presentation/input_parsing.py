@@ -12,11 +12,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from typing_extensions import assert_never
 
+from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.request import FormRequest
 from mcp_elicit_client.core.validation.content import to_json_value, validate_value
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error, type_error
 from mcp_elicit_client.core.validation.formats import FORMATS, is_date
+from mcp_elicit_client.core.validation.patterns import NO_USER
 
 __all__ = ["InputContext", "accepts_empty", "accepts_line_breaks", "accepts_option_numbers", "parse_text", "to_text"]
 
@@ -38,7 +41,7 @@ _NO = frozenset({"n", "no", "false", "off", "0"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputContext:
     """
-    Facts about the user and the host that decide what typed text means.
+    Facts about the user and the host that decide what typed text means, and who pays for checking it.
 
     The locale and the time zone have no effect yet: numbers have a decimal
     point, dates begin with the year, and times need a time zone.
@@ -47,11 +50,18 @@ class InputContext:
         locale: The user's locale as a BCP 47 tag, such as ``de-AT``, if known.
         time_zone: The user's IANA time zone, such as ``Europe/Berlin``, if known.
         limits: The host's limits of the answer.
+        user_and_server: The user and server whose budgets the patterns use.
     """
 
     locale: str | None = None
     time_zone: str | None = None
     limits: Limits = DEFAULT_LIMITS
+    user_and_server: UserAndServer = NO_USER
+
+    @classmethod
+    def for_request(cls, request: FormRequest) -> InputContext:
+        """Return the context of what the user types to answer *request*."""
+        return cls(limits=request.limits, user_and_server=request.user_and_server)
 
 
 DEFAULT_CONTEXT = InputContext()
@@ -76,7 +86,7 @@ def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT)
     Args:
         field: The field.
         text: The text, as the user typed it.
-        context: The user's locale and time zone, and the host's limits.
+        context: Facts about the user and the host.
 
     Returns:
         The value, as it is sent.
@@ -86,7 +96,7 @@ def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT)
             enter.
     """
     value = parse_without_checks(field, text)
-    errors = validate_value(field, value, context.limits)
+    errors = validate_value(field, value, context.limits, context.user_and_server)
     if errors:
         raise _invalid(errors)
     return to_json_value(field, value)

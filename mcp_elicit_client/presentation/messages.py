@@ -3,7 +3,7 @@ Texts of all user interfaces, in English, as gettext message IDs.
 
 Sentences about field errors, formats and URL warnings are in `core`.  Names
 in braces are parameters.  Text that a server spelled is never a parameter,
-except for the domain and the URL that the user is asked to open.
+except for the domain that the user is asked to open.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ WARNING = Message("Warning: {message}")
 UNSUPPORTED_FIELDS = Message(
     "{count} unsupported optional field was skipped.", "{count} unsupported optional fields were skipped.", "count"
 )
+TRUNCATED = Message("The server sent texts that are too long. They were cut.")
+OPTIONS_DROPPED = Message("Some options are not supported. They were omitted.")
+NOT_CHECKED = Message("Some answers cannot be checked here. The server may reject them.")
 IMPERSONATION = Message("The name reported by the server resembles another name.")
 SENSITIVE_REQUEST = Message("This request asks for sensitive data. Servers must not request it in forms.")
 SENSITIVE_FIELD = Message("Do not enter passwords, keys or card numbers here.")
@@ -156,8 +159,8 @@ KEY_SCROLL = Message("scroll")
 # --- URLs
 
 FULL_URL = Message("Full URL:")
-OPENING = Message("Opening {url} in your browser.")
-NOTHING_OPENS = Message("If no page opens, open the URL yourself.")
+OPENING = Message("Opening {domain} in your browser.")
+NOTHING_OPENS = Message("If no page opens, open this URL yourself:")
 NO_BROWSER = Message("Could not open a browser.")
 NO_BROWSER_OVER_SSH = Message("Could not open a browser over SSH.")
 COPIED = Message("Link copied.")

@@ -10,7 +10,9 @@ import anyio
 from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
 from mcp_elicit_client.core.helpers import get_defaults
 from mcp_elicit_client.core.validation.field_errors import AnswerError
-from mcp_elicit_client.presentation.input_parsing import parse_text
+from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.input_parsing import InputContext, parse_text
+from mcp_elicit_client.presentation.warnings import RequestWarning, request_warnings
 from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserAction
 from mcp_elicit_client.typing import Answer, FormRequest, Request, Source
 
@@ -30,12 +32,14 @@ class ScriptedUser:
         unexpected: The requests beyond the end of the script.
         errors_shown: The errors in typed texts, as pairs of a field name and
             a message.
+        warnings_shown: The warnings and notes about every request, in order.
     """
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.unexpected: list[Request] = []
         self.errors_shown: list[tuple[str, str]] = []
+        self.warnings_shown: list[RequestWarning] = []
         self._steps: list[_Step] = []
         self._actions: list[UserAction] = []
 
@@ -118,6 +122,7 @@ class ScriptedUser:
     async def __call__(self, request: Request, /) -> Answer:
         """Perform the next step of the script."""
         self.requests.append(request)
+        self.warnings_shown += request_warnings(request, ENGLISH)
         if self._actions:
             intended = (each for each in self._actions if each.params.get("message") == request.message)
             action = next(intended, self._actions[0])
@@ -135,10 +140,11 @@ class ScriptedUser:
             raise TypeError("`types` needs a request in form mode.")
         content: dict[str, Any] = {}
         errors: list[tuple[str, str]] = []
+        context = InputContext.for_request(request)
         for name, text in texts.items():
             field = request.form.by_name[name]
             try:
-                content[name] = await anyio.to_thread.run_sync(parse_text, field, text, abandon_on_cancel=True)
+                content[name] = await anyio.to_thread.run_sync(parse_text, field, text, context, abandon_on_cancel=True)
             except AnswerError as error:
                 errors += [(name, each.message) for each in error.errors]
         self.errors_shown += errors
@@ -184,9 +190,9 @@ async def _perform(action: UserAction, request: Request) -> Answer:
 
 def _shown_texts(request: Request) -> list[str]:
     """Return the texts of *request* that an interface shows."""
-    shown = [request.server.name, request.message]
+    shown = [request.server.name, request.message, *(each.text for each in request_warnings(request, ENGLISH))]
     if not isinstance(request, FormRequest):
-        return [*shown, request.target.url]
+        return [*shown, request.target.as_sent]
     for field in request.form.fields:
         shown += [field.title, field.description or ""]
         if isinstance(field, (ChoiceField, MultiChoiceField)):

@@ -1533,7 +1533,7 @@ def test_the_command_prints_the_last_events(path: Path, run: Any) -> None:
         re.sub(r"0[.]0\d\d s", "0 s", out)
         == f"""\
 2027-01-15T08:00:00.250000Z #4 mail: form; accept by policy (automatic_answers); reason: listed; \
-fields: name (policy), size, many, age; diagnostics: unsupported_field (odd); 0 s
+fields: "name" (policy), "size", "many", "age"; diagnostics: unsupported_field ("odd"); 0 s
 2027-01-15T08:00:00.250000Z #5 mail: url xn--80ak6aa92e.com; decline by user; warnings: {warned}; 0 s
 """
     )

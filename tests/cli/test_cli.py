@@ -114,7 +114,7 @@ def test_the_size_of_a_file_is_limited(run: Any) -> None:
 def test_show_prints_the_diagnostics_of_the_request(run: Any) -> None:
     _, _, err = run("show", "--headless", file=ODD)
 
-    assert "Note: a: it has an unsupported type" in err
+    assert 'Note: "a": it has an unsupported type' in err
 
 
 def test_show_without_a_terminal_cancels(run: Any) -> None:
@@ -161,7 +161,7 @@ def test_lint_says_why_a_request_cannot_be_answered(run: Any) -> None:
 def test_lint_prints_the_diagnostics_of_the_request(run: Any) -> None:
     _, out, _ = run("lint", file=ODD)
 
-    assert "  unsupported_field: a: it has an unsupported type\n" in out
+    assert '  unsupported_field: "a": it has an unsupported type\n' in out
 
 
 FIELDS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
@@ -243,7 +243,7 @@ def test_call_lists_the_tools(run: Any) -> None:
     status, out, _ = run("call", *DEMO)
 
     assert status == 0
-    assert out.startswith("book_table\n  | Welcome!")
+    assert out.startswith("  | book_table\n    | Welcome!")
 
 
 SERVER_INITIATED = """

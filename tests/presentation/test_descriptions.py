@@ -14,14 +14,13 @@ from mcp_elicit_client.core.secrets.tables import SecretKind
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.descriptions import (
-    answer_warnings,
     describe_field,
     format_value,
     request_details,
-    request_warnings,
     title_line,
 )
 from mcp_elicit_client.presentation.form_input import OMITTED
+from mcp_elicit_client.presentation.warnings import RequestWarning, answer_warnings, request_warnings
 from mcp_elicit_client.typing import FormRequest, Request
 from tests.support import cases, form_params, form_request
 
@@ -143,7 +142,7 @@ def test_only_sensitive_data_that_the_user_typed_is_warned_about() -> None:
     asked = form({"a": {"type": "string"}, "p": {"type": "string", "format": "password"}}).form
 
     assert answer_warnings(asked, {"a": KEY}, {"a": "user"}, ENGLISH) == (
-        "This answer seems to contain an access token.",
+        RequestWarning(code="sensitive_data", text="This answer seems to contain an access token."),
     )
     assert answer_warnings(asked, {"a": KEY}, {"a": "default"}, ENGLISH) == ()
     assert answer_warnings(asked, {"p": KEY}, {"p": "user"}, ENGLISH) == ()

@@ -356,7 +356,7 @@ async def test_the_full_url_is_shown_with_its_domain_next_to_the_cursor() -> Non
     _, opened, shown = await visit()
 
     assert shown == (
-        "\n  | Please sign in\n\nFull URL:\n\nhttps://login.example.com/a?b=c\n\n"
+        "\n  | Please sign in\n\nFull URL:\n  | https://login.example.com/a?b=c\n\n"
         "Text after | comes from the server.\nmail asks you to open example.com\n"
         "open / show / decline / cancel: "
     )
@@ -368,7 +368,7 @@ async def test_a_url_is_opened_after_consent_and_accepted_at_once() -> None:
 
     assert (answer.action, answer.by, opened) == ("accept", "user", [URL["url"]])
     assert answer.to_wire() == {"action": "accept"}
-    assert shown.endswith("If no page opens, open the URL yourself.\n")
+    assert shown.endswith(f"If no page opens, open this URL yourself:\n{URL['url']}\n")
 
 
 async def test_a_multi_round_trip_request_is_answered_after_completion() -> None:

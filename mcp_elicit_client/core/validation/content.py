@@ -113,9 +113,11 @@ def validate_without_patterns(form: Form, content: object, limits: Limits = DEFA
     return ValidationResult(valid=not errors, errors=tuple(errors))
 
 
-def validate_value(field: Field, value: object, limits: Limits = DEFAULT_LIMITS) -> tuple[FieldError, ...]:
+def validate_value(
+    field: Field, value: object, limits: Limits = DEFAULT_LIMITS, user_and_server: UserAndServer = NO_USER
+) -> tuple[FieldError, ...]:
     """Check one value of one field, its pattern included."""
-    return validate_content(Form(fields=(field,)), {field.name: value}, limits).errors
+    return validate_content(Form(fields=(field,)), {field.name: value}, limits, user_and_server).errors
 
 
 def validate_field(field: Field, value: object, limits: Limits = DEFAULT_LIMITS) -> Sequence[FieldError]:

@@ -24,11 +24,10 @@ from pydantic import ValidationError
 
 from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, request_key
-from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.inbox.records import write_request
-from mcp_elicit_client.typing import Answer, FormRequest, Request
+from mcp_elicit_client.inbox.records import question_data
+from mcp_elicit_client.typing import Answer, Request
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -223,14 +222,7 @@ def resume_value(
 
 
 def _payload(question: str, request: Request, problem: str) -> dict[str, Any]:
-    schema = write_schema(request.form) if isinstance(request, FormRequest) else None
-    return {
-        "type": "elicitation.asked",
-        "question": question,
-        "request": json.loads(write_request(request)),
-        "answer_schema": schema,
-        "problem": problem,
-    }
+    return {"type": "elicitation.asked", "question": question, **question_data(request), "problem": problem}
 
 
 def _read(value: object, question: str, request: Request) -> Answer | None:

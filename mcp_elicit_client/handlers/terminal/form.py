@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any
 
 import anyio
 
+from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, TextField
 from mcp_elicit_client.handlers.terminal.line_mode import Console, decide, introduce, say, say_with_quote
 from mcp_elicit_client.handlers.terminal.url import refusal
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.descriptions import answer_warnings, describe_field, format_value, server_name
+from mcp_elicit_client.presentation.descriptions import describe_field, format_value, server_name
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, FieldState, Intent, read_field
-from mcp_elicit_client.presentation.input_parsing import accepts_empty, accepts_option_numbers
+from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty, accepts_option_numbers
 from mcp_elicit_client.presentation.quoting import quote
+from mcp_elicit_client.presentation.warnings import RequestWarning, answer_warnings, warning_line
 from mcp_elicit_client.typing import Answer, FormRequest, Source
 
 _MAX_OPTIONS = 20
@@ -35,11 +37,14 @@ class _Draft:
     inputs: dict[str, FieldInput] = dataclass_field(default_factory=dict)
     values: dict[str, Any] = dataclass_field(default_factory=dict)
     sources: dict[str, Source] = dataclass_field(default_factory=dict)
+    unchecked: dict[str, tuple[Diagnostic, ...]] = dataclass_field(default_factory=dict)
 
     def set(self, field: Field, given: FieldInput, state: FieldState) -> None:
         name = field.name
-        for answers in (self.inputs, self.values, self.sources):
+        for answers in (self.inputs, self.values, self.sources, self.unchecked):
             answers.pop(name, None)
+        if state.unchecked:
+            self.unchecked[name] = state.unchecked
         if state.source is not None:
             self.values[name], self.sources[name] = state.value, state.source
         if state.source == "user":
@@ -71,6 +76,11 @@ class _LineForm:
     request: FormRequest
     catalog: MessageCatalog
     draft: _Draft
+
+    @property
+    def context(self) -> InputContext:
+        """The host's limits, and the user and server of the request."""
+        return InputContext.for_request(self.request)
 
     async def ask(self) -> Answer:
         fields = self.request.form.fields
@@ -116,7 +126,7 @@ class _LineForm:
                 self.draft.set(field, Intent.OMIT, FieldState())
                 return 1
             case "/skip":
-                self._show_errors(read_field(field, Intent.OMIT))
+                self._show_errors(field, read_field(field, Intent.OMIT, self.context))
             case "/options":
                 self._show_options(field, at_most=None)
             case _:
@@ -137,9 +147,9 @@ class _LineForm:
     async def _apply(self, field: Field, given: FieldInput) -> int | None:
         """Use *given* if it is valid; None to ask again."""
         # Patterns are checked in another process.
-        state = await anyio.to_thread.run_sync(read_field, field, given, abandon_on_cancel=True)
+        state = await anyio.to_thread.run_sync(read_field, field, given, self.context, abandon_on_cancel=True)
         if state.errors:
-            self._show_errors(state)
+            self._show_errors(field, state)
             if state.errors[0].code == "required" and isinstance(field, TextField) and accepts_empty(field):
                 self._say(self.catalog.text(messages.TYPE_EMPTY))
             return None
@@ -155,9 +165,12 @@ class _LineForm:
             return "no"
         return typed
 
-    def _show_errors(self, state: FieldState) -> None:
+    def _show_errors(self, field: Field, state: FieldState) -> None:
         for error in state.errors:
             self._say(f"  {self.catalog.error(error)}")
+            if error.code == "pattern":
+                pattern = describe_field(field, self.catalog).pattern
+                say_with_quote(self.console, f"  {self.catalog.text(messages.PATTERN)}", pattern)
 
     def _show_help(self) -> None:
         text = self.catalog.text
@@ -181,7 +194,7 @@ class _LineForm:
         if description.warning:
             self._say(text(messages.WARNING, message=description.warning))
         if field.name in draft.before:
-            restored = read_field(field, draft.before[field.name], check_pattern=False)
+            restored = read_field(field, draft.before[field.name], self.context, check_pattern=False)
             value = format_value(field, restored.value, self.catalog)
             say_with_quote(self.console, text(messages.RESTORED_DRAFT), value)
         position = text(messages.FIELD_POSITION, number=at + 1, count=len(self.request.form.fields))
@@ -248,14 +261,22 @@ class _LineForm:
             is_default = self.draft.sources.get(field.name) == "default"
             note = f"  ({text(messages.SUGGESTED)})" if is_default else ""
             self.console.write(quote(f"{number}) {field.title}: {value}{note}", self.console.width))
+        for warning in self._warnings():
+            if warning.is_note:
+                self._say(warning.text)
         self._say(text(messages.SENT_TO, server=server_name(self.request.server)))
+
+    def _warnings(self) -> Sequence[RequestWarning]:
+        draft = self.draft
+        unchecked = [each for found in draft.unchecked.values() for each in found]
+        return answer_warnings(self.request.form, draft.values, draft.sources, self.catalog, unchecked)
 
     async def _send(self) -> Answer | None:
         """Return the answer; None if it seems to contain sensitive data and the user does not confirm it."""
         draft = self.draft
-        warnings = answer_warnings(self.request.form, draft.values, draft.sources, self.catalog)
+        warnings = [warning for warning in self._warnings() if not warning.is_note]
         for warning in warnings:
-            self._say(self.catalog.text(messages.WARNING, message=warning))
+            self._say(warning_line(warning, self.catalog))
         if warnings:
             typed = await self.console.ask(f"{self.catalog.text(messages.SEND_ANYWAY)} ")
             if self._boolean(typed) != "yes":

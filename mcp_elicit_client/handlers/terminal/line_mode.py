@@ -22,8 +22,9 @@ import anyio
 
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.descriptions import request_details, request_warnings, title_line
+from mcp_elicit_client.presentation.descriptions import request_details, title_line
 from mcp_elicit_client.presentation.quoting import quote
+from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
 from mcp_elicit_client.typing import Request, UrlRequest
 
 try:
@@ -201,10 +202,9 @@ def introduce(console: Console, request: Request, catalog: MessageCatalog) -> No
     console.write(quote(request.message, console.width))
     console.write("")
     if isinstance(request, UrlRequest):
-        console.write(f"{catalog.text(messages.FULL_URL)}\n\n{request.target.as_sent}\n")
+        console.write(f"{catalog.text(messages.FULL_URL)}\n{quote(request.target.as_sent, console.width)}\n")
     for warning in request_warnings(request, catalog):
-        text = warning.text if warning.is_note else catalog.text(messages.WARNING, message=warning.text)
-        say(console, text)
+        say(console, warning_line(warning, catalog))
     for detail in request_details(request, catalog):
         say_with_quote(console, detail.label, detail.text)
     console.write(catalog.text(messages.LEGEND))

@@ -74,7 +74,7 @@ class UrlConsentFlow:
             last = await self._visit(choice)
             if last.opened and self.request.respond_after == "consent":
                 text = self.interface.catalog.text(messages.NOTHING_OPENS)
-                await self.interface.say("\n".join([*last.notes, text]))
+                await self.interface.say("\n".join([*last.notes, text, self.request.target.url]))
                 return Answer.accept(by="user", reason="the user agreed; the URL was passed to a browser")
         return await self._wait(last)
 
@@ -83,7 +83,7 @@ class UrlConsentFlow:
         text, target = self.interface.catalog.text, self.request.target
         if choice in ("open", "reopen"):
             if await self.open_url(target):
-                return OpenedUrl(opened=True, notes=(text(messages.OPENING, url=target.url),))
+                return OpenedUrl(opened=True, notes=(text(messages.OPENING, domain=target.registrable_domain),))
             return OpenedUrl(
                 opened=False, notes=(text(messages.NO_BROWSER_OVER_SSH if over_ssh() else messages.NO_BROWSER),)
             )

@@ -16,11 +16,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from mcp_elicit_client.core.answer import Action
-from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.exceptions import State
 from mcp_elicit_client.handlers.webhook.signatures import is_json
-from mcp_elicit_client.inbox.records import write_request
-from mcp_elicit_client.typing import Answer, FormRequest, Request
+from mcp_elicit_client.inbox.records import question_data
+from mcp_elicit_client.typing import Answer, Request
 
 MAX_REPLY = 65_536
 """The maximum length of a reply, in bytes."""
@@ -87,9 +86,8 @@ def write_question(message_id: str, request: Request, answer_url: str | None) ->
     return _write_message(
         "elicitation.asked",
         id=message_id,
-        request=json.loads(write_request(request)),
-        answer_schema=write_schema(request.form) if isinstance(request, FormRequest) else None,
         answer_url=answer_url,
+        **question_data(request),
     )
 
 

@@ -24,7 +24,8 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import FieldDescription, describe_field, selection_limits
 from mcp_elicit_client.presentation.form_input import FieldInput, FormState, Intent, Selection, read_form
-from mcp_elicit_client.presentation.input_parsing import to_text
+from mcp_elicit_client.presentation.input_parsing import InputContext, to_text
+from mcp_elicit_client.typing import FormRequest
 
 FormData: TypeAlias = Mapping[str, Sequence[str]]
 """The values that a browser sent, by the name of their control."""
@@ -135,10 +136,10 @@ def make_controls(
     )
 
 
-def read_form_data(form: Form, filled: FormData) -> FormState:
-    """Return what *filled* means for *form*.  Patterns are not checked, since that takes another process."""
-    given = {field.name: _given(field, _name(index), filled) for index, field in enumerate(form.fields)}
-    return read_form(form, given, check_patterns=False)
+def read_form_data(request: FormRequest, filled: FormData) -> FormState:
+    """Return what *filled* means for the form of *request*.  Patterns are not checked: that takes a process."""
+    given = {field.name: _given(field, _name(index), filled) for index, field in enumerate(request.form.fields)}
+    return read_form(request.form, given, InputContext.for_request(request), check_patterns=False)
 
 
 def _name(index: int) -> str:

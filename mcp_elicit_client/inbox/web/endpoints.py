@@ -18,7 +18,6 @@ from starlette.responses import JSONResponse, Response
 
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.core.validation.content import ValidationResult
-from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.records import Entry, EntryPage
@@ -130,9 +129,9 @@ class Endpoints:
         """Take one step of the pages: review the values, change them, or answer."""
         step = _step(filled)
         request = entry.read()
-        state = read_form_data(request.form, filled) if isinstance(request, FormRequest) else None
+        state = read_form_data(request, filled) if isinstance(request, FormRequest) else None
         if step == "check":
-            return self._pages.errors(entry, await self._errors(owner, entry, state))
+            return self._pages.errors(entry, (await self._check(owner, entry, state)).errors)
         if entry.state != "pending":
             raise EntryClosedError(entry.state)
         if step == "open":
@@ -140,8 +139,10 @@ class Endpoints:
         if step == "change":
             return self._pages.request(entry, filled)
         if step == "review":
-            errors = await self._errors(owner, entry, state)
-            return self._pages.request(entry, filled, errors) if errors else self._pages.review(entry, filled)
+            checked = await self._check(owner, entry, state)
+            if not checked:
+                return self._pages.request(entry, filled, checked.errors)
+            return self._pages.review(entry, filled, checked.unchecked)
         if step == "accept" and state is not None and state.errors:
             return self._pages.request(entry, filled, state.errors)
         validation = await self._inbox.answer(
@@ -156,10 +157,10 @@ class Endpoints:
             return self._pages.request(entry, filled, validation.errors)
         return self._pages.answered(await self._inbox.get(owner, entry.id))
 
-    async def _errors(self, owner: str, entry: Entry, state: FormState | None) -> tuple[FieldError, ...]:
-        if state is None:
-            return ()
-        return state.errors or (await self._inbox.validate(owner, entry.id, state.content)).errors
+    async def _check(self, owner: str, entry: Entry, state: FormState | None) -> ValidationResult:
+        if state is None or state.errors:
+            return ValidationResult(valid=state is None, errors=() if state is None else state.errors)
+        return await self._inbox.validate(owner, entry.id, state.content)
 
     async def _owner(self, web: WebRequest) -> str:
         owner = self._authenticate(web)

@@ -17,21 +17,21 @@ from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.inbox.records import Entry, EntryPage
 from mcp_elicit_client.inbox.web.controls import FormData, make_controls, read_form_data
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import (
-    answer_warnings,
     format_value,
     request_details,
-    request_warnings,
     server_name,
     title_line,
 )
 from mcp_elicit_client.presentation.form_input import OMITTED
 from mcp_elicit_client.presentation.url_prompts import consent_prompt
+from mcp_elicit_client.presentation.warnings import answer_warnings, must_confirm, request_warnings, warning_line
 from mcp_elicit_client.typing import FormRequest, UrlRequest
 
 _REFUSALS = {
@@ -88,20 +88,28 @@ class Pages:
             "form.html", status, entry=entry, request=request, controls=controls, others=others, errors=errors or ()
         )
 
-    def review(self, entry: Entry, filled: FormData) -> Response:
-        """Return the page that shows the values before they are sent."""
+    def review(self, entry: Entry, filled: FormData, unchecked: Sequence[Diagnostic] = ()) -> Response:
+        """Return the page that shows the values before they are sent, with a note if patterns are *unchecked*."""
         request = entry.read()
         if not isinstance(request, FormRequest):
             return self.request(entry)
         form, catalog = request.form, self._catalog
-        state = read_form_data(form, filled)
+        state = read_form_data(request, filled)
         rows = [
             (field.title, format_value(field, state.content.get(field.name, OMITTED), catalog)) for field in form.fields
         ]
         names = {name for control in make_controls(form, catalog, filled) for name in control.names}
         sent = [(name, value) for name, values in filled.items() if name in names for value in values]
-        warnings = answer_warnings(form, state.content, state.sources, catalog)
-        return self._write("review.html", entry=entry, request=request, rows=rows, sent=sent, warnings=warnings)
+        warnings = answer_warnings(form, state.content, state.sources, catalog, unchecked)
+        return self._write(
+            "review.html",
+            entry=entry,
+            request=request,
+            rows=rows,
+            sent=sent,
+            warnings=warnings,
+            must_confirm=must_confirm(warnings),
+        )
 
     def opened(self, entry: Entry) -> Response:
         """Return the page with the link that the user agreed to open, where the answer is sent afterwards."""
@@ -196,6 +204,7 @@ def environment(catalog: MessageCatalog, *, single_request: bool) -> Environment
         "title_of": functools.partial(title_line, catalog=catalog),
         "details_of": functools.partial(request_details, catalog=catalog),
         "warnings_of": functools.partial(request_warnings, catalog=catalog),
+        "warning_line": functools.partial(warning_line, catalog=catalog),
         "server_of": server_name,
         "seconds_left": _seconds_left,
     }

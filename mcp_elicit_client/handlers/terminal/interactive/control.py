@@ -23,7 +23,7 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import FieldDescription, describe_field, format_value
 from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent, read_field
-from mcp_elicit_client.presentation.input_parsing import accepts_empty
+from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
 from mcp_elicit_client.presentation.quoting import GUTTER
 
 _NARROW = 50
@@ -36,20 +36,26 @@ class Control(ABC):
     Attributes:
         field: The field.
         catalog: The texts.
+        context: The host's limits, and the user and server of the request.
         touched: The user changed something.
         restored: The input is a restored draft.
         insistent: A missing answer is shown as an error.
         on_change: Called when the user changed something.
     """
 
-    def __init__(self, field: Field, catalog: MessageCatalog) -> None:
+    def __init__(self, field: Field, catalog: MessageCatalog, context: InputContext) -> None:
         self.field = field
         self.catalog = catalog
+        self.context = context
         self.touched: bool = False
         self.restored: bool = False
         self.insistent: bool = False
         self.on_change: Callable[[Control], None] = lambda _: None
-        self._state = read_field(field, Intent.UNTOUCHED)
+        self._state = self.read(Intent.UNTOUCHED)
+
+    def read(self, given: FieldInput, *, check_pattern: bool = True) -> FieldState:
+        """Return the state of the field for *given*."""
+        return read_field(self.field, given, self.context, check_pattern=check_pattern)
 
     @property
     def state(self) -> FieldState:

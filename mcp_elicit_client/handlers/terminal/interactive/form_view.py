@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from prompt_toolkit.buffer import Buffer
 from typing_extensions import assert_never
 
+from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.helpers import validate
 from mcp_elicit_client.core.schema.enums import Choice
@@ -20,21 +21,22 @@ from mcp_elicit_client.handlers.terminal.interactive.view import App, Button, Vi
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent
+from mcp_elicit_client.presentation.input_parsing import InputContext
 from mcp_elicit_client.presentation.quoting import columns
 from mcp_elicit_client.typing import FormRequest
 
 _MAX_TITLE = 32
 
 
-def control_of(field: Field, catalog: MessageCatalog) -> Control:
+def control_of(field: Field, catalog: MessageCatalog, context: InputContext) -> Control:
     """Return the control for *field*."""
     match field:
         case BooleanField():
-            return BooleanControl(field, catalog)
+            return BooleanControl(field, catalog, context)
         case ChoiceField() | MultiChoiceField(choices=(Choice(), *_)):
-            return SelectControl(field, catalog)
+            return SelectControl(field, catalog, context)
         case TextField() | NumberField() | MultiChoiceField():
-            return TextControl(field, catalog)
+            return TextControl(field, catalog, context)
         case _:
             assert_never(field)
 
@@ -54,7 +56,8 @@ class FormView(View):
 
     def __init__(self, app: App, request: FormRequest) -> None:
         super().__init__(app, request)
-        self.controls: list[Control] = [control_of(field, app.catalog) for field in request.form.fields]
+        context = InputContext.for_request(request)
+        self.controls: list[Control] = [control_of(field, app.catalog, context) for field in request.form.fields]
         for control in self.controls:
             control.on_change = self._changed
         self.place: int = 0
@@ -192,7 +195,7 @@ class FormView(View):
     def _checked(self, result: ValidationResult) -> None:
         self.busy = False
         if result.valid:
-            self.app.switch_to(self._review())
+            self.app.switch_to(self._review(result.unchecked))
             return
         places = {each.field.name: at for at, each in enumerate(self.controls)}
         for error in result.errors:
@@ -202,8 +205,8 @@ class FormView(View):
                 self.go_to(place)
             self.status = self.catalog.error(error)
 
-    def _review(self) -> ReviewView:
-        return ReviewView(self.app, self.request, self.controls, self._edit)
+    def _review(self, unchecked: Sequence[Diagnostic] = ()) -> ReviewView:
+        return ReviewView(self.app, self.request, self.controls, self._edit, unchecked)
 
     def _edit(self, place: int | None) -> None:
         if place is not None:

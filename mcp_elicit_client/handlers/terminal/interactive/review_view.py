@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.handlers.terminal.interactive.control import Control
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, host_text, server_text
 from mcp_elicit_client.handlers.terminal.interactive.view import App, Button, Confirmation, View
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.descriptions import answer_warnings, format_value, server_name
+from mcp_elicit_client.presentation.descriptions import format_value, server_name
+from mcp_elicit_client.presentation.warnings import RequestWarning, answer_warnings, must_confirm
 from mcp_elicit_client.typing import Answer, FormRequest, Source
 
 
@@ -32,17 +34,24 @@ class ReviewView(View):
         request: The request.
         controls: The controls of the form.
         edit: Returns to the form, at the field with an index or where it was.
+        unchecked: The patterns that could not be checked.
     """
 
     request: FormRequest
 
     def __init__(
-        self, app: App, request: FormRequest, controls: Sequence[Control], edit: Callable[[int | None], None]
+        self,
+        app: App,
+        request: FormRequest,
+        controls: Sequence[Control],
+        edit: Callable[[int | None], None],
+        unchecked: Sequence[Diagnostic] = (),
     ) -> None:
         super().__init__(app, request)
         self.controls = controls
         self.row: int | None = None
         self._edit = edit
+        self._unchecked = unchecked
 
     def is_touched(self) -> bool:
         return any(control.touched for control in self.controls)
@@ -88,18 +97,22 @@ class ReviewView(View):
             self.app.cancel()
 
     def _send(self) -> None:
-        values = values_of(self.controls)
-        sources: dict[str, Source] = {
-            each.field.name: each.state.source for each in self.controls if each.state.source is not None
-        }
-        answer = Answer.accept(values, by="user", sources=sources)
-        warnings = answer_warnings(self.request.form, values, sources, self.catalog)
-        if not warnings:
+        answer = Answer.accept(values_of(self.controls), by="user", sources=self._sources())
+        warnings = self._warnings()
+        if not must_confirm(warnings):
             self.app.end(answer)
             return
         confirmed = answer.model_copy(update={"confirmed": True})
         text = self.catalog.text(messages.SEND_ANYWAY)
-        self.confirmation = Confirmation(text, lambda: self.app.end(confirmed), warnings=warnings)
+        cautions = [warning.text for warning in warnings if not warning.is_note]
+        self.confirmation = Confirmation(text, lambda: self.app.end(confirmed), warnings=cautions)
+
+    def _sources(self) -> dict[str, Source]:
+        return {each.field.name: each.state.source for each in self.controls if each.state.source is not None}
+
+    def _warnings(self) -> Sequence[RequestWarning]:
+        form, values = self.request.form, values_of(self.controls)
+        return answer_warnings(form, values, self._sources(), self.catalog, self._unchecked)
 
     def body(self, width: int) -> Drawing:
         text = self.catalog.text
@@ -113,6 +126,9 @@ class ReviewView(View):
             if at == self.row:
                 drawing.cursor = (len(drawing.lines), 0)
             drawing.lines += self._row(control, width, pointed=at == self.row)
+        for warning in self._warnings():
+            if warning.is_note:
+                drawing.lines += host_text(warning.text, width, "class:hint")
         drawing.lines += host_text(text(messages.SENT_TO, server=server_name(self.request.server)), width)
         if drawing.cursor is None:
             drawing.cursor = (0, 0)

@@ -14,8 +14,8 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Dr
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import selection_limits
-from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection, read_field
-from mcp_elicit_client.presentation.input_parsing import accepts_empty
+from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection
+from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
 from mcp_elicit_client.presentation.quoting import GUTTER
 
 _MIN_FILTERED = 9
@@ -29,8 +29,8 @@ class SelectControl(Control):
 
     field: ChoiceField | MultiChoiceField
 
-    def __init__(self, field: ChoiceField | MultiChoiceField, catalog: MessageCatalog) -> None:
-        super().__init__(field, catalog)
+    def __init__(self, field: ChoiceField | MultiChoiceField, catalog: MessageCatalog, context: InputContext) -> None:
+        super().__init__(field, catalog, context)
         self.several: bool = isinstance(field, MultiChoiceField)
         default = () if field.default is None else field.default
         self.selected: list[Choice] = self._find(default if isinstance(default, tuple) else (default,))
@@ -67,7 +67,7 @@ class SelectControl(Control):
         self.selected = self._find(given.values) if isinstance(given, Selection) else []
         self.empty = given is Intent.EMPTY
         self.touched = self.restored = True
-        self._state = read_field(self.field, self.given)
+        self._state = self.read(self.given)
 
     def leave(self) -> None:
         super().leave()
@@ -216,7 +216,7 @@ class SelectControl(Control):
 
     def _changed(self, *, empty: bool) -> None:
         self.empty = empty
-        self._state = read_field(self.field, self.given)
+        self._state = self.read(self.given)
         self.change()
 
     def _on_filter(self, _: Buffer) -> None:
@@ -231,8 +231,8 @@ class BooleanControl(Control):
 
     field: BooleanField
 
-    def __init__(self, field: BooleanField, catalog: MessageCatalog) -> None:
-        super().__init__(field, catalog)
+    def __init__(self, field: BooleanField, catalog: MessageCatalog, context: InputContext) -> None:
+        super().__init__(field, catalog, context)
         self.value: bool | None = field.default
 
     @property
@@ -243,7 +243,7 @@ class BooleanControl(Control):
         if isinstance(given, Selection):
             (self.value,) = given.values
             self.touched = self.restored = True
-            self._state = read_field(self.field, given)
+            self._state = self.read(given)
 
     def press(self, key: str, data: str) -> bool:
         states: list[bool | None] = [True, False] if self.field.required else [True, False, None]
@@ -264,7 +264,7 @@ class BooleanControl(Control):
 
     def _set(self, value: bool | None) -> None:  # noqa: FBT001 -- it is the value
         self.value = value
-        self._state = read_field(self.field, self.given)
+        self._state = self.read(self.given)
         self.change()
 
     def rows(self, width: int) -> Drawing:

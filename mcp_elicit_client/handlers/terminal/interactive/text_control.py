@@ -11,8 +11,8 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Dr
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import format_value
-from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent, read_field
-from mcp_elicit_client.presentation.input_parsing import accepts_empty, accepts_line_breaks, to_text
+from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent
+from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty, accepts_line_breaks, to_text
 
 _MAX_TEXT = 65_536
 """The number of characters that can be typed.  Limits of the answer are usually lower."""
@@ -27,8 +27,10 @@ class TextControl(Control):
         empty: The user wants to send an empty value.
     """
 
-    def __init__(self, field: TextField | NumberField | MultiChoiceField, catalog: MessageCatalog) -> None:
-        super().__init__(field, catalog)
+    def __init__(
+        self, field: TextField | NumberField | MultiChoiceField, catalog: MessageCatalog, context: InputContext
+    ) -> None:
+        super().__init__(field, catalog, context)
         self.multiline: bool = accepts_line_breaks(field)
         self.empty: bool = False
         self._is_checking = False
@@ -108,7 +110,7 @@ class TextControl(Control):
 
     def check_pattern(self, given: FieldInput) -> FieldState:
         """Return the state for *given*, with the pattern checked.  This takes time and may run in any thread."""
-        return read_field(self.field, given)
+        return self.read(given)
 
     def settle(self, given: FieldInput, state: FieldState) -> None:
         """Use the result of a pattern check, unless the input has changed since."""
@@ -125,7 +127,7 @@ class TextControl(Control):
 
     def _check(self) -> None:
         """Check the input except for its pattern, which the form checks in a thread."""
-        self._state = read_field(self.field, self.given, check_pattern=False)
+        self._state = self.read(self.given, check_pattern=False)
         text = text_constraints(self.field)
         has_pattern = text is not None and bool(text.pattern)
         self._is_checking = has_pattern and self._state.is_set and not self.empty

@@ -16,7 +16,8 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, L
 from mcp_elicit_client.handlers.terminal.url import refusal
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.descriptions import request_details, request_warnings, server_name, title_line
+from mcp_elicit_client.presentation.descriptions import request_details, server_name, title_line
+from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
 from mcp_elicit_client.typing import Request, UrlRequest
 
 _COUNTDOWN = 60
@@ -255,8 +256,8 @@ class View(ABC):
             lines += [*host_text(f"{detail.label}:", width, "class:hint"), *server_text(detail.text, width)]
         lines += host_text(catalog.text(messages.LEGEND), width, "class:hint")
         for warning in request_warnings(request, catalog):
-            text = warning.text if warning.is_note else catalog.text(messages.WARNING, message=warning.text)
-            lines += host_text(text, width, "class:hint" if warning.is_note else "class:warning")
+            style = "class:hint" if warning.is_note else "class:warning"
+            lines += host_text(warning_line(warning, catalog), width, style)
         left = self._seconds_left()
         if request.deadline is not None and left is not None and left > _COUNTDOWN:
             time_of_day = f"{request.deadline.astimezone():%H:%M:%S}"

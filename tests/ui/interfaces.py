@@ -1,0 +1,185 @@
+"""Every user interface as a function that returns what it shows for a request."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from datetime import datetime, timezone
+from html.parser import HTMLParser
+from typing import Any, NamedTuple
+
+from mcp_elicit_client import FormRequest
+from mcp_elicit_client.demo.run import _narrated
+from mcp_elicit_client.handlers.headless import HeadlessHandler
+from mcp_elicit_client.handlers.langgraph.handler import _payload
+from mcp_elicit_client.handlers.terminal import TerminalHandler
+from mcp_elicit_client.handlers.webhook.delivery import write_question
+from mcp_elicit_client.inbox.records import Entry, EntryPage, write_request
+from mcp_elicit_client.inbox.web.pages import Pages
+from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.testing import ScriptedUser
+from mcp_elicit_client.typing import Request
+from tests.support.console import ScriptedConsole
+from tests.support.screens import DOWN, F1, LEFT, TAB, asking
+
+NOW = datetime(2026, 11, 22, tzinfo=timezone.utc)
+_MARKED = re.compile(r"  \| |[> ][* ]\| |  : |    \| ")
+"""How a row begins that shows text of the server or of the user."""
+
+
+class Shown(NamedTuple):
+    """
+    What a user interface shows.
+
+    Attributes:
+        text: Everything, in one line.
+        host: The rows or paragraphs of the host.
+    """
+
+    text: str
+    host: frozenset[str]
+
+
+def _rows(text: str) -> Shown:
+    rows = [row.rstrip() for row in text.split("\n") if row.strip()]
+    return Shown(" ".join(text.split()), frozenset(row for row in rows if not _MARKED.match(row)))
+
+
+async def line_mode(request: Request) -> Shown:
+    """The terminal, line by line: every field is answered wrongly and then skipped."""
+    if isinstance(request, FormRequest):
+        answers = [line for _ in request.form.fields for line in ("/options", "x", "/skip")]
+        script = ["/help", *answers, *["/skip"] * len(answers)]
+    else:
+        script = ["what", "show", "what", "cancel"]
+    console = ScriptedConsole(script)
+    await TerminalHandler(console=console)(request)
+    return _rows(console.shown)
+
+
+async def interactive(request: Request) -> Shown:
+    """The interactive form: every field is visited with its details."""
+    shown: list[str] = []
+    async with asking(request, rows=400, opens=False) as person:
+        shown.append(person.shown)
+        if isinstance(request, FormRequest):
+            await person.types(F1)
+            for _ in request.form.fields:
+                await person.types("x", DOWN)
+                shown.append(person.shown)
+                await person.types(TAB)
+        else:
+            await person.types(*([LEFT, LEFT] if request.target.warnings else [TAB]), "\r")
+            await person.sees("[I have finished]")
+            shown.append(person.shown)
+    return _rows("\n".join(shown))
+
+
+class _Page(HTMLParser):
+    """The texts of a page, apart from those that are marked as the server's, and the values of inputs."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.host: set[str] = set()
+        self._open: list[tuple[str, bool]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        classes = (dict(attrs).get("class") or "").split()
+        if tag not in ("input", "meta", "link", "br"):
+            marked = "server" in classes or tag in ("blockquote", "option", "textarea", "script", "style")
+            self._open.append((tag, marked))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        text = " ".join(data.split())
+        if text:
+            self.texts.append(text)
+            if not any(marked for _, marked in self._open):
+                self.host.add(text)
+
+
+def entry_of(request: Request, state: Any = "pending") -> Entry:
+    """Return *request* as the inbox shows it."""
+    data = json.loads(write_request(request))
+    return Entry(
+        id="1", owner="ann", request=data, state=state, updated_at=NOW, created_at=NOW, expires_at=NOW, action=None
+    )
+
+
+def _pages(request: Request, *, single_request: bool) -> Iterator[str]:
+    pages = Pages(ENGLISH, single_request=single_request)
+    entry = entry_of(request)
+    responses = [pages.request(entry)]
+    if isinstance(request, FormRequest):
+        filled = {f"f{at}": ["x"] for at, _ in enumerate(request.form.fields)}
+        responses.append(pages.review(entry, filled, request.diagnostics))
+    else:
+        responses.append(pages.opened(entry))
+    if not single_request:
+        closed = entry_of(request, "expired")
+        responses += [
+            pages.pending(EntryPage(entries=(entry,)), is_first=True),
+            pages.history(EntryPage(entries=(closed,))),
+            pages.closed(closed),
+        ]
+    for response in responses:
+        yield bytes(response.body).decode()
+
+
+def _parsed(html: Iterator[str]) -> Shown:
+    parsed = [_Page(each) for each in html]
+    text = " ".join(text for page in parsed for text in page.texts)
+    return Shown(text, frozenset(text for page in parsed for text in page.host))
+
+
+async def inbox_pages(request: Request) -> Shown:
+    """The pages of an inbox."""
+    return _parsed(_pages(request, single_request=False))
+
+
+async def local_page(request: Request) -> Shown:
+    """The page of `BrowserHandler`."""
+    return _parsed(_pages(request, single_request=True))
+
+
+async def demo(request: Request) -> Shown:
+    """The demo without a user."""
+    lines: list[str] = []
+    await _narrated(HeadlessHandler(), lines.append)(request)
+    return _rows("\n".join(lines))
+
+
+async def scripted_user(request: Request) -> Shown:
+    """The user of `mcp_elicit_client.testing`."""
+    user = ScriptedUser().declines()
+    await user(request)
+    return Shown(" ".join(warning.text for warning in user.warnings_shown), frozenset())
+
+
+def inbox_json(request: Request) -> Mapping[str, Any]:
+    """A request as the inbox's JSON."""
+    data: dict[str, Any] = entry_of(request).model_dump(mode="json")
+    return data
+
+
+def langgraph(request: Request) -> Mapping[str, Any]:
+    """The value of an interrupt."""
+    return _payload("q", request, "")
+
+
+def webhook(request: Request) -> Mapping[str, Any]:
+    """The data of a webhook's message."""
+    data: dict[str, Any] = json.loads(write_question("1", request, None))["data"]
+    return data
+
+
+Interface = Callable[[Request], Awaitable[Shown]]
+
+INTERFACES: list[Interface] = [line_mode, interactive, inbox_pages, local_page, demo, scripted_user]
+PAYLOADS: list[Callable[[Request], Mapping[str, Any]]] = [inbox_json, langgraph, webhook]
