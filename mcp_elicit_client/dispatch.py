@@ -26,7 +26,7 @@ from mcp_elicit_client.core.validation.content import ValidationResult, validati
 from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
 from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_steps
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.reader import is_small, read_in_thread
+from mcp_elicit_client.reader import MAX_SMALL, SECONDS_PER_SIZE, read_in_thread, size_up_to_small
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Handler, Policy, Request
@@ -287,12 +287,16 @@ class Dispatcher:
             return await self._answer_request(request)
 
     async def _read(self, params: object, *, server: Server, user: str | None, **details: Any) -> Request:
+        size = 0 if isinstance(params, (FormRequest, UrlRequest)) else size_up_to_small(params)
+        if size <= MAX_SMALL:
+            # Estimated: measuring may take longer than reading.
+            self.admission.count_reading((user, server.name), size * SECONDS_PER_SIZE)
+            return self.parse(params, server=server, user=user, **details)
+
         def read() -> Request:
             with self.admission.measure_reading((user, server.name)):
                 return self.parse(params, server=server, user=user, **details)
 
-        if isinstance(params, (FormRequest, UrlRequest)) or is_small(params):
-            return read()
         return await read_in_thread(read, (user, server.name))
 
     async def _answer_request(self, request: Request) -> Answer:
