@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 import anyio
@@ -31,23 +32,25 @@ def _patterns() -> Iterator[Any]:
         yield form_params({"properties": {f"f{each}": _SLOW for each in range(8)}}, f"m{number}")
 
 
-def _large_forms() -> Iterator[Any]:
+@cache
+def _payloads() -> list[Any]:
+    return [make() for make in PAYLOADS.values()]
+
+
+@cache
+def _large_forms() -> list[Any]:
     options = [f"option {number} \u0416\u0301" for number in range(256)]
-    return itertools.cycle(
-        [
-            form_params({"properties": {f"f{number}": _COMBINING for number in range(64)}}),
-            form_params({"properties": {f"f{number}": {"type": "string", "enum": options} for number in range(30)}}),
-            form_params(
-                {"properties": {f"f{number}": {"type": "string", "title": "x" * 5_000} for number in range(64)}}
-            ),
-        ]
-    )
+    return [
+        form_params({"properties": {f"f{number}": _COMBINING for number in range(64)}}),
+        form_params({"properties": {f"f{number}": {"type": "string", "enum": options} for number in range(30)}}),
+        form_params({"properties": {f"f{number}": {"type": "string", "title": "x" * 5_000} for number in range(64)}}),
+    ]
 
 
 LOADS: Mapping[str, Callable[[], Iterator[Any]]] = {
     "patterns": _patterns,
-    "large forms": _large_forms,
-    "payloads": lambda: itertools.cycle([make() for make in PAYLOADS.values()]),
+    "large forms": lambda: itertools.cycle(_large_forms()),
+    "payloads": lambda: itertools.cycle(_payloads()),
     "small requests": lambda: itertools.repeat(form_params({"properties": {}})),
     "everything": lambda: itertools.chain.from_iterable(
         zip(*(make() for make in list(LOADS.values())[:4]), strict=False)
@@ -71,6 +74,7 @@ class Load:
     """
 
     def __init__(self, policy: Policy | None, *, holds: bool) -> None:
+        _payloads(), _large_forms()  # made before anything is measured
         self._holds = holds
         self._dispatcher = Dispatcher(self._user if policy is None else policy(self._user))
         self._content: Mapping[str, Any] = {}
