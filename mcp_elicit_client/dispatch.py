@@ -135,12 +135,21 @@ def normalize_handler(handler: Handler, *, is_registered: bool = False) -> Norma
         stored = stored_answers.get()
         if is_registered and stored is not None:
             return await stored.answer(request)
-        settled = await settle_defaults(request)
-        answer = normalize_answer(await handler(settled))
-        found = settled.diagnostics[len(request.diagnostics) :]
-        return answer.model_copy(update={"diagnostics": (*answer.diagnostics, *found)}) if found else answer
+
+        async def ask_handler(settled: Request) -> Answer:
+            return normalize_answer(await handler(settled))
+
+        return await with_settled_defaults(request, ask_handler)
 
     return NormalizedHandler(ask)
+
+
+async def with_settled_defaults(request: Request, ask: Ask) -> Answer:
+    """Call *ask* with *request* and settled defaults; add what was found to the answer."""
+    settled = await settle_defaults(request)
+    answer = await ask(settled)
+    found = settled.diagnostics[len(request.diagnostics) :]
+    return answer.model_copy(update={"diagnostics": (*answer.diagnostics, *found)}) if found else answer
 
 
 async def no_handler(request: Request, /) -> Answer:
