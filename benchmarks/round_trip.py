@@ -43,8 +43,14 @@ SCHEMA: Mapping[str, Any] = {
     "required": ["name", "email"],
 }
 CONTENT: Mapping[str, Any] = {
-    "name": "Ann", "email": "ann@example.com", "age": 30, "score": 1.5,
-    "news": True, "color": "red", "size": "s", "tags": ["a"],
+    "name": "Ann",
+    "email": "ann@example.com",
+    "age": 30,
+    "score": 1.5,
+    "news": True,
+    "color": "red",
+    "size": "s",
+    "tags": ["a"],
 }
 PARAMS: Mapping[str, Any] = {"mode": "form", "message": "Please fill in the form", "requestedSchema": SCHEMA}
 BARS = {"in process": 1.6, "stdio": 1.25, "HTTP": 1.12}
