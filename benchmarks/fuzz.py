@@ -124,6 +124,13 @@ def _can_be_copied(payload: object) -> bool:
     return is_small(payload)
 
 
+def _shown(params: object) -> str:
+    try:
+        return reprlib.repr(params)
+    except ValueError:  # a number with too many digits
+        return "a request with a large number"
+
+
 class Findings(logging.Handler):
     """What went wrong, and how requests ended."""
 
@@ -153,13 +160,13 @@ class Findings(logging.Handler):
             if result.content:
                 self.wrong.append(f"leak: content of a {result.action}")
         elif entered is None:
-            self.wrong.append(f"accepted without the user: {reprlib.repr(params)}")
+            self.wrong.append(f"accepted without the user: {_shown(params)}")
         elif result.content:
             self._check_content(params, result.content, entered)
 
     def _check_content(self, params: Any, content: dict[str, Any], entered: dict[str, Any]) -> None:
         if any(name not in entered for name in content):
-            self.wrong.append(f"not entered by the user: {reprlib.repr(params)}")
+            self.wrong.append(f"not entered by the user: {_shown(params)}")
         properties = params["requestedSchema"].get("properties", {})
         for name, value in content.items():
             field = properties.get(name)
