@@ -19,7 +19,7 @@ MAX_OPEN_OF_SERVER = 1_000
 MAX_REQUESTS = 5_000
 """The maximum number of requests of one server for one user within `REFILL_TIME`."""
 
-MAX_READING_TIME = 0.25
+MAX_READING_TIME = 0.5
 """The processor time for reading the requests of one server for one user within `REFILL_TIME`, in seconds."""
 
 REFILL_TIME = 5.0
@@ -75,6 +75,11 @@ class Admission:
                 self._logged[server, reason] = now
             return is_due
 
+    def count_reading(self, user_and_server: UserAndServer, seconds: float) -> None:
+        """Count *seconds* of processor time as reading."""
+        with self._lock:
+            self._reading.spend(user_and_server, seconds, time.monotonic())
+
     @contextmanager
     def measure_reading(self, user_and_server: UserAndServer) -> Iterator[None]:
         """Count the processor time of the body as reading."""
@@ -82,8 +87,7 @@ class Admission:
         try:
             yield
         finally:
-            with self._lock:
-                self._reading.spend(user_and_server, time.thread_time() - begin, time.monotonic())
+            self.count_reading(user_and_server, time.thread_time() - begin)
 
     def _count_open(self, user_and_server: UserAndServer, change: int) -> None:
         for key in (user_and_server, user_and_server[1]):

@@ -26,7 +26,7 @@ from mcp_elicit_client.core.validation.content import ValidationResult, validati
 from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
 from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_steps
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.reader import is_small, read_in_thread
+from mcp_elicit_client.reader import MAX_SMALL, SECONDS_PER_SIZE, read_in_thread, size_up_to_small
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Handler, Policy, Request
@@ -135,12 +135,21 @@ def normalize_handler(handler: Handler, *, is_registered: bool = False) -> Norma
         stored = stored_answers.get()
         if is_registered and stored is not None:
             return await stored.answer(request)
-        settled = await settle_defaults(request)
-        answer = normalize_answer(await handler(settled))
-        found = settled.diagnostics[len(request.diagnostics) :]
-        return answer.model_copy(update={"diagnostics": (*answer.diagnostics, *found)}) if found else answer
+
+        async def ask_handler(settled: Request) -> Answer:
+            return normalize_answer(await handler(settled))
+
+        return await with_settled_defaults(request, ask_handler)
 
     return NormalizedHandler(ask)
+
+
+async def with_settled_defaults(request: Request, ask: Ask) -> Answer:
+    """Call *ask* with *request* and settled defaults; add what was found to the answer."""
+    settled = await settle_defaults(request)
+    answer = await ask(settled)
+    found = settled.diagnostics[len(request.diagnostics) :]
+    return answer.model_copy(update={"diagnostics": (*answer.diagnostics, *found)}) if found else answer
 
 
 async def no_handler(request: Request, /) -> Answer:
@@ -287,12 +296,16 @@ class Dispatcher:
             return await self._answer_request(request)
 
     async def _read(self, params: object, *, server: Server, user: str | None, **details: Any) -> Request:
+        size = 0 if isinstance(params, (FormRequest, UrlRequest)) else size_up_to_small(params)
+        if size <= MAX_SMALL:
+            # Estimated: measuring may take longer than reading.
+            self.admission.count_reading((user, server.name), size * SECONDS_PER_SIZE)
+            return self.parse(params, server=server, user=user, **details)
+
         def read() -> Request:
             with self.admission.measure_reading((user, server.name)):
                 return self.parse(params, server=server, user=user, **details)
 
-        if isinstance(params, (FormRequest, UrlRequest)) or is_small(params):
-            return read()
         return await read_in_thread(read, (user, server.name))
 
     async def _answer_request(self, request: Request) -> Answer:

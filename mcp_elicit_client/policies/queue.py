@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import OrderedDict, deque
 from datetime import datetime, timedelta, timezone
@@ -11,7 +12,7 @@ import anyio
 
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.budgets import UserAndServer
-from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, refusal_by_now
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, refusal_by_now, with_settled_defaults
 from mcp_elicit_client.typing import Answer, Policy, Request
 
 NAME = "one_at_a_time"
@@ -35,6 +36,10 @@ def one_at_a_time(*, max_queued: int = 3) -> Policy:
     turns = _FairQueues(max_queued)
 
     async def wait_in_queue(request: Request, ask: NormalizedHandler) -> Answer:
+        # Patterns of defaults are checked before the turn begins, so that no other request waits for them.
+        return await with_settled_defaults(request, functools.partial(wait_for_turn, ask))
+
+    async def wait_for_turn(ask: NormalizedHandler, request: Request) -> Answer:
         turn = turns.take(request.user_and_server)
         if turn is None:
             reason = f"{max_queued} requests of the server are queued already"

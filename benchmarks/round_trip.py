@@ -1,0 +1,167 @@
+"""
+What answering a form costs, compared to ``jsonschema.validate`` and to a trivial callback.
+
+Run from the checkout: ``python -m benchmarks.round_trip``.  The bars, with the
+recommended policies and a form of eight fields: the whole callback takes at
+most 0.09 of ``jsonschema.validate``, and a call with one request takes at most
+1.6 (in process), 1.25 (stdio) and 1.12 (HTTP) of the same call with a callback
+that returns a constant.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import jsonschema
+from mcp.types import ElicitRequestFormParams, ElicitResult
+
+from mcp_elicit_client import Answer, ElicitationRegistry
+from mcp_elicit_client.calls._connect import Command
+from mcp_elicit_client.policies import rate_limit, recommended
+from tests.support import ASKER, ROOT, http_server
+from tests.support.plain import plain
+
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "title": "Name", "minLength": 1, "maxLength": 100},
+        "email": {"type": "string", "title": "E-mail", "format": "email"},
+        "age": {"type": "integer", "title": "Age", "minimum": 0, "maximum": 150},
+        "score": {"type": "number", "title": "Score", "minimum": 0},
+        "news": {"type": "boolean", "title": "News", "default": False},
+        "color": {"type": "string", "title": "Color", "enum": ["red", "green", "blue"]},
+        "size": {"type": "string", "oneOf": [{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}]},
+        "tags": {"type": "array", "items": {"type": "string", "enum": ["a", "b", "c"]}, "maxItems": 2},
+    },
+    "required": ["name", "email"],
+}
+CONTENT: Mapping[str, Any] = {
+    "name": "Ann",
+    "email": "ann@example.com",
+    "age": 30,
+    "score": 1.5,
+    "news": True,
+    "color": "red",
+    "size": "s",
+    "tags": ["a"],
+}
+PARAMS: Mapping[str, Any] = {"mode": "form", "message": "Please fill in the form", "requestedSchema": SCHEMA}
+BARS = {"in process": 1.6, "stdio": 1.25, "HTTP": 1.12}
+CALLBACK_BAR = 0.09
+
+_BATCHES = 15
+_CALLS = 20
+
+
+def registry() -> ElicitationRegistry:
+    """Return a registry with the recommended policies, whose handler returns a constant."""
+    answers = ElicitationRegistry(policy=recommended(rate_limit=rate_limit(["1000000/minute"])))
+    answer = Answer.accept(CONTENT, by="user")
+
+    @answers.on_elicitation
+    async def fill_in(_request: object) -> Answer:
+        return answer
+
+    return answers
+
+
+async def trivial(_context: Any, _params: Any) -> ElicitResult:
+    """Answer with a constant."""
+    return ElicitResult(action="accept", content=dict(CONTENT))
+
+
+async def of_callback() -> float:
+    """Return the time of the whole callback, as a part of that of ``jsonschema.validate``."""
+    callback: Any = registry().callback("benchmark")
+    params = ElicitRequestFormParams.model_validate(PARAMS)
+
+    async def ours() -> None:
+        result = await callback(None, params)
+        assert result.action == "accept"
+
+    async def theirs() -> None:
+        jsonschema.validate(CONTENT, SCHEMA)
+
+    return await _compare(ours, theirs)
+
+
+async def of_call(connect: Callable[[Any], Any]) -> float:
+    """Return the time of a call with one request, as a multiple of that with a trivial callback."""
+    async with connect(registry().callback("benchmark")) as ours, connect(trivial) as theirs:
+        return await _compare(lambda: _call(ours), lambda: _call(theirs))
+
+
+async def _call(connection: Any) -> None:
+    result = await connection.call_tool("ask", {"params": PARAMS})
+    assert not result.get("isError"), result
+
+
+async def _compare(ours: Callable[[], Awaitable[None]], theirs: Callable[[], Awaitable[None]]) -> float:
+    """Return the quotient of the medians of batches that take turns."""
+    seconds: dict[Any, list[float]] = {ours: [], theirs: []}
+    for _ in range(_BATCHES):
+        for work, batches in seconds.items():
+            begin = time.perf_counter()
+            for _ in range(_CALLS):
+                await work()
+            batches.append(time.perf_counter() - begin)
+    first, second = (statistics.median(batches[1:]) for batches in seconds.values())
+    return first / second
+
+
+@asynccontextmanager
+async def in_process(callback: Any) -> AsyncIterator[Any]:
+    """Connect to the server in this process."""
+    from mcp import Client
+
+    from tests.servers.asker import build_for_mcp_2
+
+    async with Client(build_for_mcp_2(), mode="legacy", elicitation_callback=callback) as client:
+        yield _InProcess(client)
+
+
+class _InProcess:
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Call a tool."""
+        return {"isError": (await self._client.call_tool(name, arguments)).is_error}
+
+
+@asynccontextmanager
+async def over_stdio(callback: Any) -> AsyncIterator[Any]:
+    """Start the server and connect to it over its standard input and output."""
+    with tempfile.TemporaryFile("w+") as errlog:
+        command = Command(ASKER, errlog, {"PYTHONPATH": str(ROOT)})
+        async with plain(command, callback, mode="legacy") as connection:
+            yield connection
+
+
+async def measure_calls() -> dict[str, float]:
+    """Return the quotient of each transport."""
+    found = {"in process": await of_call(in_process), "stdio": await of_call(over_stdio)}
+    with http_server() as url:
+        found["HTTP"] = await of_call(lambda callback: plain(url, callback, mode="legacy"))
+    return found
+
+
+def main() -> int:
+    """Print the figures; fail if one is above its bar."""
+    callback = anyio.run(of_callback)
+    print(f"the callback: {callback:.3f} of jsonschema.validate (at most {CALLBACK_BAR})")
+    calls = anyio.run(measure_calls)
+    for transport, times in calls.items():
+        print(f"{transport}: {times:.2f} of a trivial callback (at most {BARS[transport]})")
+    return 1 if callback > CALLBACK_BAR or any(times > BARS[transport] for transport, times in calls.items()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
