@@ -274,7 +274,9 @@ class ChainVerifier:
                 number,
             )
         if found.get("log") == "rolled back":
-            text = f"A process that wrote to the log found it deleted or rolled back, before line {line.sequence}."
+            text = (
+                f"The log was deleted or rolled back here: a process that wrote to it missed line {found.get('known')}."
+            )
             self.report("log_missing", text, file, number)
         elif "log" in found:
             self.report("log_missing", f"The log was missing here, up to line {line.sequence - 1}.", file, number)

@@ -120,7 +120,9 @@ class ChainWriter:
             AuditError: If it cannot be found.
             OSError: If it cannot be read.
         """
-        return self._exclusively(self._position).last
+        position = self._exclusively(self._position)
+        # What was rolled back was the last line nevertheless.
+        return self._known.line if "known" in position.found and self._known is not None else position.last
 
     def append(self, event: bytes) -> Checkpoint:
         """
@@ -192,9 +194,8 @@ class ChainWriter:
             if position.is_after and not position.found:
                 self._known = Place(position.last, *self._inode, size)
         elif not contains_line(self.path, self._known, position.last):
-            last = max(self._known.line, position.last, key=lambda each: each.sequence)
-            found = {**position.found, "log": "rolled back"}
-            return position._replace(last=last, found=found, is_after=False)
+            found = {**position.found, "log": "rolled back", "known": self._known.line.sequence}
+            return position._replace(found=found, is_after=False)
         return position
 
     def _open_log(self) -> int:

@@ -273,13 +273,13 @@ class RecordCodec:
             case _:
                 return Answer.cancel(by="error", reason="the answer was lost")
 
-    def encode_call(self, owner: str, call_id: str, body: str) -> str:
-        """Encode what is needed to resume a suspended call."""
-        return self._encode(body, _call_context(call_id, owner))
+    def encode_call(self, owner: str, call_id: str, body: str, request_ids: Sequence[str]) -> str:
+        """Encode what is needed to resume a suspended call, so that it fits only the answers to its own requests."""
+        return self._encode(body, _call_context(call_id, owner, request_ids))
 
     def decode_call(self, call: StoredCall) -> str:
         """Return what is needed to resume *call*."""
-        return self._decode(call.body, _call_context(call.id, call.owner))
+        return self._decode(call.body, _call_context(call.id, call.owner, call.request_ids))
 
     def _request_json(self, stored: StoredRequest) -> str:
         return self._decode(stored.request, _request_context(stored.id, stored.owner))
@@ -338,8 +338,8 @@ def _answer_context(what: Literal["answer", "action"], stored: StoredRequest) ->
     return f"{what} {stored.id} {digest} {stored.owner}"
 
 
-def _call_context(call_id: str, owner: str) -> str:
-    return f"call {call_id} {owner}"
+def _call_context(call_id: str, owner: str, request_ids: Sequence[str]) -> str:
+    return f"call {call_id} {json.dumps(request_ids)} {owner}"
 
 
 def _time(seconds: float) -> datetime:

@@ -64,11 +64,12 @@ class SuspendedCalls:
         now = self.store.clock()
         used_id = self.codec.new_id() if call_id is None else call_id
         stored = [self.codec.new_request(owner, request, now, resume_timeout, used_id) for request in requests]
+        request_ids = tuple(request.id for request in stored)
         call = StoredCall(
             used_id,
             owner,
-            self.codec.encode_call(owner, used_id, body),
-            tuple(request.id for request in stored),
+            self.codec.encode_call(owner, used_id, body, request_ids),
+            request_ids,
             created_at=now,
             expires_at=now + resume_timeout,
         )

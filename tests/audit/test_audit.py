@@ -1679,12 +1679,14 @@ def test_a_log_that_is_rolled_back_under_a_running_writer_is_reported(
         path.with_name(name).unlink()
     put_back(tmp_path / "kept", path, NAMES[what])
     if others:
-        write(path, others).close()
+        write(path, others, clock=lambda: 1_900_000_000.0).close()
     ask(log)
 
     assert not verify(path, KEY)
     assert "was changed before line" in caplog.text
-    assert verify(path, KEY).last.sequence == (max(6, 3 + others) if what == "both" else 6 + others) + 1
+    if what == "both":
+        assert codes(verify(path, KEY))[0][0] == "log_missing"
+        assert events(path)[-1]["found"] == {"log": "rolled back", "known": 6}
 
 
 @pytest.mark.parametrize("is_open", [True, False])
@@ -1701,7 +1703,6 @@ def test_a_log_or_head_that_is_deleted_under_a_running_writer_is_reported(
     ask(log)
 
     assert not verify(path, KEY)
-    assert verify(path, KEY).last.sequence == 5
     assert caplog.text.count("was changed before line") == 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -169,6 +170,31 @@ async def test_a_suspended_call_of_another_key_is_an_error(stores: Stores) -> No
     for look in (stranger.list("ann"), stranger.calls.find("ann", call.id)):
         with pytest.raises(InboxError, match="not encrypted with this key"):
             await look
+
+
+class Swapped:
+    """A store in which someone, without the key, gave a call the requests of another one."""
+
+    def __init__(self, store: Any, request_ids: tuple[str, ...]) -> None:
+        self._store = store
+        self._request_ids = request_ids
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def get_call(self, owner: str, call_id: str) -> Any:
+        return replace(await self._store.get_call(owner, call_id), request_ids=self._request_ids)
+
+
+async def test_a_call_does_not_take_the_answers_of_another_one(stores: Stores) -> None:
+    inbox = Inbox(stores(), KEY)
+    accepted, pending_call = await suspend(inbox), await suspend(inbox)
+    await inbox.answer("ann", accepted.request_ids[0], "accept", {"a": "x"})
+
+    for request_ids in (accepted.request_ids, (), accepted.request_ids + pending_call.request_ids):
+        hostile = Inbox(Swapped(stores(), request_ids), KEY)
+        with pytest.raises(InboxError):
+            await hostile.calls.find("ann", pending_call.id)
 
 
 async def test_a_watcher_sees_the_requests_of_a_suspended_call(inbox: Inbox, stores: Stores) -> None:
