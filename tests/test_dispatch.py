@@ -70,6 +70,23 @@ async def test_a_server_with_too_many_open_requests_gets_a_cancel_and_nothing_is
     assert len([each for each in caplog.records if "too many open requests" in each.getMessage()]) == 1
 
 
+async def test_a_server_whose_requests_take_long_to_read_is_refused_before_they_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admission, "MAX_READING_TIME", 0.02)
+    monkeypatch.setattr(admission, "REFILL_TIME", 3_600.0)
+    heavy = form_params(
+        {"properties": {f"f{number}": {"type": "string", "title": "e" + "\u0301" * 190} for number in range(64)}}
+    )
+    dispatcher = Dispatcher(recommended()(_accept))
+    with anyio.fail_after(60):
+        while (await dispatcher.answer(heavy, server=SERVER)).policy != "admission":
+            pass
+
+    monkeypatch.setattr(dispatcher, "parse", None)
+    assert "too much time to read" in (await dispatcher.answer(heavy, server=SERVER)).reason
+
+
 async def _soon(dispatcher: Dispatcher, may_answer: anyio.Event, **details: Any) -> Answer:
     may_answer.set()
     with anyio.fail_after(20):

@@ -144,6 +144,19 @@ async def test_users_do_not_wait_for_each_other() -> None:
     assert sorted(shown, key=str) == [None, None, "ann", "ann", "bob", "bob"]
 
 
+async def test_patterns_of_defaults_are_checked_before_the_turn_begins() -> None:
+    slow = {"type": "string", "pattern": "^(a|aa)+$", "default": "a" * 60 + "!"}
+    asked = parse_request(form_params({"properties": {"a": slow, "b": slow}}), server="slow")
+    user = User(YES)
+    handler: Any = one_at_a_time()(user)
+    async with anyio.create_task_group() as group:
+        group.start_soon(handler, asked)
+        await anyio.lowlevel.checkpoint()
+        group.start_soon(handler, request(server="mail", message="first"))
+
+    assert [message for _, message in user.shown] == ["first", asked.message]
+
+
 async def test_a_block_is_that_of_its_user(tmp_path: Any) -> None:
     path = tmp_path / "permissions.json"
     permissions = Permissions(path)
