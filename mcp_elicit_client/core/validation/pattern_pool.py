@@ -1,9 +1,9 @@
 """
 The worker processes that check patterns, and their fair use.
-  A server uses one at a time.  The next check
-is that of the server, and within it of the user, that used the least time.  A
-server that used more than its budget has to wait until it is refilled: its
-patterns are not checked until then.
+
+A server uses one process at a time.  The next check is that of the server,
+and within it of the user, that used the least time.  The patterns of a server
+that has used up its budget are not checked until it is refilled.
 """
 
 from __future__ import annotations
