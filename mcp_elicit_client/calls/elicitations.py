@@ -54,7 +54,7 @@ class ElicitationDispatcher:
     def __init__(
         self, handler: Handler, server: Server, request_options: RequestOptions, user: str | None = None
     ) -> None:
-        self.user = check_user(user)
+        self.user: str | None = check_user(user)
         self.completions: CompletionTracker = CompletionTracker()
         self.calls: set[ActiveCall] = set()
         self._dispatcher = SdkDispatcher(handler, request_options)

@@ -108,7 +108,7 @@ class PatternPool:
         self._waiting: list[PatternJob] = []
         self._served: set[str] = set()
         self._idle = 0
-        self.budgets = Budgets(per_user=USER_BUDGET, per_server=SERVER_BUDGET, refill_time=REFILL_TIME)
+        self.budgets: Budgets = Budgets(per_user=USER_BUDGET, per_server=SERVER_BUDGET, refill_time=REFILL_TIME)
         self.processes: list[PatternProcess] = []
 
     def _work(self, process: PatternProcess) -> None:

@@ -31,7 +31,7 @@ MAX_UNKNOWN = 256
 UNKNOWN_TIMEOUT = 5.0
 """Seconds after which a connection that has not shown a token is closed."""
 
-quiet_logger = logging.getLogger("mcp_elicit_client.browser")
+quiet_logger: logging.Logger = logging.getLogger("mcp_elicit_client.browser")
 quiet_logger.addHandler(logging.NullHandler())
 quiet_logger.propagate = False
 
@@ -189,7 +189,7 @@ class LimitedProtocol(H11Protocol):
     def __init__(self, *args: Any, connections: Connections, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.access_log = False
-        self.logger = quiet_logger
+        self.logger: logging.Logger = quiet_logger
         self._connections = connections
 
     def connection_made(self, transport: Any) -> None:

@@ -53,6 +53,7 @@ class FormView(View):
     """
 
     request: FormRequest
+    busy: bool
 
     def __init__(self, app: App, request: FormRequest) -> None:
         super().__init__(app, request)

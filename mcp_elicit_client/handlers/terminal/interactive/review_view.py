@@ -38,6 +38,7 @@ class ReviewView(View):
     """
 
     request: FormRequest
+    confirmation: Confirmation | None
 
     def __init__(
         self,
