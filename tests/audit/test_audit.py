@@ -139,7 +139,7 @@ def test_a_request_is_one_line_with_its_server_and_decision(path: Path) -> None:
         sources={"name": "user", "size": "default"},
     )
 
-    assert ask(log, reply=answer) is answer
+    assert ask(log, reply=answer) == answer
 
     [event] = events(path)
     assert 0 <= event.pop("latency") < 1

@@ -12,6 +12,7 @@ import contextlib
 import importlib.util
 import json
 import queue
+import signal
 import struct
 import subprocess
 import sys
@@ -20,7 +21,10 @@ from enum import Enum
 from pathlib import Path
 
 CHECK_TIMEOUT = 0.25
-"""The maximum time of one check, in seconds."""
+"""The maximum processor time of one check, in seconds.  Where it cannot be limited, it is the maximum wall time."""
+
+WALL_TIMEOUT = 2.0
+"""The maximum wall time of one check, in seconds, on a machine that is too busy to run it."""
 
 START_TIMEOUT = 3.0
 """The maximum time to start the process, in seconds.  It does not count as time of a check."""
@@ -46,6 +50,9 @@ class PatternResult(Enum):
         """True if the pattern was checked: the server would get the same result."""
         return self in (PatternResult.MATCH, PatternResult.NO_MATCH)
 
+
+_HAS_TIMER = hasattr(signal, "setitimer")
+_REPLY_TIMEOUT = WALL_TIMEOUT if _HAS_TIMER else CHECK_TIMEOUT
 
 REPLY = struct.Struct("<cI")
 """What the process writes after a check: the result, and the processor time in microseconds."""
@@ -76,14 +83,22 @@ class PatternProcess:
             assert process.stdin is not None
             process.stdin.write(json.dumps([pattern, text]).encode() + b"\n")
             process.stdin.flush()
-            result, microseconds = REPLY.unpack(self._replies.get(timeout=CHECK_TIMEOUT))
+            result, microseconds = REPLY.unpack(self._replies.get(timeout=_REPLY_TIMEOUT))
         except queue.Empty:
             self.kill()
             return PatternResult.TIMEOUT, CHECK_TIMEOUT
         except (OSError, struct.error):  # it did not start, or it died
+            is_timeout = self._ended_by_timer()
             self.kill()
-            return PatternResult.FAILED, 0.0
+            return (PatternResult.TIMEOUT, CHECK_TIMEOUT) if is_timeout else (PatternResult.FAILED, 0.0)
         return _RESULTS.get(result, PatternResult.FAILED), microseconds / 1e6
+
+    def _ended_by_timer(self) -> bool:
+        if self._process is None or not _HAS_TIMER:
+            return False
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(START_TIMEOUT) == -signal.SIGPROF
+        return False
 
     def kill(self) -> None:
         """End the process now, and close its pipes."""
