@@ -86,7 +86,8 @@ def test_all_thirteen_fields_of_a_real_server_are_answered(mode: list[str]) -> N
 def echoed(shown: str) -> Any:
     """Return the content that the server reports."""
     raw = shown[shown.index("Raw result: ") + len("Raw result: ") :]
-    return json.JSONDecoder().raw_decode(raw.replace("\r\n", "\n"))[0]["content"]
+    text = re.sub(r"^\s*\| ?", "", raw.replace("\r\n", "\n"), flags=re.MULTILINE)
+    return json.JSONDecoder().raw_decode(text)[0]["content"]
 
 
 def test_a_url_of_a_real_server_is_shown_and_opened_after_consent(tmp_path: Path) -> None:

@@ -305,7 +305,7 @@ def test_a_url_is_opened_after_consent(tmp_path: Path) -> None:
         pane.sees(">[Open xn--pple-43d.com]")
         assert not opened.exists()
         pane.keys("Enter")
-        pane.sees("If no page opens, open the URL yourself.", "exit status 0")
+        pane.sees("If no page opens, open this URL yourself:", "exit status 0")
     assert opened.read_text().splitlines() == ["1", url]
 
 
