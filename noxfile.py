@@ -40,6 +40,12 @@ SDK_TESTS = [
 WHEEL_TESTS = ["tests/core/test_choices.py", "tests/handlers/test_headless.py", "tests/test_registry.py"]
 """The tests that run against the installed wheel."""
 
+TESTS = ["tests", "mcp_elicit_client"]
+"""The tests, and the examples in docstrings."""
+
+PAGES = ["docs", "README.md"]
+"""The documentation.  The code blocks of a page run in one process, since they share their names."""
+
 PARALLEL = ["-n", "auto", "--dist", "worksteal"]
 
 SITE = ["zensical==0.0.73", "mkdocstrings-python>=2.0.11,<3", "ruff"]
@@ -92,7 +98,9 @@ def check(session: nox.Session) -> None:
 def quick(session: nox.Session) -> None:
     """Run the tests that start no process, browser or server."""
     install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={MCP[0]}.*", FASTMCP["2"])
-    pytest(session, "-m", "not slow", profile="quick")
+    pytest(session, "-m", "not slow", *(() if session.posargs else TESTS), profile="quick")
+    if not session.posargs:
+        pytest(session, "-m", "not slow", *PAGES, "--dist", "loadfile", profile="quick")
 
 
 @nox.session
@@ -102,7 +110,10 @@ def tests(session: nox.Session, mcp: str) -> None:
     install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={mcp}.*", FASTMCP[mcp[0]])
     session.run("python", "-c", "from importlib.metadata import version; print('mcp', version('mcp'))")
     session.run("mypy")
-    pytest(session, *(SDK_TESTS if mcp != MCP[0] else []))
+    newest = mcp == MCP[0]
+    pytest(session, *(() if session.posargs else TESTS if newest else SDK_TESTS))
+    if newest and not session.posargs:
+        pytest(session, *PAGES, "--dist", "loadfile")
 
 
 @nox.session
