@@ -20,6 +20,7 @@ from typing import Any
 
 import anyio
 import jsonschema
+import mcp
 from mcp.types import ElicitRequestFormParams, ElicitResult
 
 from mcp_elicit_client import Answer, ElicitationRegistry
@@ -119,11 +120,10 @@ async def _compare(ours: Callable[[], Awaitable[None]], theirs: Callable[[], Awa
 @asynccontextmanager
 async def in_process(callback: Any) -> AsyncIterator[Any]:
     """Connect to the server in this process."""
-    from mcp import Client
-
     from tests.servers.asker import build_for_mcp_2
 
-    async with Client(build_for_mcp_2(), mode="legacy", elicitation_callback=callback) as client:
+    client_type: Any = mcp.Client  # type: ignore[attr-defined, unused-ignore]
+    async with client_type(build_for_mcp_2(), mode="legacy", elicitation_callback=callback) as client:
         yield _InProcess(client)
 
 
