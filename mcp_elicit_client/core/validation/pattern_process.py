@@ -23,10 +23,10 @@ from pathlib import Path
 CHECK_TIMEOUT = 0.25
 """The maximum processor time of one check, in seconds.  Where it cannot be limited, it is the maximum wall time."""
 
-WALL_TIMEOUT = 2.0
+WALL_TIMEOUT = 5.0
 """The maximum wall time of one check, in seconds, on a machine that is too busy to run it."""
 
-START_TIMEOUT = 3.0
+START_TIMEOUT = 10.0
 """The maximum time to start the process, in seconds.  It does not count as time of a check."""
 
 MAX_TEXT = 4_096
