@@ -52,6 +52,7 @@ class Desk:
         page = await self.context.new_page()
         await page.goto(path.as_uri())
         await page.wait_for_selector("main")
+        await page.wait_for_load_state("load")  # its script has run
         return page
 
 
