@@ -19,7 +19,7 @@ from mcp_elicit_client.core.request import (
     UrlRequest,
 )
 from mcp_elicit_client.core.schema.enums import Scalar
-from mcp_elicit_client.core.secrets.tables import SecretFinding
+from mcp_elicit_client.core.secrets.findings import SecretFinding
 from mcp_elicit_client.core.url.domains import UrlWarning
 from mcp_elicit_client.core.validation.field_errors import ErrorCode
 

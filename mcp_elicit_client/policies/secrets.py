@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field, text_constraints
+from mcp_elicit_client.core.secrets.findings import SecretFinding
 from mcp_elicit_client.core.secrets.in_answer import secret_values
 from mcp_elicit_client.core.secrets.in_request import secret_fields
-from mcp_elicit_client.core.secrets.tables import SecretFinding
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.typing import Answer, FormRequest, Policy, Request
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.messages import Message
-from mcp_elicit_client.core.secrets.tables import SecretKind
+from mcp_elicit_client.core.secrets.findings import SecretKind
 from mcp_elicit_client.presentation.url_prompts import UrlChoice
 
 # --- Requests

@@ -11,18 +11,11 @@ from hypothesis import strategies as st
 from mcp.types import ElicitRequestFormParams
 
 from mcp_elicit_client import Form, RequestError, TextField, find_secrets, parse_request
+from mcp_elicit_client.core.secrets.findings import KIND_NAMES, SecretFinding
 from mcp_elicit_client.core.secrets.in_answer import secret_values
 from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.core.secrets.rules import load_rules
-from mcp_elicit_client.core.secrets.tables import (
-    KIND_NAMES,
-    SecretFinding,
-    keys,
-    letters,
-    recovery_words,
-    rule_table,
-    words,
-)
+from mcp_elicit_client.core.secrets.tables import keys, letters, recovery_words, rule_table, words
 from tests.support import cases, form_params, table
 
 CLEAR = [row for row in table("sensitive") if not row.get("borderline")]

@@ -10,7 +10,7 @@ from mcp_elicit_client import Server, parse_request
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.core.request import BatchPosition
-from mcp_elicit_client.core.secrets.tables import SecretKind
+from mcp_elicit_client.core.secrets.findings import SecretKind
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.descriptions import (

@@ -15,7 +15,7 @@ from mcp_elicit_client.core.parse import parse_request
 from mcp_elicit_client.core.request import FormRequest
 
 if TYPE_CHECKING:
-    from mcp_elicit_client.core.secrets.tables import SecretFinding
+    from mcp_elicit_client.core.secrets.findings import SecretFinding
 
 
 def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tuple[SecretFinding, ...]:

@@ -10,10 +10,11 @@ from itertools import chain, islice
 from typing import Any
 
 from mcp_elicit_client.core.form import Form
+from mcp_elicit_client.core.secrets.findings import KIND_NAMES, SecretFinding, SecretKind
 from mcp_elicit_client.core.secrets.in_request import label_asks
 from mcp_elicit_client.core.secrets.patterns import pattern, value_pattern
 from mcp_elicit_client.core.secrets.rules import load_rules
-from mcp_elicit_client.core.secrets.tables import KIND_NAMES, SecretFinding, SecretKind, keys, recovery_words, words
+from mcp_elicit_client.core.secrets.tables import keys, recovery_words, words
 from mcp_elicit_client.core.secrets.tokens import LEAST_WORD, MOST_TEXT, UNKNOWN, marks, sign_of, signs_of
 
 _MOST_PAIRS = 200

@@ -13,9 +13,9 @@ from mcp_elicit_client.core.form import (
     TextField,
     text_constraints,
 )
+from mcp_elicit_client.core.secrets.findings import KIND_NAMES, NUMERIC_KINDS, SecretFinding, SecretKind, Where
 from mcp_elicit_client.core.secrets.patterns import pattern
 from mcp_elicit_client.core.secrets.rules import Rule, load_rules
-from mcp_elicit_client.core.secrets.tables import KIND_NAMES, NUMERIC_KINDS, SecretFinding, SecretKind, Where
 from mcp_elicit_client.core.secrets.tokens import signs_of
 
 _SIGHT = 24

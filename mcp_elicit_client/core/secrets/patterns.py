@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from mcp_elicit_client.core.secrets.tables import SecretKind
+from mcp_elicit_client.core.secrets.findings import SecretKind
 
 PATTERNS: Mapping[str, str] = {
     # How texts are written.

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
+from mcp_elicit_client.core.secrets.findings import SecretKind
 from mcp_elicit_client.core.secrets.patterns import pattern
-from mcp_elicit_client.core.secrets.tables import RuleRow, SecretKind, rule_table, words
+from mcp_elicit_client.core.secrets.tables import RuleRow, rule_table, words
 from mcp_elicit_client.core.secrets.tokens import NUMBER, UNKNOWN, load_lexicon
 
 

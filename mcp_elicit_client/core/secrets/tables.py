@@ -7,72 +7,11 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-SecretKind: TypeAlias = Literal[
-    "api_key",
-    "bank_account",
-    "card",
-    "connection",
-    "identity_number",
-    "one_time_code",
-    "password",
-    "pin",
-    "private_key",
-    "recovery_phrase",
-    "security_answer",
-    "session",
-    "token",
-]
-"""The kind of a secret."""
-
-Where: TypeAlias = Literal["name", "title", "description", "message", "answer"]
-"""Where a secret is asked for, or is found."""
-
-
-class SecretFinding(BaseModel):
-    """
-    A secret that a form asks for, or that an answer contains.
-
-    Attributes:
-        field: The name of the field, as the server spells it: **not safe to
-            show**.  None if the message asks, but for no field in particular.
-        kind: The kind of secret.
-        where: The text that asks for it, or ``"answer"``.
-        message: A sentence for the user.  It never quotes the answer.
-    """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
-
-    field: str | None
-    kind: SecretKind
-    where: Where
-    message: str
-
-
-KIND_NAMES: Mapping[SecretKind, str] = {
-    "api_key": "an API key or another secret key",
-    "bank_account": "a bank account number",
-    "card": "the details of a payment card",
-    "connection": "an address that holds a credential",
-    "identity_number": "the number of an identity document",
-    "one_time_code": "a one-time or access code",
-    "password": "a password",
-    "pin": "a PIN",
-    "private_key": "a private key",
-    "recovery_phrase": "a recovery phrase",
-    "security_answer": "the answer to a security question",
-    "session": "a session cookie",
-    "token": "an access token",
-}
-"""How users name each kind."""
-
-NUMERIC_KINDS: frozenset[SecretKind] = frozenset(
-    {"bank_account", "card", "identity_number", "one_time_code", "password", "pin"}
-)
-"""The kinds that a number can be."""
+from mcp_elicit_client.core.secrets.findings import SecretKind
 
 
 class _Row(BaseModel):
