@@ -50,7 +50,6 @@ Ask: TypeAlias = Callable[[Request], Coroutine[Any, Any, Answer]]
 _read_with: ContextVar[RequestOptions | None] = ContextVar("read_with", default=None)
 """The options with which the dispatcher read the request; None for requests from elsewhere."""
 
-
 _outer_refusals: ContextVar[tuple[Callable[[], Answer | None], ...]] = ContextVar("outer_refusals", default=())
 """What the policies outside of the current one would answer to the request by now, outermost first."""
 
@@ -131,14 +130,12 @@ def normalize_handler(handler: Handler, *, is_registered: bool = False) -> Norma
     if isinstance(handler, NormalizedHandler):
         return handler
 
+    ask_handler = _answering(handler)
+
     async def ask(request: Request, /) -> Answer:
         stored = stored_answers.get()
         if is_registered and stored is not None:
             return await stored.answer(request)
-
-        async def ask_handler(settled: Request) -> Answer:
-            return normalize_answer(await handler(settled))
-
         return await with_settled_defaults(request, ask_handler)
 
     return NormalizedHandler(ask)

@@ -26,11 +26,6 @@ _BUDGET = 1.0
 _REFILL_TIME = 10.0
 
 
-def is_small(params: object) -> bool:
-    """Return True if *params* are read so fast that a thread is not worth it.  Looks at a small part of them."""
-    return size_up_to_small(params) <= MAX_SMALL
-
-
 def size_up_to_small(params: object) -> int:
     """Return the number of characters and values in *params*; for large ones, any number above `MAX_SMALL`."""
     size = 0

@@ -12,7 +12,7 @@ from mcp.types import ElicitRequestFormParams
 
 from mcp_elicit_client import admission
 from mcp_elicit_client.admission import Admission
-from mcp_elicit_client.reader import is_small, read_in_thread
+from mcp_elicit_client.reader import MAX_SMALL, read_in_thread, size_up_to_small
 from tests.support import form_params
 
 pytestmark = pytest.mark.anyio
@@ -97,12 +97,12 @@ LARGE: list[object] = [
 
 
 def test_an_ordinary_request_is_small() -> None:
-    assert all(map(is_small, SMALL))
+    assert all(size_up_to_small(params) <= MAX_SMALL for params in SMALL)
 
 
 @pytest.mark.parametrize("at", range(len(LARGE)))
 def test_a_request_with_many_characters_or_values_is_large(at: int) -> None:
-    assert not is_small(LARGE[at])
+    assert size_up_to_small(LARGE[at]) > MAX_SMALL
 
 
 async def test_a_large_request_is_read_in_one_thread_beside_the_event_loop() -> None:
