@@ -41,7 +41,7 @@ from mcp_elicit_client.policies import (
 from mcp_elicit_client.typing import Policy, Request
 from tests.servers.visitor import FORM, asked_form
 from tests.support import ROOT, http_server
-from tests.support.inboxes import Clock, RedisServer, Stores
+from tests.support.inboxes import Clock, RedisServer, Stores, open_stores
 from tests.support.inprocess import in_process
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
@@ -66,12 +66,8 @@ both_loops = pytest.mark.parametrize(
 
 @pytest.fixture
 async def stores(kind: str, tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> AsyncIterator[Stores]:
-    stores = Stores(kind, tmp_path, clock, lambda: request.getfixturevalue("redis_server"))
-    if kind == "redis":
-        stores.redis()
-    yield stores
-    for store in stores.made:
-        await store.aclose()
+    async with open_stores(kind, tmp_path, clock, lambda: request.getfixturevalue("redis_server")) as stores:
+        yield stores
 
 
 @pytest.fixture

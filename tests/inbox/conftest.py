@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcp_elicit_client.inbox import Inbox
-from tests.support.inboxes import Clock, Stores
+from tests.support.inboxes import Clock, Stores, open_stores
 
 
 @pytest.fixture(
@@ -36,12 +36,8 @@ def anyio_backend(backend: tuple[str, str]) -> str:
 async def stores(
     backend: tuple[str, str], tmp_path: Path, clock: Clock, request: pytest.FixtureRequest
 ) -> AsyncIterator[Stores]:
-    stores = Stores(backend[1], tmp_path, clock, lambda: request.getfixturevalue("redis_server"))
-    if backend[1] == "redis":
-        stores.redis()
-    yield stores
-    for store in stores.made:
-        await store.aclose()
+    async with open_stores(backend[1], tmp_path, clock, lambda: request.getfixturevalue("redis_server")) as stores:
+        yield stores
 
 
 @pytest.fixture

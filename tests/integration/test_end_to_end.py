@@ -14,7 +14,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from tests.support import FILLED_IN, npm_environment, npm_tool
+from tests.support import FILLED_IN, npm_environment, npm_tool, recording_browser
 
 COMMAND = [sys.executable, "-m", "mcp_elicit_client.cli"]
 FORM = "trigger-elicitation-request"
@@ -91,10 +91,7 @@ def echoed(shown: str) -> Any:
 
 
 def test_a_url_of_a_real_server_is_shown_and_opened_after_consent(tmp_path: Path) -> None:
-    opened = tmp_path / "opened"
-    browser = tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\nprintf "%s\\n" "$#" "$1" >> {opened}\n')
-    browser.chmod(0o755)
+    browser, opened = recording_browser(tmp_path)
     url = "https://login.example.com/authorize?state=abc&scope=a+b"
     arguments = json.dumps({"url": url, "message": "Please sign in"})
     environment = {**npm_environment(), "BROWSER": str(browser)}
@@ -112,10 +109,7 @@ def test_a_url_of_a_real_server_is_shown_and_opened_after_consent(tmp_path: Path
 
 
 def test_a_required_url_is_shown_and_the_call_is_repeated(tmp_path: Path) -> None:
-    opened = tmp_path / "opened"
-    browser = tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\nprintf "%s\\n" "$1" >> {opened}\n')
-    browser.chmod(0o755)
+    browser, opened = recording_browser(tmp_path, '"$1"')
     arguments = json.dumps({"url": "https://example.com/", "message": "m", "errorPath": True})
     environment = {**npm_environment(), "BROWSER": str(browser)}
     with terminal("call", "--legacy", *everything(), environment=environment) as child:
@@ -144,10 +138,7 @@ def test_a_declined_required_url_fails_the_call_with_an_explanation() -> None:
 
 
 def test_a_url_is_not_opened_without_consent(tmp_path: Path) -> None:
-    opened = tmp_path / "opened"
-    browser = tmp_path / "browser"
-    browser.write_text(f"#!/bin/sh\ntouch {opened}\n")
-    browser.chmod(0o755)
+    browser, opened = recording_browser(tmp_path)
     with terminal("call", "pay_deposit", *demo(), environment={**os.environ, "BROWSER": str(browser)}) as child:
         say(child, "cancel: ", "y")
         say(child, "cancel: ", "decline")

@@ -101,6 +101,14 @@ def skip_or_fail(reason: str) -> NoReturn:
     pytest.skip(reason, allow_module_level=True)
 
 
+def recording_browser(folder: Path, record: str = '"$#" "$1"') -> tuple[Path, Path]:
+    """Write a program for ``BROWSER``; return it, and the file to which it appends *record*, one value per line."""
+    browser, opened = folder / "browser", folder / "opened"
+    browser.write_text(f"#!/bin/sh\nprintf '%s\\n' {record} >> {opened}\n")
+    browser.chmod(0o755)
+    return browser, opened
+
+
 def npm_tool(name: str) -> str:
     """Return the path of a program of the npm packages that .ci/run installs."""
     program = ROOT / ".npm" / "node_modules" / ".bin" / name

@@ -102,6 +102,17 @@ class Stores:
             return repr((keys, hashes, [await every.get(key) for key in keys if kinds[key] == "body"]))
 
 
+@asynccontextmanager
+async def open_stores(kind: str, folder: Path, clock: Clock, redis: Callable[[], RedisServer]) -> AsyncIterator[Stores]:
+    """Make `Stores`, and close them at the end."""
+    stores = Stores(kind, folder, clock, redis)
+    if kind == "redis":
+        redis()  # started, or the test is skipped
+    yield stores
+    for store in stores.made:
+        await store.aclose()
+
+
 def same(first: Any, second: Any) -> bool:
     """Return True if two requests have the same JSON form."""
     return bool(first.model_dump() == second.model_dump())

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
-from tests.support import FILLED_IN, ROOT, npm_environment, npm_tool, skip_or_fail
+from tests.support import FILLED_IN, ROOT, npm_environment, npm_tool, recording_browser, skip_or_fail
 from tests.support.tmux import PATIENCE, Pane, window
 
 if shutil.which("tmux") is None or importlib.util.find_spec("prompt_toolkit") is None:
@@ -293,10 +293,7 @@ def test_the_environment_selects_the_user_interface(choice: str) -> None:
 
 
 def test_a_url_is_opened_after_consent(tmp_path: Path) -> None:
-    opened = tmp_path / "opened"
-    browser = tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\nprintf "%s\\n" "$#" "$1" >> {opened}\n')
-    browser.chmod(0o755)
+    browser, opened = recording_browser(tmp_path)
     url = "https://login.xn--pple-43d.com/authorize?state=abc&scope=a+b"
     arguments = json.dumps({"url": url, "message": "Please sign in"})
     with everything("trigger-url-elicitation", "--args", arguments, BROWSER=str(browser)) as pane:
