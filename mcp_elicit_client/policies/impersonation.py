@@ -72,10 +72,10 @@ def flag_impersonation(
     """
     Add a diagnostic if the name that a server claims imitates another one.
 
-    The user is asked all the same, under the name that the host application
+    The request is still shown, under the name that the host application
     gives the server, with a warning (`Diagnostic` with the code
     ``impersonation``).  A name is no imitation if the host application's name
-    for the server contains it, too.
+    for the server also contains it.
 
     Args:
         known_names: The host application's names for its servers and itself.

@@ -1,9 +1,9 @@
 """
-What each revision of the protocol says of a request: for ``mcp-elicit lint``.
+`lint`: check requests against the schemas of the protocol versions, for ``mcp-elicit lint``.
 
-A request that a revision forbids may be answered all the same; see
-`parse_request`.  The rules are those of the revisions' schemas (2025-06-18,
-2025-11-25, 2026-07-28) and, as advice, of their prose.
+A request that a protocol version forbids may still be answered; see
+`parse_request`.  The rules are those of the specification's schemas
+(2025-06-18, 2025-11-25, 2026-07-28) and, as advice, of its text.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def _leet() -> tuple[Mapping[int, int], ...]:
 
 @cache
 def marks() -> re.Pattern[str]:
-    """Match what is no letter of its own: marks on letters, and what leaves no ink."""
+    """Match marks on letters and invisible characters."""
     hidden = (chr(code) for code in range(0x80, 0x10000) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me", "Cf"})
     return re.compile(f"[{''.join(map(re.escape, hidden))}{letters().hidden}]+")
 
