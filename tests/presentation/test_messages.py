@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import os
 import re
 import shutil
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.validation.field_errors import field_error
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import catalog as catalogs
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, LOCALES, MessageCatalog, parameters_of
 from tests.support import ROOT, skip_or_fail
+from tools.messages import TRANSLATED, messages_in_the_package, read_translations, strings_of
 
 PACKAGE = ROOT / "mcp_elicit_client"
 LANGUAGES = sorted(each.name for each in LOCALES.iterdir() if each.is_dir())
@@ -31,33 +28,12 @@ needs_babel = pytest.mark.skipif(
 )
 
 
-@cache
-def messages_in_the_package(*folders: str) -> set[Message]:
-    """Return every `Message` that the package, or *folders* in it, contain; read from the source."""
-    files = (path for folder in folders or (".",) for path in (PACKAGE / folder).rglob("*.py"))
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in files)
-    calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return {
-        Message(*map(ast.literal_eval, call.args))
-        for call in calls
-        if isinstance(call.func, ast.Name) and call.func.id == "Message" and isinstance(call.args[0], ast.Constant)
-    }
-
-
-def translations(language: str) -> Any:
-    from babel.messages.pofile import read_po
-
-    with (LOCALES / language / "LC_MESSAGES" / "mcp_elicit_client.po").open("rb") as file:
-        return read_po(file)
-
-
 @needs_babel
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_message_of_the_user_interfaces_is_translated_and_every_translation_is_used(language: str) -> None:
-    # The command line is in English only.
-    ids = {message.text: message for message in messages_in_the_package("core", "presentation")}
+    ids = {message.text: message for message in messages_in_the_package(*TRANSLATED)}
     translated = {
-        each.id if isinstance(each.id, str) else each.id[0]: each for each in translations(language) if each.id
+        each.id if isinstance(each.id, str) else each.id[0]: each for each in read_translations(language) if each.id
     }
 
     # The texts of a new format are in English until they are translated.
@@ -66,7 +42,7 @@ def test_every_message_of_the_user_interfaces_is_translated_and_every_translatio
     assert set(ids) - set(translated) <= formats
     for text, each in translated.items():
         assert ids[text].plural == ("" if isinstance(each.id, str) else each.id[1])
-        strings = [each.string] if isinstance(each.string, str) else each.string
+        strings = strings_of(each)
         assert all(strings), text
         for string in strings:
             assert parameters_of(string) == parameters_of(text), string

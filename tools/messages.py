@@ -1,0 +1,116 @@
+"""
+Update the translations: every message of the user interfaces has an entry in each language.
+
+``python -m tools.messages`` adds the missing entries, removes those that are no
+longer used, sorts the rest by their English text, and lists what has no
+translation.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcp_elicit_client.core.messages import Message
+from mcp_elicit_client.presentation.catalog import DOMAIN, LOCALES
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
+    from babel.messages.catalog import Message as CatalogMessage
+
+PACKAGE = Path(__file__).parent.parent / "mcp_elicit_client"
+
+TRANSLATED = ("core", "presentation")
+"""The folders whose messages are translated.  The command line is in English only."""
+
+HEADER = r"""msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=utf-8\n"
+"Content-Transfer-Encoding: 8bit\n"
+"Language: {catalog.locale_identifier}\n"
+"Plural-Forms: {catalog.plural_forms}\n"
+
+"""
+
+
+def messages_in_the_package(*folders: str) -> set[Message]:
+    """Return every `Message` that the package, or *folders* in it, contain; read from the source."""
+    files = (path for folder in folders or (".",) for path in (PACKAGE / folder).rglob("*.py"))
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in files)
+    calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return {
+        Message(*map(ast.literal_eval, call.args))
+        for call in calls
+        if isinstance(call.func, ast.Name) and call.func.id == "Message" and isinstance(call.args[0], ast.Constant)
+    }
+
+
+def read_translations(language: str) -> Catalog:
+    """Return the translations into *language*."""
+    from babel.messages.pofile import read_po
+
+    with source_of(language).open("rb") as file:
+        return read_po(file)
+
+
+def source_of(language: str) -> Path:
+    """Return the file with the translations into *language*."""
+    return LOCALES / language / "LC_MESSAGES" / f"{DOMAIN}.po"
+
+
+def updated(catalog: Catalog, messages: set[Message]) -> Catalog:
+    """Return *catalog* with one entry for each of *messages*, as far as possible with its translation."""
+    from babel.messages.catalog import Catalog
+
+    new = Catalog(locale=catalog.locale)
+    for message in messages:
+        msgid = (message.text, message.plural) if message.plural else message.text
+        old = catalog.get(message.text)
+        new.add(msgid, old.string if old is not None and old.id == msgid else None)
+    return new
+
+
+def write(catalog: Catalog, path: Path) -> None:
+    """Write *catalog* with a header that changes only with the language."""
+    from babel.messages.pofile import write_po
+
+    data = io.BytesIO()
+    write_po(data, catalog, width=120, sort_output=True, omit_header=True)
+    path.write_bytes(HEADER.format(catalog=catalog).encode() + data.getvalue())
+
+
+def untranslated(catalog: Catalog) -> list[str]:
+    """Return the English texts that have no translation in *catalog*."""
+    return [
+        each.id if isinstance(each.id, str) else each.id[0] for each in catalog if each.id and not all(strings_of(each))
+    ]
+
+
+def strings_of(entry: CatalogMessage) -> tuple[str, ...]:
+    """Return the translations of *entry*: one, or one for each plural form."""
+    match entry.string:
+        case None:
+            return ("",)
+        case str() as string:
+            return (string,)
+        case strings:
+            return tuple(strings)
+
+
+def main() -> int:
+    messages = messages_in_the_package(*TRANSLATED)
+    missing = 0
+    for language in sorted(each.name for each in LOCALES.iterdir() if each.is_dir()):
+        catalog = updated(read_translations(language), messages)
+        write(catalog, source_of(language))
+        for text in untranslated(catalog):
+            missing += 1
+            print(f"{language}: {text}")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
