@@ -71,6 +71,9 @@ OPTION_COUNT_ERRORS: Mapping[str, Message] = {
 }
 """The messages that replace those of `FIELD_ERRORS` where a field has options."""
 
+AMBIGUOUS_OPTION = Message("Several options fit this. Enter one of them as it is shown.")
+"""The message of the code ``choice`` where typed text fits several options."""
+
 TYPE_ERRORS: Mapping[str, Message] = {
     "text": Message("Enter text."),
     "integer": Message("Enter a whole number."),

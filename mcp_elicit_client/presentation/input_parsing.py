@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,10 +15,12 @@ from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.request import FormRequest
+from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.validation.content import to_json_value, validate_value
-from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error, type_error
+from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, type_error
 from mcp_elicit_client.core.validation.formats import FORMATS, is_date
 from mcp_elicit_client.core.validation.patterns import NO_USER
+from mcp_elicit_client.presentation.option_names import OptionNames, accepts_option_numbers
 
 __all__ = ["InputContext", "accepts_empty", "accepts_line_breaks", "accepts_option_numbers", "parse_text", "to_text"]
 
@@ -74,10 +75,11 @@ def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT)
     - Numbers are ASCII digits with a decimal point.  The whole text must be
       a number: ``12abc`` and ``1_000`` are errors.
     - ``yes`` and ``no`` have short forms: ``y``, ``true``, ``on``, ``1``.
-    - An option is its title or its value, in any case if that is
-      unambiguous.  It is also its number in the list, from 1 on, if
-      `accepts_option_numbers`.
+    - An option is its label, as it is shown.  It is also its title or its
+      value, in any case, or its number in the list, from 1 on, if
+      `accepts_option_numbers`.  Text that fits several options is an error.
     - Lists are separated by line breaks, or by commas if there are none.
+      Options with commas in their labels may be in double quotes.
     - A date and time may have a space instead of ``T`` and no seconds.  It
       needs a time zone: an offset, ``UTC`` or a name such as
       ``Europe/Berlin``.
@@ -106,23 +108,19 @@ def to_text(field: Field, value: Any) -> str:
     """Return the text that `parse_text` reads as *value*: for inputs that show a value to be edited."""
     match field:
         case MultiChoiceField():
-            texts = [str(each) for each in value]
-            if any("," in each for each in texts):
+            options = field.by_key
+            texts = [field.label_of(options[json_key(each)]) if field.choices else str(each) for each in value]
+            if any("," in each for each in (*texts, *map(field.label_of, field.choices))):
                 return "\n".join(texts) if len(texts) > 1 else f"{texts[0]}\n"
             return ", ".join(texts)
         case BooleanField():
             return "yes" if value else "no"
-        case TextField() | NumberField() | ChoiceField():
+        case ChoiceField():
+            return field.label_of(field.by_key[json_key(value)])
+        case TextField() | NumberField():
             return str(value)
         case _:
             assert_never(field)
-
-
-def accepts_option_numbers(field: ChoiceField | MultiChoiceField) -> bool:
-    """Return True if an option can be selected by its number: no title and no value is itself a number."""
-    return not any(
-        _INTEGER.fullmatch(name.strip()) for choice in field.choices for name in (choice.title, str(choice.value))
-    )
 
 
 def accepts_empty(field: Field) -> bool:
@@ -167,7 +165,7 @@ def parse_without_checks(field: Field, text: str) -> Any:
         case BooleanField():
             return _parse_boolean(field, text.strip().casefold())
         case ChoiceField():
-            return _parse_choice(field, text)
+            return OptionNames(field).select(text).value
         case MultiChoiceField():
             return _parse_list(field, text)
         case _:
@@ -235,28 +233,10 @@ def _parse_boolean(field: BooleanField, text: str) -> bool:
     raise _invalid([type_error(field)])
 
 
-def _parse_choice(field: ChoiceField | MultiChoiceField, text: str) -> Any:
-    typed = text.strip()
-    for exact in (text, typed):
-        for choice in field.choices:
-            if exact in (str(choice.value), choice.title, field.label_of(choice)):
-                return choice.value
-    folded = typed.casefold()
-    alike = [choice for choice in field.choices if folded in (choice.title.casefold(), str(choice.value).casefold())]
-    if len(alike) == 1:
-        return alike[0].value
-    if accepts_option_numbers(field) and _INTEGER.fullmatch(typed) and 1 <= int(typed) <= len(field.choices):
-        return field.choices[int(typed) - 1].value
-    raise _invalid([field_error(field.name, "choice")])
-
-
 def _parse_list(field: MultiChoiceField, text: str) -> list[Any]:
-    texts = [part.strip() for part in text.split("\n" if "\n" in text else ",") if part.strip()]
-    if not field.choices or not texts:
-        return texts
-    with suppress(AnswerError):
-        return [_parse_choice(field, text)]  # a single option, whose name may contain a comma
-    return list(dict.fromkeys(_parse_choice(field, part) for part in texts))
+    if field.choices:
+        return [choice.value for choice in OptionNames(field).select_several(text)]
+    return [part.strip() for part in text.split("\n" if "\n" in text else ",") if part.strip()]
 
 
 def _invalid(errors: Sequence[FieldError]) -> AnswerError:

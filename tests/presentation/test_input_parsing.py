@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -152,3 +154,44 @@ def test_no_text_raises_anything_but_an_answer_error(text: str, row: Any) -> Non
     state = read_field(one_field(row.values[0]["schema"]), text, check_pattern=False)
 
     assert state.is_set != bool(state.errors) or not text.strip()
+
+
+NAMES = st.sampled_from(["a", "A", "b", "a, b", "a  b", "1", "2", "a (b)", "\u00e9", "e\u0301", "b ", '"a"'])
+
+
+@given(st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=6), NAMES)
+def test_a_typed_label_selects_the_only_option_that_shows_it(options: list[tuple[str, str]], typed: str) -> None:
+    field = one_field({"oneOf": [{"const": value, "title": title} for value, title in options]})
+    assert field.kind == "choice"
+    for choice in field.choices:
+        label = field.label_of(choice)
+        if sum(alike(label, field.label_of(other)) for other in field.choices) == 1:
+            assert parse_text(field, label) == choice.value
+        else:
+            with pytest.raises(AnswerError):
+                parse_text(field, label)
+    shown = [choice.value for choice in field.choices if alike(typed, field.label_of(choice))]
+    try:
+        assert [parse_text(field, typed)] == (shown or [parse_text(field, typed)])
+    except AnswerError:
+        assert len(shown) != 1
+
+
+def alike(one: str, other: str) -> bool:
+    return " ".join(normalize("NFC", one).split()) == " ".join(normalize("NFC", other).split())
+
+
+def test_ten_thousand_options_are_selected_in_linear_time() -> None:
+    def seconds(count: int) -> float:
+        options = [{"const": f"value {at}", "title": f"Option {at}"} for at in range(count)]
+        request = form_request(
+            form_params({"properties": {"f": {"type": "array", "items": {"anyOf": options}}}}),
+            limits=Limits(max_options=count, max_answer=10_000_000, max_request=10_000_000),
+        )
+        typed = ", ".join(f"option {at}" for at in range(count))
+        context = InputContext(limits=request.limits)
+        begin = process_time()
+        assert len(parse_text(request.form.fields[0], typed, context)) == count
+        return process_time() - begin
+
+    assert min(seconds(10_000) for _ in range(3)) < 30 * min(seconds(1_000) for _ in range(3))

@@ -11,6 +11,7 @@ from typing_extensions import assert_never
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.messages import (
+    AMBIGUOUS_OPTION,
     FIELD_ERRORS,
     OPTION_COUNT_ERRORS,
     TYPE_ERRORS,
@@ -84,6 +85,8 @@ def _message(error: FieldError) -> Message:
         return TYPE_ERRORS[error.params["type"]]
     if error.code == "format":
         return FORMATS[error.params["format"]].error
+    if error.params.get("ambiguous"):
+        return AMBIGUOUS_OPTION
     if error.params.get("options"):
         return OPTION_COUNT_ERRORS[error.code]
     return FIELD_ERRORS[error.code]

@@ -1,0 +1,129 @@
+"""`OptionNames`: which option a typed text selects."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from functools import cached_property
+from typing import TypeAlias
+
+from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
+from mcp_elicit_client.core.schema.enums import Choice
+from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
+_QUOTED_OR_PLAIN = re.compile(r'\s*(?:"([^"]*)"\s*|([^,]*))(?:,|$)')
+
+_Index: TypeAlias = Mapping[str, AbstractSet[int]]
+
+
+class OptionNames:
+    """
+    The texts that select each option of a field.
+
+    A text selects the option that shows it as its label.  It also selects an
+    option by its title or its value, in any case, or by its number.  If it
+    fits several options, it selects none: the user has to say which.
+
+    Args:
+        field: A field with options.
+    """
+
+    def __init__(self, field: ChoiceField | MultiChoiceField) -> None:
+        self._field = field
+        self._labels = _index(field.choices, field.label_of)
+        self._titles = _index(field.choices, lambda choice: choice.title)
+        self._values = _index(field.choices, lambda choice: str(choice.value))
+        self._folded_labels, self._folded_titles, self._folded_values = map(
+            _fold, (self._labels, self._titles, self._values)
+        )
+
+    def select(self, text: str) -> Choice:
+        """
+        Return the option that *text* selects.
+
+        Raises:
+            AnswerError: If it selects none, or fits several.
+        """
+        name = _normalize(text)
+        folded = name.casefold()
+        for found in (
+            _find(name, self._labels),
+            # A label in another case counts as much as an exact value: users see only labels.
+            _find(folded, self._folded_labels) | _find(name, self._titles, self._values),
+            _find(folded, self._folded_titles, self._folded_values),
+        ):
+            if len(found) > 1:
+                raise self._error(ambiguous=True)
+            if found:
+                return self._field.choices[found.pop()]
+        if _INTEGER.fullmatch(name) and 1 <= int(name) <= len(self._field.choices) and self._are_numbered:
+            return self._field.choices[int(name) - 1]
+        raise self._error()
+
+    def select_several(self, text: str) -> list[Choice]:
+        """
+        Return the options that *text* selects, separated by line breaks, or by commas if there are none.
+
+        A label with a comma may be in double quotes.
+
+        Raises:
+            AnswerError: If a part selects none or fits several, or if *text*
+                can be separated in several ways.
+        """
+        if "\n" in text:
+            return self._select_each(text.split("\n"))
+        quoted = [match[1] or match[2] for match in _QUOTED_OR_PLAIN.finditer(text)]
+        plain = text.split(",")
+        found: list[list[Choice]] = []
+        for parts in (plain, [text], quoted):
+            with suppress(AnswerError):
+                found.append(self._select_each(parts))
+        if any(each != found[0] for each in found):
+            raise self._error(ambiguous=True)
+        return found[0] if found else self._select_each(plain)
+
+    def _select_each(self, texts: Iterable[str]) -> list[Choice]:
+        return list({choice.value: choice for choice in map(self.select, filter(_normalize, texts))}.values())
+
+    @cached_property
+    def _are_numbered(self) -> bool:
+        return accepts_option_numbers(self._field)
+
+    def _error(self, **params: object) -> AnswerError:
+        error: FieldError = field_error(self._field.name, "choice", **params)
+        return AnswerError(error.message, (error,))
+
+
+def accepts_option_numbers(field: ChoiceField | MultiChoiceField) -> bool:
+    """Return True if an option can be selected by its number: no title and no value is itself a number."""
+    names = (name for choice in field.choices for name in (choice.title, str(choice.value)))
+    return not any(_INTEGER.fullmatch(_normalize(name)) for name in names)
+
+
+def _index(choices: Iterable[Choice], name: Callable[[Choice], str]) -> _Index:
+    """Return the positions of the options by their names."""
+    index: dict[str, set[int]] = {}
+    for at, choice in enumerate(choices):
+        index.setdefault(_normalize(name(choice)), set()).add(at)
+    return index
+
+
+def _fold(index: _Index) -> _Index:
+    folded: dict[str, set[int]] = {}
+    for name, found in index.items():
+        folded.setdefault(name.casefold(), set()).update(found)
+    return folded
+
+
+def _find(name: str, *indexes: _Index) -> set[int]:
+    return {at for index in indexes for at in index.get(name, ())}
+
+
+def _normalize(text: str) -> str:
+    """Return *text* so that texts that look the same are equal."""
+    words = " ".join(text.split())
+    return words if words.isascii() else unicodedata.normalize("NFC", words)
