@@ -15,6 +15,8 @@ from tests.support.slow import is_slow
 if TYPE_CHECKING:
     from tests.support.inboxes import Clock, RedisServer
 
+os.environ["LC_ALL"] = "C.UTF-8"  # tests that need another language choose it
+
 settings.register_profile("ci", derandomize=True, max_examples=300, deadline=None)
 settings.register_profile("quick", derandomize=True, max_examples=30, deadline=None, database=None)
 settings.register_profile("mutants", derandomize=True, max_examples=15, deadline=None, database=None)

@@ -3,7 +3,7 @@ Update the translations: every message of the user interfaces has an entry in ea
 
 ``python -m tools.messages`` adds the missing entries, removes those that are no
 longer used, sorts the rest by their English text, and lists what has no
-translation.
+translation.  ``python -m tools.messages LANGUAGE`` also adds a language.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,11 +101,16 @@ def strings_of(entry: CatalogMessage) -> tuple[str, ...]:
             return tuple(strings)
 
 
-def main() -> int:
+def main(added: Sequence[str] = ()) -> int:
+    from babel.messages.catalog import Catalog
+
     messages = messages_in_the_package(*TRANSLATED)
     missing = 0
+    for language in added:
+        source_of(language).parent.mkdir(parents=True, exist_ok=True)
     for language in sorted(each.name for each in LOCALES.iterdir() if each.is_dir()):
-        catalog = updated(read_translations(language), messages)
+        is_new = not source_of(language).exists()
+        catalog = updated(Catalog(locale=language) if is_new else read_translations(language), messages)
         write(catalog, source_of(language))
         for text in untranslated(catalog):
             missing += 1
@@ -113,4 +119,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

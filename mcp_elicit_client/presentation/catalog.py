@@ -12,17 +12,18 @@ import contextlib
 import io
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from mcp_elicit_client.core import messages as core_messages
 from mcp_elicit_client.core.messages import Message, english, format_message
 from mcp_elicit_client.core.url.domains import UrlWarning
 from mcp_elicit_client.core.validation.field_errors import FieldError
-from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation import languages, messages
+from mcp_elicit_client.presentation.formatting import format_count, format_number
 from mcp_elicit_client.presentation.messages import NO_KEYS, YES_KEYS
 
 if TYPE_CHECKING:
@@ -42,15 +43,20 @@ _logger = logging.getLogger("mcp_elicit_client")
 
 class MessageCatalog:
     """
-    Renders messages in one language.
+    Renders messages in one language, and numbers, dates and times by one locale.
+
+    Catalogs are equal if they show the same.
 
     Attributes:
         language: The language as in its directory under ``locales``, such as
             ``de``; ``en`` for English.
+        locale: The BCP 47 tag for numbers, dates and times, such as
+            ``de-AT``; None for a decimal point and ISO 8601.
 
     Args:
         overrides: Texts of the host application by the English text that they
             replace.  A pair of texts is for the singular and the plural.
+        locale: The locale.
 
     Raises:
         ValueError: If no message has an English text, or if an override has a
@@ -60,8 +66,9 @@ class MessageCatalog:
         >>> catalog = MessageCatalog(overrides={"Send": "Submit"})
     """
 
-    def __init__(self, *, overrides: Mapping[str, Override] | None = None) -> None:
+    def __init__(self, *, overrides: Mapping[str, Override] | None = None, locale: str | None = None) -> None:
         self.language = "en"
+        self.locale = locale
         self._translations: NullTranslations | None = None
         self._overrides = {
             text: _checked_override(text, Message(*((each,) if isinstance(each, str) else each)))
@@ -69,7 +76,9 @@ class MessageCatalog:
         }
 
     @classmethod
-    def for_language(cls, language: str, *, overrides: Mapping[str, Override] | None = None) -> MessageCatalog:
+    def for_language(
+        cls, language: str, *, overrides: Mapping[str, Override] | None = None, locale: str | None = None
+    ) -> MessageCatalog:
         """
         Return the catalog of *language*, or the English one if there is no such translation.
 
@@ -77,14 +86,37 @@ class MessageCatalog:
             language: A BCP 47 tag or a POSIX locale: ``de``, ``de-AT``,
                 ``de_DE.UTF-8``.
             overrides: As in the constructor.
+            locale: As in the constructor; None for the one in *language*.
         """
-        catalog = cls(overrides=overrides)
-        for name in _candidates(language):
-            translations = _load(LOCALES / name / "LC_MESSAGES" / f"{DOMAIN}.po")
+        catalog = cls(overrides=overrides, locale=locale or languages.to_tag(language))
+        for name in languages.candidates(language):
+            translations = None if name == "en" else _load(LOCALES / name / "LC_MESSAGES" / f"{DOMAIN}.po")
             if translations is not None:
                 catalog.language, catalog._translations = name, translations
+            if translations is not None or name == "en":
                 break
         return catalog
+
+    @classmethod
+    def for_environment(cls, *, overrides: Mapping[str, Override] | None = None) -> MessageCatalog:
+        """Return the catalog for the language and locale in ``LC_ALL``, ``LANG`` and the like."""
+        language, locale = languages.from_environment(available_languages())
+        return cls.for_language(language, overrides=overrides, locale=locale)
+
+    @classmethod
+    def for_accept_language(cls, header: str, *, overrides: Mapping[str, Override] | None = None) -> MessageCatalog:
+        """Return the catalog for the value of an ``Accept-Language`` header; it may be empty."""
+        return cls.for_language(languages.from_accept_language(header, available_languages()), overrides=overrides)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MessageCatalog) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash((self.language, self.locale))
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self.language, self.locale, self._overrides
 
     @property
     def yes_keys(self) -> str:
@@ -98,11 +130,22 @@ class MessageCatalog:
 
     def text(self, message: Message, /, **parameters: object) -> str:
         """Return the text of *message* with its *parameters*."""
-        return format_message(message, parameters, self.translate)
+        if self.locale is None:
+            return format_message(message, parameters, self.translate)
+        shown = {name: self._show(value, is_count=name == message.counted) for name, value in parameters.items()}
+        count = parameters[message.counted] if message.counted else 1
+        return self.translate(message, cast("int", count)).format_map(shown)
+
+    def _show(self, value: object, *, is_count: bool) -> object:
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            return value
+        if is_count and isinstance(value, int):
+            return format_count(value, self.locale)
+        return format_number(value, self.locale)
 
     def error(self, error: FieldError) -> str:
         """Return the sentence for *error*: what to enter."""
-        return error.translate(self.translate)
+        return self.text(error.template, **error.params)
 
     def warning(self, warning: UrlWarning) -> str:
         """Return the sentence for *warning*."""
@@ -154,13 +197,10 @@ def _checked_override(text: str, override: Message) -> Message:
     return override
 
 
-def _candidates(language: str) -> Iterator[str]:
-    """Yield the names of directories for *language*: with its region, then without."""
-    name = language.partition(".")[0].partition("@")[0].replace("-", "_")
-    if name.replace("_", "").isalnum() and name.isascii():
-        first, _, region = name.partition("_")
-        yield f"{first.lower()}_{region.upper()}"
-        yield first.lower()
+def available_languages() -> tuple[str, ...]:
+    """Return the languages of the included translations as BCP 47 tags, English first."""
+    found = sorted(each.name for each in LOCALES.iterdir() if (each / "LC_MESSAGES").is_dir())
+    return ("en", *(name.replace("_", "-") for name in found))
 
 
 def _load(source: Path) -> NullTranslations | None:

@@ -25,6 +25,7 @@ from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.form_input import OMITTED
+from mcp_elicit_client.presentation.formatting import format_number, format_temporal
 from mcp_elicit_client.typing import Request, UrlRequest
 
 _MAX_NAME = 200
@@ -284,8 +285,11 @@ def format_value(field: Field, value: Any, catalog: MessageCatalog) -> str:
             labels = [_label(field, each) for each in value]
             nothing = messages.NONE_SELECTED if field.choices else messages.EMPTY
             return ", ".join(map(_quote_commas, labels)) or f"({catalog.text(nothing)})"
-        case TextField() | NumberField():
-            return _sanitize(value) or f"({catalog.text(messages.EMPTY)})"
+        case NumberField():
+            return format_number(value, catalog.locale)
+        case TextField():
+            shown = format_temporal(value, field.format or "", catalog.locale)
+            return _sanitize(shown) or f"({catalog.text(messages.EMPTY)})"
         case _:
             assert_never(field)
 

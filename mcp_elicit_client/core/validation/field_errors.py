@@ -77,19 +77,20 @@ class FieldError(BaseModel):
 
     def translate(self, translate: Translate) -> str:
         """Return the sentence in the language of *translate*."""
-        return format_message(_message(self), self.params, translate)
+        return format_message(self.template, self.params, translate)
 
-
-def _message(error: FieldError) -> Message:
-    if error.code == "type":
-        return TYPE_ERRORS[error.params["type"]]
-    if error.code == "format":
-        return FORMATS[error.params["format"]].error
-    if error.params.get("ambiguous"):
-        return AMBIGUOUS_OPTION
-    if error.params.get("options"):
-        return OPTION_COUNT_ERRORS[error.code]
-    return FIELD_ERRORS[error.code]
+    @property
+    def template(self) -> Message:
+        """The sentence without its parameters."""
+        if self.code == "type":
+            return TYPE_ERRORS[self.params["type"]]
+        if self.code == "format":
+            return FORMATS[self.params["format"]].error
+        if self.params.get("ambiguous"):
+            return AMBIGUOUS_OPTION
+        if self.params.get("options"):
+            return OPTION_COUNT_ERRORS[self.code]
+        return FIELD_ERRORS[self.code]
 
 
 class AnswerError(ElicitationError, ValueError):

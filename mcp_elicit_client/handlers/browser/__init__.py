@@ -19,7 +19,7 @@ from mcp_elicit_client.handlers.browser.local_server import PROCESS, LocalServer
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
 from mcp_elicit_client.inbox.inbox import ANSWER_TIMEOUT
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.opener import open_file
 from mcp_elicit_client.typing import Answer, Request
 
@@ -39,7 +39,8 @@ _logger = logging.getLogger("mcp_elicit_client")
 def print_url(url: str) -> None:
     """Print the URL of the page to stderr."""
     if sys.stderr is not None:
-        print(ENGLISH.text(messages.REQUEST_SENT, url=url), file=sys.stderr)  # noqa: T201 -- for the user
+        text = MessageCatalog.for_environment().text(messages.REQUEST_SENT, url=url)
+        print(text, file=sys.stderr)  # noqa: T201 -- for the user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,8 @@ class BrowserHandler:
             temporary directory.
         answer_timeout: Seconds for which a request without a deadline can be
             answered.
+        messages: The texts of the pages; None for the language of the
+            browser.
 
     Raises:
         MissingExtraError: If the extra ``browser`` is not installed.
@@ -72,6 +75,7 @@ class BrowserHandler:
     show_url: Callable[[str], None] | None = print_url
     directory: Path | None = None
     answer_timeout: float = ANSWER_TIMEOUT
+    messages: MessageCatalog | None = None
 
     def __post_init__(self) -> None:
         if any(importlib.util.find_spec(name) is None for name in _REQUIRED):
@@ -99,7 +103,7 @@ class BrowserHandler:
                 semaphore.release()
 
     async def _ask(self, request: Request) -> Answer:
-        server, page = PROCESS.open()
+        server, page = PROCESS.open(self.messages)
         try:
             path = page.write(self.directory)
             is_stored = anyio.Event()

@@ -23,8 +23,10 @@ from mcp_elicit_client.exceptions import EntryNotFoundError, InboxError
 from mcp_elicit_client.handlers.browser.tab import BrowserTab, redirect_page
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.web.security_middleware import HEADERS
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 
 _OWNER = "mcp_elicit_client.owner"
+_MESSAGES = "mcp_elicit_client.messages"
 MAX_UNKNOWN = 256
 """The maximum number of connections that have not shown a token."""
 
@@ -42,6 +44,11 @@ def authenticated_owner(web: Any) -> str | None:
     """Return the owner of the page that sent a request, as `AccessControl` found it; None without access."""
     owner = web.scope.get(_OWNER)
     return owner if isinstance(owner, str) else None
+
+
+def chosen_messages(web: Any) -> MessageCatalog:
+    """Return the texts of the page that sent a request; by default in the language of the browser."""
+    return web.scope.get(_MESSAGES) or MessageCatalog.for_accept_language(web.headers.get("accept-language", ""))
 
 
 class AccessControl:
@@ -91,7 +98,13 @@ class AccessControl:
             page.leave(by_user=True)
             reply = Response(status_code=204, headers=HEADERS)
         elif page is not None:
-            await self._visit(page, rest, {**scope, "root_path": f"/{first}", _OWNER: page.owner}, receive, send)
+            await self._visit(
+                page,
+                rest,
+                {**scope, "root_path": f"/{first}", _OWNER: page.owner, _MESSAGES: page.messages},
+                receive,
+                send,
+            )
             return
         await (reply or PlainTextResponse("Not found", 404, HEADERS))(scope, receive, send)
 
@@ -119,7 +132,9 @@ class AccessControl:
         page.enter()
         entries = (await self._inbox.list(page.owner)).entries or (await self._inbox.history(page.owner)).entries
         # Redirect by a page, so that the browser treats the following requests as same-origin.
-        return HTMLResponse(redirect_page(f"{page.key}/{entries[0].id if entries else ''}"), headers=HEADERS)
+        catalog = page.messages or MessageCatalog.for_accept_language(headers.get("accept-language", ""))
+        url = f"{page.key}/{entries[0].id if entries else ''}"
+        return HTMLResponse(redirect_page(url, catalog), headers=HEADERS)
 
     async def _visit(self, page: BrowserTab, rest: str, scope: Scope, receive: Receive, send: Send) -> None:
         is_stream = rest == "events"

@@ -18,6 +18,7 @@ from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 
 if TYPE_CHECKING:
     import uvicorn
@@ -74,14 +75,14 @@ class LocalServer:
         """True if the thread runs."""
         return self._thread.is_alive()
 
-    def open(self) -> BrowserTab | None:
+    def open(self, catalog: MessageCatalog | None) -> BrowserTab | None:
         """Return a page for one request; None if the server is about to end."""
         with self._lock:
-            return None if self._is_closing else self.add()
+            return None if self._is_closing else self.add(catalog)
 
-    def add(self) -> BrowserTab:
+    def add(self, catalog: MessageCatalog | None) -> BrowserTab:
         """Return a page.  Only for the first one, before the server starts, and with the lock."""
-        page = BrowserTab(f"page {next(_numbers)}", f"http://{self._host}")
+        page = BrowserTab(f"page {next(_numbers)}", f"http://{self._host}", catalog)
         self._pages = [*self._pages, page]
         return page
 
@@ -110,13 +111,14 @@ class LocalServer:
             from mcp_elicit_client.handlers.browser.access_control import (
                 AccessControl,
                 authenticated_owner,
+                chosen_messages,
                 make_server,
                 quiet_uvicorn,
             )
             from mcp_elicit_client.inbox.web import inbox_app
 
             access = AccessControl(
-                inbox_app(self.inbox, authenticated_owner, single_request=True),
+                inbox_app(self.inbox, authenticated_owner, single_request=True, messages=chosen_messages),
                 self.inbox,
                 self._host,
                 lambda: self._pages,
@@ -222,13 +224,13 @@ class _Process:
         self._serving: LocalServer | None = None
         self._inherited: list[LocalServer] = []
 
-    def open(self) -> tuple[LocalServer, BrowserTab]:
-        """Return a server and a page for one request."""
+    def open(self, catalog: MessageCatalog | None = None) -> tuple[LocalServer, BrowserTab]:
+        """Return a server and a page for one request; without *catalog*, in the language of the browser."""
         with self._lock:
-            page = None if self._serving is None else self._serving.open()
+            page = None if self._serving is None else self._serving.open(catalog)
             if self._serving is None or page is None:
                 serving = LocalServer()
-                page = serving.add()
+                page = serving.add(catalog)
                 serving.start()
                 self._serving = serving
             return self._serving, page

@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 
 RELOAD_TIMEOUT = 3.0
 """Seconds after which a page that was left counts as closed.  A reload takes less time."""
@@ -30,7 +30,7 @@ _TOKEN_BYTES = 32
 
 _REDIRECT = """\
 <!doctype html>
-<html lang="en">
+<html lang="{language}">
 <meta charset="utf-8">
 <meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0; url={url}">
@@ -40,9 +40,10 @@ _REDIRECT = """\
 """
 
 
-def redirect_page(url: str) -> str:
+def redirect_page(url: str, catalog: MessageCatalog) -> str:
     """Return the HTML of a page that redirects to *url*."""
-    return _REDIRECT.format(url=escape(url), title=ENGLISH.text(messages.OPEN_REQUEST))
+    title = escape(catalog.text(messages.OPEN_REQUEST))
+    return _REDIRECT.format(url=escape(url), title=title, language=escape(catalog.language))
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +57,7 @@ class BrowserTab:
     Attributes:
         owner: The owner of the request in the inbox.
         origin: The origin of the server.
+        messages: The texts; None for the language of the browser.
         token: Opens the page, once.
         key: The beginning of the paths of the page.
         is_entered: True if the page was opened.
@@ -65,6 +67,7 @@ class BrowserTab:
 
     owner: str
     origin: str
+    messages: MessageCatalog | None = None
     clock: Callable[[], float] = time.monotonic
     token: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES), repr=False)
     key: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES), repr=False)
@@ -94,7 +97,8 @@ class BrowserTab:
         path = Path(tempfile.mkdtemp(prefix="mcp-elicit-", dir=directory)) / "request.html"
         self._file = path
         path.touch(mode=0o600)
-        path.write_text(redirect_page(self.url), encoding="utf-8")
+        catalog = self.messages or MessageCatalog.for_environment()
+        path.write_text(redirect_page(self.url, catalog), encoding="utf-8")
         return path
 
     def enter(self) -> None:

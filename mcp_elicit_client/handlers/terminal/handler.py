@@ -16,7 +16,7 @@ from mcp_elicit_client.handlers.terminal.form import ask_form
 from mcp_elicit_client.handlers.terminal.line_mode import Console, EndOfInputError, InterruptedByUserError, terminal
 from mcp_elicit_client.handlers.terminal.url import CopyUrl, LineModeUrls, OpenUrl, UrlConsentFlow
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.opener import open_url
@@ -60,7 +60,8 @@ class TerminalHandler:
         copy_url: Copies a URL for the user; None to not offer it.
         theme: The colors of the interactive form; None to choose by the
             environment.
-        messages: The texts, in one language; None for English.
+        messages: The texts, in one language; None for the language of the
+            environment (``LC_ALL``, ``LANG``).
     """
 
     console: Console | None = None
@@ -92,8 +93,12 @@ class TerminalHandler:
                     answer = await self._ask(tty, request)
         return answer
 
+    @property
+    def _catalog(self) -> MessageCatalog:
+        return self.messages or MessageCatalog.for_environment()
+
     async def _ask(self, console: Console, request: Request) -> Answer:
-        catalog = self.messages or ENGLISH
+        catalog = self._catalog
         try:
             if isinstance(request, FormRequest):
                 return await ask_form(console, request, self._drafts, catalog)
@@ -111,7 +116,7 @@ class TerminalHandler:
         from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
         from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ask_on_screen
 
-        app = TerminalApp(catalog=self.messages or ENGLISH, theme=self.theme)
+        app = TerminalApp(catalog=self._catalog, theme=self.theme)
         return await ask_on_screen(app, request, self._drafts, self.open_url, self.copy_url)
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.inbox import Inbox
-from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from mcp_elicit_client.inbox.web.endpoints import Authenticate
+    from mcp_elicit_client.inbox.web.endpoints import Authenticate, ChooseMessages
 
 MAX_BODY_BYTES = 65_536
 """The maximum length of a request body, in bytes."""
@@ -25,7 +25,7 @@ def inbox_app(
     *,
     origins: Collection[str] = (),
     single_request: bool = False,
-    messages: MessageCatalog = ENGLISH,
+    messages: ChooseMessages | MessageCatalog | None = None,
 ) -> Starlette:
     """
     Return an app that shows the requests of the signed-in user and accepts answers.
@@ -56,7 +56,9 @@ def inbox_app(
         single_request: True if each owner has one request on one page.  Pages
             then have no links to lists, and report that they are closed with
             ``POST left``, which the host handles in front of this app.
-        messages: The texts of the pages.
+        messages: The texts of the pages, or a function that takes the
+            Starlette request and returns them; None for the language in the
+            ``Accept-Language`` header.
 
     Raises:
         MissingExtraError: If starlette or jinja2 is not installed.
@@ -65,6 +67,7 @@ def inbox_app(
         import jinja2  # noqa: F401 -- only to see that it is installed
         from starlette.applications import Starlette
         from starlette.middleware import Middleware
+        from starlette.requests import Request
         from starlette.routing import Mount, Route
         from starlette.staticfiles import StaticFiles
     except ImportError as error:
@@ -73,7 +76,14 @@ def inbox_app(
     from mcp_elicit_client.inbox.web.pages import Pages
     from mcp_elicit_client.inbox.web.security_middleware import SecurityMiddleware
 
-    endpoints = Endpoints(inbox, authenticate, Pages(messages, single_request=single_request))
+    def pages_for(web: Request) -> Pages:
+        if messages is None:
+            catalog = MessageCatalog.for_accept_language(web.headers.get("accept-language", ""))
+        else:
+            catalog = messages if isinstance(messages, MessageCatalog) else messages(web)
+        return Pages(catalog, single_request=single_request)
+
+    endpoints = Endpoints(inbox, authenticate, pages_for)
     return Starlette(
         routes=[
             Route("/", endpoints.pending),

@@ -24,11 +24,15 @@ from mcp_elicit_client.inbox.records import Entry, EntryPage
 from mcp_elicit_client.inbox.web.controls import FormData, read_form_data
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.inbox.web.sse import EventStream
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.form_input import FormState
 from mcp_elicit_client.typing import FormRequest
 
 Authenticate: TypeAlias = "Callable[[Any], str | Awaitable[str | None] | None]"
 """Returns the signed-in user of a Starlette request; None if no user is signed in."""
+
+ChooseMessages: TypeAlias = "Callable[[Any], MessageCatalog]"
+"""Returns the texts for the user of a Starlette request."""
 
 Step: TypeAlias = Literal["review", "change", "open", "check", "accept", "decline", "cancel", "block"]
 """The actions of the buttons on the pages.  Only the script of the pages sends ``check``."""
@@ -43,13 +47,14 @@ class Endpoints:
     Args:
         inbox: The inbox.
         authenticate: Returns the signed-in user.
-        pages: Writes the pages.
+        pages_for: Returns the writer of the pages for a Starlette request,
+            in the user's language.
     """
 
-    def __init__(self, inbox: Inbox, authenticate: Authenticate, pages: Pages) -> None:
+    def __init__(self, inbox: Inbox, authenticate: Authenticate, pages_for: Callable[[WebRequest], Pages]) -> None:
         self._inbox = inbox
         self._authenticate = authenticate
-        self._pages = pages
+        self._pages_for = pages_for
         self.exception_handlers: Mapping[Any, Any] = {
             HTTPException: self._refuse,
             EntryNotFoundError: self._refuse,
@@ -61,14 +66,14 @@ class Endpoints:
         """List the pending requests."""
         page = await self._inbox.list(await self._owner(web), cursor=_cursor(web))
         if _wants_page(web):
-            return self._pages.pending(page, is_first="cursor" not in web.query_params)
+            return self._pages_for(web).pending(page, is_first="cursor" not in web.query_params)
         return JSONResponse(page.model_dump(mode="json"))
 
     async def history(self, web: WebRequest) -> Response:
         """List the closed requests."""
         page = await self._inbox.history(await self._owner(web), cursor=_cursor(web))
         if _wants_page(web):
-            return self._pages.history(page)
+            return self._pages_for(web).history(page)
         return JSONResponse(page.model_dump(mode="json"))
 
     async def events(self, web: WebRequest) -> Response:
@@ -84,7 +89,7 @@ class Endpoints:
         """Show one request."""
         entry = await self._inbox.get(await self._owner(web), web.path_params["id"])
         if _wants_page(web):
-            return self._pages.request(entry)
+            return self._pages_for(web).request(entry)
         request = entry.read()
         schema = write_schema(request.form) if isinstance(request, FormRequest) else None
         return JSONResponse({**entry.model_dump(mode="json"), "answer_schema": schema})
@@ -99,9 +104,9 @@ class Endpoints:
         if content_type != "application/x-www-form-urlencoded":
             raise HTTPException(415, "Send application/json or a form.")
         try:
-            return await self._answer_page(owner, entry, _form_data(await web.body()))
+            return await self._answer_page(owner, entry, _form_data(await web.body()), self._pages_for(web))
         except EntryClosedError:
-            return self._pages.closed(await self._inbox.get(owner, entry.id), is_late=True)
+            return self._pages_for(web).closed(await self._inbox.get(owner, entry.id), is_late=True)
 
     async def _answer_json(self, owner: str, entry: Entry, body: bytes) -> Response:
         try:
@@ -125,26 +130,26 @@ class Endpoints:
         )
         return JSONResponse(validation.model_dump(mode="json"), 200 if validation else 422)
 
-    async def _answer_page(self, owner: str, entry: Entry, filled: FormData) -> Response:
+    async def _answer_page(self, owner: str, entry: Entry, filled: FormData, pages: Pages) -> Response:
         """Take one step of the pages: review the values, change them, or answer."""
         step = _step(filled)
         request = entry.read()
         state = read_form_data(request, filled) if isinstance(request, FormRequest) else None
         if step == "check":
-            return self._pages.errors(entry, (await self._check(owner, entry, state)).errors)
+            return pages.errors(entry, (await self._check(owner, entry, state)).errors)
         if entry.state != "pending":
             raise EntryClosedError(entry.state)
         if step == "open":
-            return self._pages.opened(entry)
+            return pages.opened(entry)
         if step == "change":
-            return self._pages.request(entry, filled)
+            return pages.request(entry, filled)
         if step == "review":
             checked = await self._check(owner, entry, state)
             if not checked:
-                return self._pages.request(entry, filled, checked.errors)
-            return self._pages.review(entry, filled, checked.unchecked)
+                return pages.request(entry, filled, checked.errors)
+            return pages.review(entry, filled, checked.unchecked)
         if step == "accept" and state is not None and state.errors:
-            return self._pages.request(entry, filled, state.errors)
+            return pages.request(entry, filled, state.errors)
         validation = await self._inbox.answer(
             owner,
             entry.id,
@@ -154,8 +159,8 @@ class Endpoints:
             confirmed="confirmed" in filled,
         )
         if not validation:
-            return self._pages.request(entry, filled, validation.errors)
-        return self._pages.answered(await self._inbox.get(owner, entry.id))
+            return pages.request(entry, filled, validation.errors)
+        return pages.answered(await self._inbox.get(owner, entry.id))
 
     async def _check(self, owner: str, entry: Entry, state: FormState | None) -> ValidationResult:
         if state is None or state.errors:
@@ -182,7 +187,7 @@ class Endpoints:
             case _:
                 status, reason = 503, "The inbox is temporarily unavailable."
         if _wants_page(web):
-            return self._pages.refusal(status)
+            return self._pages_for(web).refusal(status)
         return JSONResponse({"error": reason, **state}, status)
 
 

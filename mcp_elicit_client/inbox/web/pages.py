@@ -178,7 +178,7 @@ class _TemplateCache(BytecodeCache):
         return Path(cache_from_source(name) if sys.implementation.cache_tag else f"{name}c")
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=32)
 def environment(catalog: MessageCatalog, *, single_request: bool) -> Environment:
     """
     Return the environment of the templates, which escapes all values.
