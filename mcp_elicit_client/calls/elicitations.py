@@ -17,20 +17,12 @@ from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompl
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.dispatch import NormalizedHandler
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import SdkDispatcher, supports_multi_round_trip
+from mcp_elicit_client.sdk.callback import SdkDispatcher
 from mcp_elicit_client.stored_answers import answering_from
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
 _POLL_INTERVAL = 0.25
 """The interval between two looks at the connection, in seconds."""
-
-_PING_INTERVAL = 5.0
-"""The interval between two pings while a request is open, in seconds."""
-
-_PING_TIMEOUT = 5.0
-"""The maximum time of a ping, in seconds.  A server that takes longer is busy, not disconnected."""
-
-_CONNECTION_CLOSED = -32000
 
 
 class ElicitationDispatcher:
@@ -99,8 +91,7 @@ class ElicitationDispatcher:
                 (call,) = calls
                 request = request.model_copy(update={"tool": request.tool or call.tool})
                 with call.closing(scope):
-                    wait = functools.partial(wait_for_disconnect, call.session, in_callback=True)
-                    return await _ask_until(wait, functools.partial(call.ask, self._handler, request))
+                    return await call.ask(self._handler, request)
         return _timed_out() if anyio.current_time() >= deadline else Answer.cancel(by="host", reason="the call ended")
 
     async def on_input_required(
@@ -133,7 +124,7 @@ class ElicitationDispatcher:
         answer = functools.partial(dispatcher.answer_in, call, params, server=self._server, **details)
         with call.timeouts.paused_for_user(), anyio.CancelScope(deadline=call.timeouts.user_deadline):
             if call.timeouts.user_deadline > anyio.current_time():
-                return await _ask_until(functools.partial(wait_for_disconnect, call.session), answer)
+                return await _ask_while_connected(call.session, answer)
         return _timed_out()
 
     def to_result(self, answer: Answer) -> Any:
@@ -148,38 +139,22 @@ class ElicitationDispatcher:
         return request.with_completion(UrlCompletion(self.completions, request.elicitation_id))
 
 
-async def _ask_until(disconnect: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[Answer]]) -> Answer:
-    return await run_until(disconnect, ask) or Answer.cancel(by="error", reason="the server has disconnected")
+async def _ask_while_connected(session: Any, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    answer = await run_until(functools.partial(_wait_until_closed, session), ask)
+    return answer or Answer.cancel(by="error", reason="the server has disconnected")
 
 
 def _timed_out() -> Answer:
     return Answer.cancel(by="timeout", reason="the user did not answer in time")
 
 
-async def wait_for_disconnect(session: Any, *, in_callback: bool = False) -> None:
-    """
-    Wait until the connection to the server is lost: the stream has closed or a ping has failed.
-
-    While the user thinks, the client sends nothing, so the SDK does not
-    notice that the server has stopped.  Over HTTP there may not even be a
-    connection.
-
-    Args:
-        session: The SDK's session.
-        in_callback: The session's own callback waits for this.  The session
-            of mcp 1.x receives nothing meanwhile, so the server is not
-            pinged.
-    """
-    can_ping = not in_callback or supports_multi_round_trip() or hasattr(session, "disconnected")
-    while True:
-        with anyio.move_on_after(_PING_INTERVAL):
-            await _wait_until_closed(session)
-            return
-        if can_ping and not await _responds(session):
-            return
-
-
 async def _wait_until_closed(session: Any) -> None:
+    """
+    Wait until *session* can no longer reach the server.
+
+    The server is not pinged: over HTTP it may be away while the user thinks,
+    and a server with one loop takes the next message as the answer.
+    """
     disconnected = getattr(session, "disconnected", None)
     if isinstance(disconnected, anyio.Event):  # the session class of this package, with mcp 1.x
         await disconnected.wait()
@@ -188,26 +163,3 @@ async def _wait_until_closed(session: Any) -> None:
     dispatcher = getattr(session, "_dispatcher", None)
     while not getattr(dispatcher, "_closed", False):  # noqa: ASYNC110 -- there is no event
         await anyio.sleep(_POLL_INTERVAL)
-
-
-async def _responds(session: Any) -> bool:
-    try:
-        with anyio.move_on_after(_PING_TIMEOUT):
-            await _ping(session)
-    except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-        return False
-    except Exception as error:  # noqa: BLE001 -- a server that answers a ping with any error is connected
-        return bool(getattr(getattr(error, "error", None), "code", None) != _CONNECTION_CLOSED)
-    return True
-
-
-async def _ping(session: Any) -> None:
-    import mcp.types
-
-    types: Any = mcp.types
-    if not supports_multi_round_trip():
-        await session.send_ping()
-    elif session.discover_result is not None:  # from 2026-07-28 on there is no ping
-        await session.send_discover(session.protocol_version)
-    else:
-        await session.send_request(types.PingRequest(), types.EmptyResult)

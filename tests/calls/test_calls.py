@@ -14,7 +14,7 @@ import mcp.types
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, UrlRequest
-from mcp_elicit_client.calls import Caller, SuspendOptions, elicitations
+from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
 from mcp_elicit_client.calls.active_call import CallHistory
 from mcp_elicit_client.calls.methods import CallSpec
@@ -496,21 +496,16 @@ async def wait_and_mark(mark: Path, request: Request) -> Answer:
 @every_way
 @pytest.mark.parametrize("required", [False, True])
 async def test_the_request_of_a_server_that_disconnects_is_withdrawn(
-    required: bool,
-    connect_mode: ConnectMode,
-    transport: str,
-    seen: Seen,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    required: bool, connect_mode: ConnectMode, transport: str, seen: Seen, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(elicitations, "_PING_INTERVAL", 0.2)
+    if transport == "http" and (required or connect_mode != "legacy" or not supports_multi_round_trip()):
+        pytest.skip("nothing reports a lost server here: the request stays open")
     mark = tmp_path / "mark"
 
     async def mark_and_think(request: Request) -> Answer:
         return await wait_and_mark(mark, request)
 
     user = User(mark_and_think)
-    # Over HTTP with 2026-07-28, the SDK raises the error where the client was entered.
     with anyio.fail_after(20), pytest.raises(Exception) as caught:
         async with visitor(user, connect_mode, seen, transport) as connection:
             await connection.call_tool("die", {"mark": str(mark), "required": required})

@@ -13,6 +13,7 @@ from mcp_elicit_client import Answer
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import ConnectMode
 from mcp_elicit_client.calls.active_call import CallTimeouts
+from mcp_elicit_client.calls.methods import unwrap_session
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.exceptions import CallError, CallTimeoutError
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
@@ -170,6 +171,31 @@ async def test_a_cancelled_call_withdraws_its_request(connect_mode: ConnectMode)
         await anyio.sleep(1)
 
     assert withdrawn == 1
+
+
+async def test_nothing_is_sent_to_the_server_while_the_user_thinks(connect_mode: ConnectMode) -> None:
+    sent: list[object] = []
+    sent_meanwhile: list[object] = []
+
+    async def think(_request: Request) -> Answer:
+        sent.clear()
+        await anyio.sleep(30)
+        sent_meanwhile.extend(sent)
+        return NAMED
+
+    caller = Caller(think, "mail")
+    async with in_process(caller, connect_mode) as client:
+        session = unwrap_session(client)
+        send = session.send_request
+
+        async def recording(request: object, *arguments: object, **options: object) -> object:
+            sent.append(request)
+            return await send(request, *arguments, **options)
+
+        session.send_request = recording
+        assert (await call(caller, client, "form"))["got"]["action"] == "accept"
+
+    assert sent_meanwhile == []
 
 
 async def test_each_timeout_counts_only_its_own_time() -> None:

@@ -16,7 +16,18 @@ import pytest
 
 STARTERS = frozenset(
     {
-        *("ASKER", "DEMO", "VISITOR", "RedisServer", "browser", "http_server", "npm_tool", "pytester", "window"),
+        *(
+            "ASKER",
+            "DEMO",
+            "VISITOR",
+            "RedisServer",
+            "browser",
+            "http_server",
+            "npm_tool",
+            "pytester",
+            "raw_server",
+            "window",
+        ),
         *("create_subprocess_exec", "executable", "fork", "open_process", "run_process", "subprocess"),
         *("BrowserHandler", "fastmcp", "pexpect", "uvicorn"),
     }

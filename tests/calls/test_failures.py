@@ -1,0 +1,147 @@
+"""What a plain callback of the SDK survives, a `Caller` survives: a matrix of failures while a question is open."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp.types
+import pytest
+
+from mcp_elicit_client import Answer
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls._connect import Command, connect
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+from mcp_elicit_client.typing import Request
+from tests.servers.raw import Era, RawHttpServer
+from tests.support import ROOT
+from tests.support.plain import plain
+
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+
+TYPED = "typed by the user"
+Event = Callable[[RawHttpServer], Awaitable[None]]
+
+
+async def nothing(_server: Any) -> None: ...
+
+
+async def restart(server: RawHttpServer) -> None:
+    await anyio.to_thread.run_sync(server.stop)
+    server.start()
+
+
+async def drop(server: RawHttpServer) -> None:
+    server.drop()
+
+
+async def refuse_for_a_moment(server: RawHttpServer) -> None:
+    server.status = 503
+    await anyio.lowlevel.checkpoint()
+    server.status = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """
+    Something that happens while a question is open.
+
+    Attributes:
+        tool: The tool that asks.
+        event: What happens to the server over HTTP.
+        expected: What the tool returns.
+        eras: The eras in which it can happen.
+        transports: Where it can happen.
+    """
+
+    tool: str = "ask"
+    event: Event = nothing
+    expected: str = TYPED
+    eras: tuple[Era, ...] = ("legacy", "2026-07-28")
+    transports: tuple[str, ...] = ("stdio", "http")
+
+
+FAILURES = {
+    "server restart": Failure(event=restart, transports=("http",)),
+    "dropped connection": Failure(event=drop, transports=("http",)),
+    "503": Failure(event=refuse_for_a_moment, transports=("http",)),
+    "slow server": Failure("slow"),
+    "synchronous server": Failure(transports=("stdio",)),
+    "synchronous server over HTTP": Failure(transports=("http",), eras=("2026-07-28",)),
+    "cancelled request": Failure("withdrawn", eras=("legacy",)),
+    "two questions at once": Failure("two", expected=f"{TYPED} {TYPED}"),
+    "ping while open": Failure("pinged", eras=("legacy",)),
+}
+ERAS: tuple[Era, ...] = ("legacy", "2026-07-28") if supports_multi_round_trip() else ("legacy",)
+MATRIX = [
+    pytest.param(name, era, transport, id=f"{name}-{era}-{transport}")
+    for name, failure in FAILURES.items()
+    for era in ERAS
+    for transport in failure.transports
+    if era in failure.eras
+]
+
+
+@contextmanager
+def raw_server(era: Era, transport: str, *, synchronous: bool = False) -> Iterator[tuple[Command | str, Any]]:
+    """Yield where the server is; and the server itself, over HTTP."""
+    if transport == "http":
+        server = RawHttpServer(era, synchronous=synchronous)
+        try:
+            yield server.url, server
+        finally:
+            server.stop()
+    else:
+        with tempfile.TemporaryFile("w+") as errlog:
+            mode = "--legacy" if era == "legacy" else "--rounds"
+            yield Command([sys.executable, "-m", "tests.servers.raw", mode], errlog, {"PYTHONPATH": str(ROOT)}), None
+
+
+@asynccontextmanager
+async def connected(
+    kind: str, where: Command | str, era: Era, think: Callable[[], Awaitable[None]]
+) -> AsyncIterator[Any]:
+    """Connect with a plain callback, or with a `Caller`, whose user thinks and then types."""
+    mode: Any = era
+
+    async def callback(context: Any, params: Any) -> Any:
+        await think()
+        return mcp.types.ElicitResult(action="accept", content={"text": TYPED})
+
+    async def handler(_request: Request) -> Answer:
+        await think()
+        return Answer.accept({"text": TYPED}, by="user")
+
+    if kind == "plain":
+        async with plain(where, callback, mode=mode) as connection:
+            yield connection
+    else:
+        async with connect(where, Caller(handler, "raw"), mode=mode) as called:
+            yield called
+
+
+async def outcome(kind: str, failure: Failure, era: Era, transport: str, *, synchronous: bool = False) -> str:
+    """Return the text of the result; the session is used again afterwards."""
+    with raw_server(era, transport, synchronous=synchronous) as (where, server):
+
+        async def think() -> None:
+            await failure.event(server)
+
+        async with connected(kind, where, era, think) as connection:
+            result = await connection.call_tool(failure.tool, {})
+            await connection.client.list_tools()
+    return str(result["content"][0]["text"])
+
+
+@pytest.mark.parametrize("kind", ["plain", "caller"])
+@pytest.mark.parametrize(("name", "era", "transport"), MATRIX)
+async def test_the_typed_text_arrives_and_the_session_lives(name: str, era: Era, transport: str, kind: str) -> None:
+    failure = FAILURES[name]
+    with anyio.fail_after(60):
+        assert await outcome(kind, failure, era, transport, synchronous="synchronous" in name) == failure.expected
