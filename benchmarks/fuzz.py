@@ -27,7 +27,7 @@ from mcp.types import ElicitResult, ErrorData
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest
 from mcp_elicit_client.policies import rate_limit, recommended
-from mcp_elicit_client.reader import MAX_SMALL, size_up_to_small
+from mcp_elicit_client.reader import MAX_SMALL, size_of
 from mcp_elicit_client.testing import PAYLOADS
 from tests.support import form_params
 
@@ -121,7 +121,7 @@ def _can_be_copied(payload: object) -> bool:
         copy.deepcopy(payload)
     except RecursionError:
         return False
-    return size_up_to_small(payload) <= MAX_SMALL
+    return size_of(payload) <= MAX_SMALL
 
 
 def _shown(params: object) -> str:

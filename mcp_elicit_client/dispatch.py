@@ -20,13 +20,13 @@ from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_canc
 from mcp_elicit_client.admission import Admission
 from mcp_elicit_client.core.answer import Answer, checking_steps
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.parse import parse_request, restrict_request
+from mcp_elicit_client.core.parse import parse_request, restrict_request, to_wire
 from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest
 from mcp_elicit_client.core.validation.content import ValidationResult, validation_steps
 from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
 from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_steps
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.reader import MAX_SMALL, SECONDS_PER_SIZE, read_in_thread, size_up_to_small
+from mcp_elicit_client.reader import MAX_SMALL, SECONDS_PER_BYTE, read_in_thread, size_of
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Handler, Policy, Request
@@ -293,15 +293,18 @@ class Dispatcher:
             return await self._answer_request(request)
 
     async def _read(self, params: object, *, server: Server, user: str | None, **details: Any) -> Request:
-        size = 0 if isinstance(params, (FormRequest, UrlRequest)) else size_up_to_small(params)
+        if isinstance(params, (FormRequest, UrlRequest)):
+            return self.parse(params, server=server, user=user, **details)
+        wire = to_wire(params)
+        size = size_of(wire)
         if size <= MAX_SMALL:
             # Estimated: measuring may take longer than reading.
-            self.admission.count_reading((user, server.name), size * SECONDS_PER_SIZE)
-            return self.parse(params, server=server, user=user, **details)
+            self.admission.count_reading((user, server.name), size * SECONDS_PER_BYTE)
+            return self.parse(wire, server=server, user=user, **details)
 
         def read() -> Request:
             with self.admission.measure_reading((user, server.name)):
-                return self.parse(params, server=server, user=user, **details)
+                return self.parse(wire, server=server, user=user, **details)
 
         return await read_in_thread(read, (user, server.name))
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import marshal
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,40 +16,22 @@ from mcp_elicit_client.core.budgets import Budgets, UserAndServer
 
 T = TypeVar("T")
 
-MAX_SMALL = 4_000
-"""A request with at most so many characters and values is read in the event loop, in about 2 ms."""
+MAX_SMALL = 6_000
+"""A request of at most so many bytes is read in the event loop, in about 2 ms."""
 
-SECONDS_PER_SIZE = 2e-7
-"""The processor time for one character or value of a small request, in seconds: an estimate."""
+SECONDS_PER_BYTE = 2e-7
+"""The processor time for one byte of a small request, in seconds: an estimate."""
 
-_SCALARS = frozenset({int, float, bool, type(None)})
 _BUDGET = 1.0
 _REFILL_TIME = 10.0
 
 
-def size_up_to_small(params: object) -> int:
-    """Return the number of characters and values in *params*; for large ones, any number above `MAX_SMALL`."""
-    size = 0
-    level: list[object] = [params]
-    for value in level:  # grows while it is read
-        if size > MAX_SMALL:
-            break
-        kind = type(value)
-        if kind is str:
-            size += len(value)  # type: ignore[arg-type]
-        elif kind is dict or isinstance(value, Mapping):
-            size += 3 * len(value) + 1  # type: ignore[arg-type]
-            if size <= MAX_SMALL:
-                level += value  # type: ignore[arg-type]
-                level += value.values()  # type: ignore[attr-defined]
-        elif kind is list or isinstance(value, (list, tuple)):
-            size += len(value) + 1  # type: ignore[arg-type]
-            if size <= MAX_SMALL:
-                level += value  # type: ignore[arg-type]
-        else:
-            size += len(value) if isinstance(value, str) else 1
-            level += getattr(value, "__dict__", {}).values() if kind not in _SCALARS else ()
-    return size
+def size_of(wire: Any) -> int:
+    """Return the size of *wire* in bytes, about as in JSON; a number above `MAX_SMALL` for all but plain data."""
+    try:
+        return len(marshal.dumps(wire, 0))
+    except ValueError:
+        return MAX_SMALL + 1
 
 
 @dataclass(eq=False)

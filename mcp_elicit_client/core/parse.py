@@ -8,8 +8,10 @@ answer it.  Nothing is fetched.
 
 from __future__ import annotations
 
+import marshal
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -40,6 +42,7 @@ MAX_ELICITATION_ID = 1_024
 UNNAMED_SERVER = Server(name="a server that the application did not name")
 
 _COST_OF_A_VALUE = 8
+_MAX_KNOWN = 10_000
 _SCALARS = frozenset({int, float, bool, type(None)})
 _RULES_BETWEEN_FIELDS = frozenset(
     {"allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "minProperties"}
@@ -272,6 +275,20 @@ def parse_form(schema: object, limits: Limits) -> tuple[Form, tuple[Diagnostic, 
         return Form(), (missing,)
     if not isinstance(schema, dict):
         raise RequestError("`requestedSchema` must be an object")
+    try:
+        written = marshal.dumps(schema, 0)
+    except ValueError:  # not plain data, as Python programs may pass it
+        return _read_form(schema, limits)
+    return _known_form(written, limits) if len(written) <= _MAX_KNOWN else _read_form(schema, limits)
+
+
+@lru_cache(maxsize=128)
+def _known_form(written: bytes, limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
+    """Return the form of a schema in the format of `marshal`: servers request the same forms again and again."""
+    return _read_form(marshal.loads(written), limits)  # noqa: S302 -- written by parse_form
+
+
+def _read_form(schema: Mapping[str, Any], limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
     parser = SchemaParser(schema, limits)
     if is_wrapped(schema):
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from mcp_elicit_client.core.form import (
@@ -34,6 +35,8 @@ def secret_fields(form: Form, message: str) -> tuple[SecretFinding, ...]:
         form: The form.
         message: The request's message.
     """
+    if not _may_ask(form, message):
+        return ()
     fields = [field for field in form.fields if _can_hold(field)]
     pieces = [field for field in form.fields if _holds_piece(field)]
     message_signs = signs_of(message)
@@ -48,6 +51,17 @@ def secret_fields(form: Form, message: str) -> tuple[SecretFinding, ...]:
     if fields and (kind := next(filter(None, map(_asked_in_texts, others)), None)):
         return (_asking(_field_named_in_message(fields), kind, "description"),)
     return ()
+
+
+def _may_ask(form: Form, message: str) -> bool:
+    """Return False if no text of the request has a sign of a secret, as in most requests: a quick look."""
+    rules = load_rules()
+    texts = [message, *(text for field in form.fields for text in (field.name, field.title, field.description))]
+    return (
+        rules.trigger.search(rules.line.join(map(signs_of, texts))) is not None
+        or any(map(_example_in, texts))
+        or any(isinstance(field, TextField) and field.format == "password" for field in form.fields)
+    )
 
 
 def _can_hold(field: Field) -> bool:
@@ -176,12 +190,16 @@ def _asked_in(message: str, message_signs: str) -> SecretKind | None:
 def _kind_of_example(text: str, signs: str) -> SecretKind | None:
     """Return the secret that *text* gives an example of: ``starts with sk-``."""
     rules = load_rules()
-    words = text.lower().split() if pattern("odd").search(text) else ()
-    match = next(filter(None, map(rules.examples.match, words)), None)
+    match = _example_in(text)
     if match is None or rules.contexts["negation"].search(signs):
         return None
     kind, unless = rules.example_kinds[(match.lastindex or 1) - 1]
     return None if unless and unless.search(signs) else kind
+
+
+def _example_in(text: str) -> re.Match[str] | None:
+    words = text.lower().split() if pattern("odd").search(text) else ()
+    return next(filter(None, map(load_rules().examples.match, words)), None)
 
 
 def _field_named_in_message(fields: list[Field]) -> Field | None:
