@@ -13,9 +13,20 @@ from pydantic import BaseModel
 
 from mcp_elicit_client.core.request import request_key
 from mcp_elicit_client.dispatch import NormalizedHandler
-from mcp_elicit_client.exceptions import CallTimeoutError
+from mcp_elicit_client.exceptions import CallError, CallTimeoutError
 from mcp_elicit_client.stored_answers import StoredAnswers, is_resuming
 from mcp_elicit_client.typing import Answer, Request, UrlRequest
+
+MAX_PUSHED_REPEATS = 100
+"""How many server-initiated requests that were refused before end a call."""
+
+REPEATED = (
+    "The server keeps asking what the user declined or cancelled. Call the tool again only if the user wants to answer."
+)
+"""The error of a call in which the server repeats a request that was refused."""
+
+_REMEMBERED = frozenset({"user", "host", "timeout"})
+"""Who cancels a request for the rest of the call.  After other cancels, the same request may be asked again."""
 
 
 class CallTimeouts:
@@ -40,6 +51,7 @@ class CallTimeouts:
         self._open_requests = 0
         self._counted_at = 0.0
         self._scope = anyio.CancelScope()
+        self._failure: CallError | None = None
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -48,13 +60,19 @@ class CallTimeouts:
 
         Raises:
             CallTimeoutError: If the server's timeout has passed.
+            CallError: The error of `fail`.
         """
         self._counted_at = anyio.current_time()
         self._set_deadline()
         with self._scope:
             yield
         if self._scope.cancelled_caught:
-            raise self.expired("timeout")
+            raise self._failure or self.expired("timeout")
+
+    def fail(self, error: CallError) -> None:
+        """End the block of `running` with *error*."""
+        self._failure = error
+        self._scope.cancel()
 
     @contextmanager
     def paused_for_user(self) -> Iterator[None]:
@@ -121,9 +139,11 @@ class CallHistory(BaseModel):
     Attributes:
         rounds: How often the server returned ``input_required``.
         requests: How many requests the server made.
-        repeats: How many more requests had been declined before.
+        repeats: How many more requests had been declined or cancelled before.
         visits: How often the user consented to each URL.
         declined: Digests of the requests that were declined.
+        cancelled: Digests of the requests that the user cancelled, or did not
+            answer in time.
     """
 
     rounds: int = 0
@@ -131,6 +151,7 @@ class CallHistory(BaseModel):
     repeats: int = 0
     visits: dict[str, int] = {}
     declined: set[str] = set()
+    cancelled: set[str] = set()
 
 
 class ActiveCall:
@@ -172,20 +193,25 @@ class ActiveCall:
 
     async def ask(self, handler: NormalizedHandler, request: Request) -> Answer:
         """
-        Ask *handler*, unless the request was declined before or there were too many.
+        Ask *handler*, unless the request was declined or cancelled before, or there were too many.
 
-        A server that repeats a declined request gets the same answer, and the
-        user is not asked again.
+        A server that repeats such a request unchanged gets the same answer,
+        and the user is not asked again.
         """
         digest = _digest(request)
         refusal = None if is_resuming() else self._refusal(digest)
         if refusal is not None:
+            if self.history.repeats > MAX_PUSHED_REPEATS:
+                self.timeouts.fail(CallError(REPEATED))
+                await anyio.sleep_forever()  # an answer would lead to the next request
             return refusal
         if isinstance(request, UrlRequest):
             request = request.model_copy(update={"previous_visits": self.visits(request.target.url)})
         answer = await handler(request)
         if answer.action == "decline":
             self.history.declined.add(digest)
+        if answer.action == "cancel" and answer.by in _REMEMBERED:
+            self.history.cancelled.add(digest)
         if answer.action == "accept" and isinstance(request, UrlRequest):
             self.history.visits[request.target.url] = self.visits(request.target.url) + 1
         return answer
@@ -194,6 +220,9 @@ class ActiveCall:
         if digest in self.history.declined:
             self.history.repeats += 1
             return Answer.decline(by="policy", reason="the request was declined before during this call")
+        if digest in self.history.cancelled:
+            self.history.repeats += 1
+            return Answer.cancel(by="policy", reason="the request was cancelled before during this call")
         self.history.requests += 1
         if self.history.requests > self._max_questions:
             return Answer.cancel(by="policy", reason=f"more than {self._max_questions} requests in one call")

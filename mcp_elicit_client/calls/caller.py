@@ -235,7 +235,7 @@ class Caller:
                 not completed.
             RequestStateRejectedError: If the server rejects its own state.
             CallError: If the server exceeds a limit, or repeats a request
-                that was declined; or if the call cannot be suspended.
+                that was declined or cancelled; or if the call cannot be suspended.
             InboxError: If the inbox cannot be used.
             Exception: The SDK's error, if the server returns another error.
         """

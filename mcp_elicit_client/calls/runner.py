@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import anyio
 from typing_extensions import assert_never
 
-from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.active_call import REPEATED, ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.methods import CallSpec, RoundInput, list_tools_until, needs_tool_list
 from mcp_elicit_client.calls.multi_round_trip import (
@@ -33,7 +33,7 @@ from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import CallError, RequestStateRejectedError
 
 MAX_REPEATS = 2
-"""How many requests that were declined before end a call."""
+"""How many returned requests that were declined or cancelled before end a call."""
 
 _FIRST_PAUSE, _MAX_PAUSE = 0.05, 5.0
 """The pauses before a call is sent again with the server's state only, in seconds.  They double each time."""
@@ -126,7 +126,7 @@ class CallRunner:
                 not completed.
             CallTimeoutError: If a timeout passes.
             CallError: If the server exceeds a limit, or repeats a request
-                that was declined.
+                that was declined or cancelled.
             Exception: The error of the SDK, if it is another one.
         """
         with self._elicitations.during(self._call), self._call.timeouts.running():
@@ -213,7 +213,7 @@ class CallRunner:
         defer = None if self._suspender is None else self._suspender.defer
         answers = await answer_elicitations(self._ask, required.elicitations, defer)
         if history.repeats >= MAX_REPEATS:
-            raise CallError("The server keeps asking for what was declined.")
+            raise CallError(REPEATED)
         return answers
 
     async def _respond(

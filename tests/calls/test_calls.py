@@ -410,14 +410,35 @@ async def test_other_requests_are_answered_by_the_hosts_callbacks(seen: Seen) ->
 
 
 @only_multi_round_trip
-async def test_a_server_that_repeats_a_declined_request_ends_the_call(seen: Seen) -> None:
-    user = User(NO)
+@pytest.mark.parametrize("reply", [NO, LEFT, Answer.cancel(by="host"), Answer.cancel(by="timeout")])
+async def test_a_server_that_repeats_a_refused_request_ends_the_call(reply: Answer, seen: Seen) -> None:
+    user = User(reply)
     async with visitor(user, MULTI_ROUND_TRIP, seen) as connection:
-        with pytest.raises(CallError, match="keeps asking for what was declined"):
+        with pytest.raises(CallError, match="keeps asking what the user declined or cancelled"):
             await call(connection, "nag")
 
     assert len(user.requests) == 1
-    assert seen.lines.count('nag {"q": {"action": "decline"}}') == 2
+    assert seen.lines.count(f'nag {{"q": {{"action": "{reply.action}"}}}}') == 2
+
+
+@only_multi_round_trip
+async def test_a_request_is_asked_again_after_a_cancel_that_did_not_come_from_the_user(seen: Seen) -> None:
+    user = User(Answer.cancel(by="error"), Answer.cancel(by="policy"), LEFT)
+    async with visitor(user, MULTI_ROUND_TRIP, seen) as connection:
+        with pytest.raises(CallError, match="keeps asking what the user declined or cancelled"):
+            await call(connection, "nag")
+
+    assert len(user.requests) == 3
+
+
+@only_multi_round_trip
+async def test_a_changed_request_is_asked_after_a_cancel(seen: Seen) -> None:
+    user = User(LEFT)
+    async with visitor(user, MULTI_ROUND_TRIP, seen) as connection:
+        with pytest.raises(CallError, match="required input more than 10 times"):
+            await call(connection, "nag", {"reword": True})
+
+    assert len(user.requests) == 10
 
 
 @only_multi_round_trip
@@ -430,14 +451,26 @@ async def test_a_call_ends_after_ten_rounds(seen: Seen) -> None:
     assert len(user.requests) == 10
 
 
-async def test_repeated_server_initiated_requests_are_declined_and_too_many_cancelled(seen: Seen) -> None:
-    stubborn, rewording = User(NO), User(NAMED)
-    async with visitor(stubborn, "legacy", seen) as connection:
-        assert await call(connection, "nag") == {"got": ["decline"] * 40}
+@pytest.mark.parametrize("reply", [NO, LEFT])
+async def test_repeated_server_initiated_requests_are_refused_and_end_a_call_that_goes_on(
+    reply: Answer, seen: Seen
+) -> None:
+    user = User(reply)
+    async with visitor(user, "legacy", seen) as connection:
+        assert await call(connection, "nag") == {"got": [reply.action] * 40}
+        with pytest.raises(CallError, match="keeps asking what the user declined or cancelled"):
+            await call(connection, "nag", {"times": 10_000})
+        assert await call(connection, "echo", {"still": "here"}) == {"still": "here"}
+
+    assert len(user.requests) == 2  # once in each call
+
+
+async def test_too_many_server_initiated_requests_are_cancelled(seen: Seen) -> None:
+    rewording = User(NAMED)
     async with visitor(rewording, "legacy", seen) as connection:
         assert await call(connection, "nag", {"reword": True}) == {"got": ["accept"] * 25 + ["cancel"] * 15}
 
-    assert (len(stubborn.requests), len(rewording.requests)) == (1, 25)
+    assert len(rewording.requests) == 25
 
 
 # --- suspending, without multi-round-trip requests

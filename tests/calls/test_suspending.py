@@ -202,7 +202,7 @@ async def test_a_request_declined_while_suspended_is_not_asked_again(suspend: Su
     async with visitor(seen) as (who, client):
         suspended = await who.call_tool(client, "nag", suspend=suspend)
         await answer(suspend, suspended, ("decline", None))
-        with pytest.raises(CallError, match="keeps asking for what was declined"):
+        with pytest.raises(CallError, match="keeps asking what the user declined or cancelled"):
             await who.resume(suspended.id, client, suspend)
 
     assert seen.count('nag {"q": {"action": "decline"}}') == 2
