@@ -1,4 +1,4 @@
-"""Helpers for asyncio and trio: `run_until`, `not_cancelled_inside`, `is_trio` and `Waker`."""
+"""Helpers for asyncio and trio: `run_until`, `not_cancelled_inside`, `start_in_background`, `is_trio` and `Waker`."""
 
 from __future__ import annotations
 
@@ -170,6 +170,24 @@ def is_trio() -> bool:
     """Return True if the running event loop is one of trio, False if it is one of asyncio."""
     trio = sys.modules.get("trio")
     return trio is not None and bool(trio.lowlevel.in_trio_run())
+
+
+_background: set[asyncio.Task[None]] = set()
+"""The event loop itself keeps no reference to a task."""
+
+
+def start_in_background(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run *work*, which must not raise, as a task of the event loop.  It is cancelled when the event loop ends."""
+    if is_trio():
+        import contextvars
+
+        import trio
+
+        trio.lowlevel.spawn_system_task(work, context=contextvars.copy_context())
+        return
+    task = asyncio.get_running_loop().create_task(work())
+    _background.add(task)
+    task.add_done_callback(_background.discard)
 
 
 class Waker:

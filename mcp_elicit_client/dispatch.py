@@ -26,6 +26,7 @@ from mcp_elicit_client.core.validation.content import ValidationResult, validati
 from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
 from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_steps
 from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.notices import Notifier, asking, mark_asked
 from mcp_elicit_client.reader import MAX_SMALL, SECONDS_PER_BYTE, read_in_thread, size_of
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions
 from mcp_elicit_client.stored_answers import stored_answers
@@ -65,16 +66,22 @@ class NormalizedHandler:
         admission: The limits that apply before requests are read, which the
             callbacks of a registry or `Caller` share; None if the handler
             contains neither.
+        notifier: Tells the user of requests that a policy declined.
     """
 
-    __slots__ = ("_ask", "admission", "held_options")
+    __slots__ = ("_ask", "admission", "held_options", "notifier")
 
     def __init__(
-        self, ask: Ask, held_options: RequestOptions | None = None, admission: Admission | None = None
+        self,
+        ask: Ask,
+        held_options: RequestOptions | None = None,
+        admission: Admission | None = None,
+        notifier: Notifier | None = None,
     ) -> None:
         self._ask: Ask = ask
         self.held_options: RequestOptions | None = held_options
         self.admission: Admission | None = admission
+        self.notifier: Notifier = notifier or Notifier()
 
     def __call__(self, request: Request, /) -> Coroutine[Any, Any, Answer]:
         """Answer *request*."""
@@ -133,12 +140,18 @@ def normalize_handler(handler: Handler, *, is_registered: bool = False) -> Norma
     ask_handler = _answering(handler)
 
     async def ask(request: Request, /) -> Answer:
+        mark_asked()
         stored = stored_answers.get()
         if is_registered and stored is not None:
             return await stored.answer(request)
         return await with_settled_defaults(request, ask_handler)
 
-    return NormalizedHandler(ask)
+    return NormalizedHandler(ask, notifier=_notifier_of(handler))
+
+
+def _notifier_of(handler: Handler) -> Notifier | None:
+    notify = getattr(handler, "notify", None)
+    return Notifier(notify) if callable(notify) else None
 
 
 async def with_settled_defaults(request: Request, ask: Ask) -> Answer:
@@ -190,7 +203,20 @@ def apply_policy(
         finally:
             _outer_refusals.reset(token)
 
-    return NormalizedHandler(ask, inner.held_options, inner.admission)
+    return NormalizedHandler(_with_notice(ask, inner.notifier), inner.held_options, inner.admission, inner.notifier)
+
+
+def _with_notice(ask: Ask, notifier: Notifier) -> Ask:
+    """Return *ask* so that it also begins to show a notice if it was called without a dispatcher."""
+
+    async def ask_and_notify(request: Request, /) -> Answer:
+        with asking() as state:
+            answer = await ask(request)
+        if state is not None and notifier.start(request, answer, state):
+            await anyio.lowlevel.checkpoint()
+        return answer
+
+    return ask_and_notify
 
 
 def refusal_by_now() -> Answer | None:
@@ -205,7 +231,8 @@ def chain_policies(policies: Collection[Policy], handler: Handler) -> Normalized
     for policy in reversed([*policies]):
         outer = policy(wrapped)
         if not isinstance(outer, NormalizedHandler):
-            outer = NormalizedHandler(_answering(outer), wrapped.held_options, wrapped.admission)
+            notifier = _notifier_of(outer) or wrapped.notifier
+            outer = NormalizedHandler(_answering(outer), wrapped.held_options, wrapped.admission, notifier)
         wrapped = outer
     return wrapped
 
@@ -312,7 +339,8 @@ class Dispatcher:
         server = request.server.name
         token = _read_with.set(self.request_options)
         try:
-            answer = validate_answer(await not_cancelled_inside(self.handler(request)))
+            with asking() as state:
+                answer = validate_answer(await not_cancelled_inside(self.handler(request)))
             answer = await check_answer_async(request, answer, self.request_options.limits)
         except CancelledInsideError:
             _logger.exception(
@@ -327,6 +355,8 @@ class Dispatcher:
             _read_with.reset(token)
         if answer.by == "error":
             _logger.warning("no answer for server %r: %s", server, answer.reason)
+        if state is not None:
+            self.handler.notifier.start(request, answer, state)
         return answer
 
     def parse(self, params: object, **details: Any) -> Request:

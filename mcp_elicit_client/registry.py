@@ -10,6 +10,7 @@ from typing import TypeVar, overload
 from mcp_elicit_client.admission import Admission
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.core.url.inspect import DEFAULT_URL_RULES, UrlRules
 from mcp_elicit_client.dispatch import (
@@ -20,6 +21,7 @@ from mcp_elicit_client.dispatch import (
     normalize_handler,
 )
 from mcp_elicit_client.exceptions import RegistrationError
+from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import ElicitationCallback, UserSource, elicitation_callback
 from mcp_elicit_client.typing import Handler, Mode, Policy, Predicate, Request
@@ -92,9 +94,9 @@ class ElicitationRegistry(NormalizedHandler):
         report_outcome: bool = False,
     ) -> None:
         options = RequestOptions(limits=limits, url_rules=url_rules, report_outcome=report_outcome)
-        select = NormalizedHandler(self._select, options, Admission())
+        select = NormalizedHandler(self._select, options, Admission(), Notifier(self._notify_selected))
         ask = chain_policies([] if policy is None else [policy], select)
-        super().__init__(enforce_options(options, ask), options, ask.admission)
+        super().__init__(enforce_options(options, ask), options, ask.admission, ask.notifier)
         self.request_options: RequestOptions = options
         self._handlers: dict[Route, NormalizedHandler] = {}
 
@@ -175,6 +177,11 @@ class ElicitationRegistry(NormalizedHandler):
             _logger.warning("no handler for a %s request of server %r", request.mode, request.server.name)
             return await no_handler(request)
         return await handler(request)
+
+    async def _notify_selected(self, notice: Notice, /) -> None:
+        handler = self.handler_for(notice.request)
+        if handler is not None:
+            await handler.notifier.notify(notice)
 
     def callback(self, server: Server | str, *, user: UserSource = None) -> ElicitationCallback:
         """

@@ -9,6 +9,7 @@ from mcp_elicit_client.core.answer import Action, Answer, By, Source
 from mcp_elicit_client.core.diagnostics import DiagnosticCode
 from mcp_elicit_client.core.form import Field, Value
 from mcp_elicit_client.core.messages import Message, Translate
+from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import (
     BatchPosition,
     Completion,
@@ -40,6 +41,7 @@ __all__ = [
     "Handler",
     "Message",
     "Mode",
+    "Notice",
     "Policy",
     "Predicate",
     "ProtocolVersion",
@@ -64,6 +66,10 @@ Content: TypeAlias = Mapping[str, Any]
 class Handler(Protocol):
     """
     An async function, or an object with an async ``__call__``, that answers a request.
+
+    An object may also have an async ``notify``.  It is called with a `Notice`
+    of each request that a policy declined before the handler was asked, at
+    most once a minute for each user and server.
 
     It may also return a result of the SDK (``ElicitResult``), as the helpers
     `accept`, `decline` and `cancel` do.

@@ -97,6 +97,7 @@ class Caller:
             enforce_options(self.request_options, self._elicitations.on_server_request),
             self.request_options,
             self._elicitations.admission,
+            self._elicitations.notifier,
         )
 
     # --- for the connection

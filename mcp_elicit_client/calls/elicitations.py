@@ -16,6 +16,7 @@ from mcp_elicit_client.calls.active_call import ActiveCall, StoredAnswersFor
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.dispatch import NormalizedHandler
+from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher
 from mcp_elicit_client.stored_answers import answering_from
@@ -41,6 +42,7 @@ class ElicitationDispatcher:
         calls: The active calls.
         user: As above.
         admission: The limits that apply before requests are read.
+        notifier: Tells users of requests that a policy declined.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class ElicitationDispatcher:
         self._dispatcher = SdkDispatcher(handler, request_options)
         self._handler = self._dispatcher.handler
         self.admission: Admission = self._dispatcher.admission
+        self.notifier: Notifier = self._handler.notifier
         self._server = server
 
     @contextmanager
@@ -118,7 +121,7 @@ class ElicitationDispatcher:
             with answering_from(None if stored is None else stored(request)):
                 return await call.ask(self._handler, request)
 
-        asking = NormalizedHandler(ask, admission=self.admission)
+        asking = NormalizedHandler(ask, admission=self.admission, notifier=self.notifier)
         dispatcher = SdkDispatcher(asking, self._dispatcher.request_options)
         details = {"tool": call.tool, "user": call.user, **details}
         answer = functools.partial(dispatcher.answer_in, call, params, server=self._server, **details)

@@ -11,7 +11,9 @@ import concurrent.futures
 from typing import TYPE_CHECKING
 
 from mcp_elicit_client.core.answer import Answer
+from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.dispatch import NormalizedHandler, normalize_handler
+from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.sdk.callback import elicitation_callback as sdk_callback
 from mcp_elicit_client.typing import Handler, Request
 
@@ -96,7 +98,17 @@ def run_in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, start_time
         finally:
             future.cancel()  # no effect if it is done
 
-    return NormalizedHandler(ask, normalized.held_options)
+    async def notify(notice: Notice) -> None:
+        if asyncio.get_running_loop() is loop:
+            await normalized.notifier.notify(notice)
+            return
+        coroutine = normalized.notifier.notify(notice)
+        try:
+            asyncio.run_coroutine_threadsafe(coroutine, loop)
+        except RuntimeError:  # the loop is closed
+            coroutine.close()
+
+    return NormalizedHandler(ask, normalized.held_options, notifier=Notifier(notify))
 
 
 def _not_running() -> Answer:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp_elicit_client.core.answer import Action, Answer
+from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value
 from mcp_elicit_client.dispatch import settle_defaults, validate_async
@@ -25,6 +26,9 @@ _logger = logging.getLogger("mcp_elicit_client")
 
 ANSWER_TIMEOUT = 240.0
 """Seconds for which a request without a deadline can be answered."""
+
+POLICY = "policy"
+"""How `Entry.answered_by` begins if a policy declined the request before it was stored."""
 
 PAGE_SIZE = 50
 """The number of entries on a page."""
@@ -214,6 +218,27 @@ class Inbox:
         by = owner if withdrawn_by is None else withdrawn_by
         await self._resolve(owner, entry_id, Resolution("withdrawn", by, self._store.clock()))
 
+    async def record(self, owner: str, notice: Notice) -> None:
+        """
+        Add a request to the history that a policy declined before it was stored.
+
+        Args:
+            owner: The user or conversation that it was for.
+            notice: The request and the policy.
+
+        Raises:
+            InboxError: If the store cannot be used.
+            ValueError: If the request cannot be written as JSON.
+        """
+        now = self._store.clock()
+        request = notice.request.model_copy(update={"deadline": None})
+        stored = self._codec.new_request(owner, request, now, self._answer_timeout)
+        answer = Answer.decline(by="policy", policy=notice.policy)
+        resolution = self._codec.encode_answer(stored, answer, f"{POLICY} {notice.policy}", now)
+        await self._store.put(stored)
+        await self._store.resolve(owner, stored.id, resolution)
+        await self._store.leave(stored, None)
+
     async def watch(self, owner: str) -> AsyncGenerator[Entry, None]:
         """
         Yield all pending requests of *owner*, then each request that is new or changes.
@@ -314,6 +339,12 @@ class InboxHandler:
         except InboxError as error:
             _logger.warning("A request of server %r could not be stored: %s", request.server.name, error)
             return Answer.cancel(by="error", reason=str(error))
+
+    async def notify(self, notice: Notice, /) -> None:
+        """Add a request that a policy declined to the history of its user."""
+        owner = notice.request.user or self.default_user
+        if owner is not None:
+            await self.inbox.record(owner, notice)
 
 
 async def _validate(request: Request, content: Mapping[str, Any] | None) -> ValidationResult:

@@ -55,7 +55,8 @@ class Entry(BaseModel):
         request: The request as JSON, without the server's ``_meta``.
         state: ``pending``, or how the request was closed.
         answered_by: Who closed it: the user as the host names them,
-            ``client``, ``clock`` or ``heartbeat``; empty while it is pending.
+            ``client``, ``clock`` or ``heartbeat``; ``policy`` and a name if it
+            was declined before it was stored; empty while it is pending.
         updated_at: When it came into its state, in UTC.
         created_at: When it was stored, in UTC.
         expires_at: Until when it can be answered, in UTC.

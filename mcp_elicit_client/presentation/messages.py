@@ -29,6 +29,15 @@ EXPIRES_AT = Message("Expires at {time}")
 EXPIRES_IN = Message("Expires in {count} second", "Expires in {count} seconds", "count")
 WITHDRAWN = Message("The request from {server} was withdrawn.")
 
+# --- Notices: requests that a policy declined
+
+REQUEST_DECLINED = Message("A request from {server} was declined.")
+DECLINED_BECAUSE: Mapping[str, Message] = {
+    "secrets": Message("It asks for sensitive data, which servers must not request in forms."),
+}
+"""The reasons by the name of the policy."""
+DECLINED_BY_RULE = Message("A rule of this application declines such requests.")
+
 # --- Warnings
 
 WARNING = Message("Warning: {message}")

@@ -14,12 +14,14 @@ from typing import TypeAlias
 import anyio
 
 from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import InboxError, MissingExtraError
 from mcp_elicit_client.handlers.browser.local_server import PROCESS, LocalServer
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
 from mcp_elicit_client.inbox.inbox import ANSWER_TIMEOUT
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.notices import notice_lines
 from mcp_elicit_client.presentation.opener import open_file
 from mcp_elicit_client.typing import Answer, Request
 
@@ -32,6 +34,7 @@ START_TIMEOUT = 5.0
 """Seconds after which the URL is shown as well if the browser has not opened the page."""
 
 _POLL_INTERVAL = 1.0
+_WIDTH = 79
 _REQUIRED = ("jinja2", "starlette", "uvicorn")
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -101,6 +104,12 @@ class BrowserHandler:
         finally:
             if is_admitted:
                 semaphore.release()
+
+    async def notify(self, notice: Notice, /) -> None:
+        """Print to stderr that a policy declined a request."""
+        if sys.stderr is not None:
+            catalog = self.messages or MessageCatalog.for_environment()
+            print(notice_lines(notice, catalog, _WIDTH), file=sys.stderr)  # noqa: T201 -- for the user
 
     async def _ask(self, request: Request) -> Answer:
         server, page = PROCESS.open(self.messages)

@@ -11,14 +11,21 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.form import ask_form
-from mcp_elicit_client.handlers.terminal.line_mode import Console, EndOfInputError, InterruptedByUserError, terminal
+from mcp_elicit_client.handlers.terminal.line_mode import (
+    Console,
+    EndOfInputError,
+    InterruptedByUserError,
+    terminal,
+)
 from mcp_elicit_client.handlers.terminal.url import CopyUrl, LineModeUrls, OpenUrl, UrlConsentFlow
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.drafts import Drafts
+from mcp_elicit_client.presentation.notices import notice_lines
 from mcp_elicit_client.presentation.opener import open_url
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
@@ -92,6 +99,16 @@ class TerminalHandler:
                 else:
                     answer = await self._ask(tty, request)
         return answer
+
+    async def notify(self, notice: Notice, /) -> None:
+        """Show that a policy declined a request, once the terminal is free; nothing without a terminal."""
+        if self.console is not None:
+            self.console.write(notice_lines(notice, self._catalog, self.console.width))
+            return
+        with suppress(*_CLOSED):
+            async with terminal() as tty:
+                if tty is not None:
+                    tty.write(notice_lines(notice, self._catalog, tty.width))
 
     @property
     def _catalog(self) -> MessageCatalog:

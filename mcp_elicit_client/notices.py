@@ -1,0 +1,138 @@
+"""`Notifier`: tells users of requests that a policy declined before they were asked."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeAlias
+
+import anyio
+
+from mcp_elicit_client._concurrency import start_in_background
+from mcp_elicit_client.core.answer import Answer
+from mcp_elicit_client.core.budgets import UserAndServer
+from mcp_elicit_client.core.notice import Notice
+from mcp_elicit_client.core.request import Request
+
+INTERVAL = 60.0
+"""The minimum time between two notices about one server for one user, in seconds."""
+
+NOTICE_TIMEOUT = 300.0
+"""The time after which a notice that could not be shown is dropped, in seconds."""
+
+_MAX_REMEMBERED = 1_024
+_DECIDED_BY_USERS = frozenset({"permissions"})
+"""Policies that repeat a decision of the user, who needs no notice."""
+
+Notify: TypeAlias = Callable[[Notice], Awaitable[object]]
+"""The method ``notify`` of a handler."""
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+class Asking:
+    """
+    One request on its way to a handler.
+
+    Attributes:
+        was_asked: A handler was asked.
+    """
+
+    __slots__ = ("was_asked",)
+
+    def __init__(self) -> None:
+        self.was_asked: bool = False
+
+
+_asking: ContextVar[Asking | None] = ContextVar("asking", default=None)
+
+
+@contextmanager
+def asking() -> Iterator[Asking | None]:
+    """Begin the way of a request; yields None inside of an outer one."""
+    if _asking.get() is not None:
+        yield None
+        return
+    state = Asking()
+    token = _asking.set(state)
+    try:
+        yield state
+    finally:
+        _asking.reset(token)
+
+
+def mark_asked() -> None:
+    """Note that the handler of the current request is asked."""
+    state = _asking.get()
+    if state is not None:
+        state.was_asked = True
+
+
+class Notifier:
+    """
+    Calls ``notify`` of a handler, at most once a minute for each user and server.
+
+    Threads may share it.
+
+    Args:
+        notify: The method of the handler; None if it has none.
+        clock: Returns the time in seconds.
+    """
+
+    def __init__(self, notify: Notify | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._notify = notify
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._notified: dict[UserAndServer, float] = {}
+
+    async def notify(self, notice: Notice) -> None:
+        """Show *notice*, if the handler can."""
+        if self._notify is not None:
+            await self._notify(notice)
+
+    def start(self, request: Request, answer: Answer, state: Asking) -> bool:
+        """
+        Begin to show that a policy declined *request*, unless the user knows that.
+
+        It is shown in the background: the server does not wait for it, and
+        failures are only logged.
+
+        Returns:
+            True if a notice will be shown.
+        """
+        if (
+            self._notify is None
+            or state.was_asked
+            or (answer.by, answer.action) != ("policy", "decline")
+            or not answer.policy
+            or answer.policy in _DECIDED_BY_USERS
+            or not self._is_due(request.user_and_server)
+        ):
+            return False
+        notice = Notice.model_construct(request=request, policy=answer.policy, reason=answer.reason)
+
+        async def show() -> None:
+            try:
+                with anyio.move_on_after(NOTICE_TIMEOUT):
+                    await self.notify(notice)
+            except Exception:
+                _logger.exception("a notice about server %r could not be shown", request.server.name)
+
+        start_in_background(show)
+        return True
+
+    def _is_due(self, key: UserAndServer) -> bool:
+        with self._lock:
+            now = self._clock()
+            if now < self._notified.get(key, float("-inf")) + INTERVAL:
+                return False
+            if len(self._notified) >= _MAX_REMEMBERED:
+                self._notified = {each: at for each, at in self._notified.items() if now < at + INTERVAL}
+            if len(self._notified) >= _MAX_REMEMBERED:
+                return False
+            self._notified[key] = now
+            return True

@@ -1,0 +1,183 @@
+"""Notices of requests that a policy declined before a user was asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.core.notice import Notice
+from mcp_elicit_client.handlers.browser import BrowserHandler
+from mcp_elicit_client.handlers.terminal import TerminalHandler
+from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.notices import INTERVAL, Asking, Notifier
+from mcp_elicit_client.policies import Permissions, protect_secrets, recommended
+from tests.support import form_params, form_request
+from tests.support.console import ScriptedConsole
+
+pytestmark = pytest.mark.anyio
+
+PASSWORD = form_params({"properties": {"password": {"type": "string", "title": "Password"}}}, "Log in\nEvil: yes")
+NAME = form_params({"properties": {"name": {"type": "string"}}}, "Who?")
+
+
+class Person:
+    """A handler that keeps the notices."""
+
+    def __init__(self) -> None:
+        self.notices: list[Notice] = []
+        self.seen = anyio.Event()
+
+    async def __call__(self, request: Any) -> Answer:
+        return Answer.decline(by="user")
+
+    async def notify(self, notice: Notice) -> None:
+        self.notices.append(notice)
+        self.seen.set()
+
+    async def waits(self) -> Notice:
+        with anyio.fail_after(30):
+            await self.seen.wait()
+        return self.notices[-1]
+
+
+async def settle() -> None:
+    """Let tasks in the background run."""
+    for _ in range(20):
+        await anyio.lowlevel.checkpoint()
+
+
+def registry_of(person: Any, policy: Any = None) -> ElicitationRegistry:
+    registry = ElicitationRegistry(policy=policy or recommended())
+    registry.on_elicitation(person)
+    return registry
+
+
+async def test_the_chosen_handler_learns_that_a_policy_declined_a_form() -> None:
+    chosen, other = Person(), Person()
+    registry = registry_of(other)
+    registry.on_elicitation(server="mail")(chosen)
+
+    result = await registry.callback("mail", user="ann")(None, PASSWORD)  # type: ignore[arg-type]
+    notice = await chosen.waits()
+
+    assert result.action == "decline"  # type: ignore[union-attr]
+    assert (notice.request.server.name, notice.request.user, notice.policy) == ("mail", "ann", "secrets")
+    assert "password" in notice.reason
+    assert not other.notices
+
+
+async def test_a_caller_notifies_as_its_registry_does() -> None:
+    person = Person()
+    caller = Caller(registry_of(person), "mail")
+
+    await caller.callback(None, PASSWORD)  # type: ignore[arg-type]
+
+    assert (await person.waits()).policy == "secrets"
+
+
+async def test_an_answer_never_waits_for_a_notice_or_fails_with_it() -> None:
+    class Hanging(Person):
+        async def notify(self, notice: Notice) -> None:
+            await super().notify(notice)
+            await anyio.sleep_forever()
+
+    class Failing(Person):
+        async def notify(self, notice: Notice) -> None:
+            await super().notify(notice)
+            raise OSError
+
+    for person in (Hanging(), Failing()):
+        with anyio.fail_after(30):
+            result = await registry_of(person).callback("mail")(None, PASSWORD)  # type: ignore[arg-type]
+            await person.waits()
+        assert result.action == "decline"  # type: ignore[union-attr]
+
+
+async def test_a_user_gets_one_notice_a_minute_about_a_server() -> None:
+    now = 0.0
+    person = Person()
+    notifier = Notifier(person.notify, lambda: now)
+    declined = Answer.decline(by="policy", policy="secrets")
+
+    def asks(server: str, user: str | None) -> bool:
+        return notifier.start(parse_request(PASSWORD, server=server, user=user), declined, Asking())
+
+    assert asks("mail", None)
+    assert not asks("mail", None)
+    assert asks("mail", "ann")
+    assert asks("shop", None)
+    now = INTERVAL
+    assert asks("mail", None)
+
+
+async def test_many_users_do_not_fill_the_memory() -> None:
+    notifier = Notifier(Person().notify)
+    declined = Answer.decline(by="policy", policy="secrets")
+
+    for number in range(3_000):
+        notifier.start(parse_request(PASSWORD, server="mail", user=f"user {number}"), declined, Asking())
+
+    assert len(notifier._notified) <= 1_024
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer.decline(by="user"),
+        Answer.decline(by="policy"),
+        Answer.decline(by="policy", policy="permissions"),
+        Answer.cancel(by="policy", policy="rate limit"),
+        Answer.accept({}, by="policy"),
+    ],
+)
+async def test_what_users_decided_or_need_not_know_leads_to_no_notice(answer: Answer) -> None:
+    assert not Notifier(Person().notify).start(form_request(NAME), answer, Asking())
+
+
+async def test_a_user_who_was_asked_or_has_blocked_the_server_gets_no_notice() -> None:
+    person, permissions = Person(), Permissions()
+    permissions.set("decline", server="shop")
+    registry = registry_of(person, recommended(permissions=permissions))
+
+    await registry.callback("mail")(None, NAME)  # type: ignore[arg-type]
+    await registry.callback("shop")(None, NAME)  # type: ignore[arg-type]
+    await settle()
+
+    assert not person.notices
+
+
+async def test_a_policy_that_is_called_directly_notifies_as_well() -> None:
+    console = ScriptedConsole([])
+
+    answer = await recommended()(TerminalHandler(console=console))(form_request(PASSWORD, server="mail"))
+    await settle()
+
+    assert answer.action == "decline"
+    assert console.shown.splitlines()[0].startswith("A request from mail was declined.")
+    assert console.shown.splitlines()[-1] == "  | Log in Evil: yes"
+
+
+async def test_the_history_of_an_inbox_has_the_forms_that_a_policy_declined() -> None:
+    inbox = Inbox(MemoryStore(), b"k" * 32)
+    request = form_request(PASSWORD, server="mail", user="ann")
+
+    await InboxHandler(inbox).notify(Notice(request=request, policy="secrets", reason=""))
+    await InboxHandler(inbox).notify(Notice(request=form_request(PASSWORD), policy="secrets", reason=""))  # no user
+
+    assert not (await inbox.list("ann")).entries
+    (entry,) = (await inbox.history("ann")).entries
+    assert (entry.state, entry.action, entry.answered_by) == ("answered", "decline", "policy secrets")
+    assert entry.read() == request
+
+
+async def test_a_browser_handler_prints_a_notice(capsys: pytest.CaptureFixture[str]) -> None:
+    callback = registry_of(BrowserHandler(), protect_secrets()).callback("mail")
+
+    await callback(None, PASSWORD)  # type: ignore[arg-type]
+    await settle()
+
+    assert capsys.readouterr().err.startswith("A request from mail was declined.")
