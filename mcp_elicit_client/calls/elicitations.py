@@ -159,7 +159,7 @@ async def _wait_until_closed(session: Any) -> None:
     and a server with one loop takes the next message as the answer.
     """
     disconnected = getattr(session, "disconnected", None)
-    if isinstance(disconnected, anyio.Event):  # the session class of this package, with mcp 1.x
+    if isinstance(disconnected, anyio.Event):  # a session that this package made
         await disconnected.wait()
         return
     # mcp 2.x notifies only tasks that wait for a result.  While a request is open, no task does.

@@ -5,10 +5,12 @@ The SDK declares both modes as soon as there is a callback.  In mcp 1.x, the
 callback blocks the receive loop: results of other calls, completions,
 cancellations and disconnects are not seen while the user thinks.  Here it runs
 in its own task.  Abandoned requests are reported to the server, as in mcp 2.x.
+Both majors refuse requests that consist of a message only (`message_only`).
 
 The SDK has no public API for this, so private parts are used:
-``_received_request``, ``_handle_incoming``, ``_receive_loop``, ``_request_id``
-and ``_send_response`` of mcp 1.x, ``_build_capabilities`` and
+``_received_request``, ``_handle_incoming``, ``_receive_loop``,
+``_request_id`` and ``_send_response`` of mcp 1.x,
+``_build_capabilities``, ``_on_request``, ``_dispatcher`` and
 ``Client._build_session`` of 2.x.  The tests run with both ends of the
 supported range, so a change in the SDK breaks them first.
 """
@@ -27,6 +29,7 @@ import mcp
 from mcp import types
 
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+from mcp_elicit_client.sdk.message_only import CompletingStream, complete_params, complete_result
 from mcp_elicit_client.typing import Mode
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -48,7 +51,7 @@ def client_session(read: Any, write: Any, *, modes: Collection[Mode], **options:
         options: Other arguments of ``ClientSession``, by keyword.
     """
     if supports_multi_round_trip():
-        return declare_modes(_ClientSession(read, write, **options), modes)
+        return prepare_session(_ClientSession(read, write, **options), modes)
     return _ConcurrentSession(read, write, modes=modes, **options)
 
 
@@ -70,10 +73,36 @@ def client(server: Any, *, modes: Collection[Mode], **options: Any) -> Any:
     return _CapabilityClient.declaring(modes, server, options)
 
 
-def declare_modes(session: Any, modes: Collection[Mode]) -> Any:
-    """Make a ``ClientSession`` of mcp 2.x, not connected yet, declare only *modes*."""
+def prepare_session(session: Any, modes: Collection[Mode]) -> Any:
+    """
+    Prepare a ``ClientSession`` of mcp 2.x that is not connected yet.
+
+    It declares only *modes*, takes requests that consist of a message only,
+    and has the event ``disconnected``, which is set when the connection to
+    the server is lost.
+    """
+    dispatcher = session._dispatcher  # noqa: SLF001
+    session.disconnected = anyio.Event()
     session._build_capabilities = functools.partial(_declared, session._build_capabilities, modes)  # noqa: SLF001
+    session._on_request = functools.partial(_on_request, session._on_request)  # noqa: SLF001
+    dispatcher.send_raw_request = functools.partial(_send_raw_request, dispatcher.send_raw_request)
+    dispatcher.run = functools.partial(_run, dispatcher.run, session.disconnected)
     return session
+
+
+async def _on_request(answer: Any, context: Any, method: str, params: Any) -> Any:
+    return await answer(context, method, complete_params(method, params))
+
+
+async def _send_raw_request(send: Any, *arguments: Any, **options: Any) -> Any:
+    return complete_result(await send(*arguments, **options))
+
+
+async def _run(run: Any, disconnected: anyio.Event, *arguments: Any, **options: Any) -> None:
+    try:
+        await run(*arguments, **options)
+    finally:
+        disconnected.set()
 
 
 def _declared(build: Any, modes: Collection[Mode], version: str) -> Any:
@@ -97,7 +126,7 @@ class _CapabilityClient(_Client):  # type: ignore[misc,unused-ignore]
         return client
 
     async def _build_session(self, exit_stack: Any) -> Any:
-        return declare_modes(await super()._build_session(exit_stack), self._modes)
+        return prepare_session(await super()._build_session(exit_stack), self._modes)
 
 
 class _ConcurrentSession(_ClientSession):  # type: ignore[misc,unused-ignore]
@@ -109,7 +138,7 @@ class _ConcurrentSession(_ClientSession):  # type: ignore[misc,unused-ignore]
     """
 
     def __init__(self, read: Any, write: Any, *, modes: Collection[Mode], **options: Any) -> None:
-        super().__init__(read, write, **options)
+        super().__init__(CompletingStream(read), write, **options)
         self._modes = modes
         self._open_requests: Any = None
         self.disconnected = anyio.Event()

@@ -14,7 +14,7 @@ import anyio.to_thread
 import mcp.types
 import pytest
 
-from mcp_elicit_client import Answer
+from mcp_elicit_client import Answer, FormRequest
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command, connect
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
@@ -145,3 +145,35 @@ async def test_the_typed_text_arrives_and_the_session_lives(name: str, era: Era,
     failure = FAILURES[name]
     with anyio.fail_after(60):
         assert await outcome(kind, failure, era, transport, synchronous="synchronous" in name) == failure.expected
+
+
+MESSAGE_ONLY: list[dict[str, Any]] = [
+    {},
+    {"mode": "form"},
+    {"requestedSchema": None},
+    {"requestedSchema": {}},
+    {"requestedSchema": {"type": "object"}},
+    {"requestedSchema": {"properties": {}}},
+    {"requestedSchema": {"type": "object", "properties": None, "required": None}},
+]
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_request_that_consists_of_a_message_only_reaches_the_user(era: Era, transport: str) -> None:
+    requests: list[Request] = []
+
+    async def confirm(request: Request) -> Answer:
+        requests.append(request)
+        return Answer.accept({}, by="user")
+
+    mode: Any = era
+    with raw_server(era, transport) as (where, _), anyio.fail_after(60):
+        async with connect(where, Caller(confirm, "raw"), mode=mode) as connection:
+            for shape in MESSAGE_ONLY:
+                result = await connection.call_tool("ask", {"params": {"message": "Deploy?", **shape}})
+                assert result["content"][0]["text"] == "accept", shape
+
+    assert [(each.message, isinstance(each, FormRequest) and each.form.fields) for each in requests] == [
+        ("Deploy?", ())
+    ] * len(MESSAGE_ONLY)

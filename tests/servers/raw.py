@@ -36,7 +36,7 @@ def typed(answer: Message) -> str:
     if "method" in answer:
         return f"read {answer['method']!r} as the answer"
     result = answer.get("result", answer)
-    return str(result.get("content", {}).get("text", result.get("action", result)))
+    return str((result.get("content") or {}).get("text", result.get("action", result)))
 
 
 # --- tools that push their questions
@@ -45,12 +45,16 @@ def typed(answer: Message) -> str:
 class Peer:
     """The client, in one call of a server that pushes its questions."""
 
-    def __init__(self, send: Callable[[Message], None], receive: Callable[[], Message]) -> None:
+    def __init__(
+        self, send: Callable[[Message], None], receive: Callable[[], Message], arguments: Message | None = None
+    ) -> None:
         self.send = send
         self.receive = receive
+        self.arguments = arguments or {}
 
     def ask(self) -> str:
-        self.send(question("q"))
+        """Ask what the argument ``params`` says."""
+        self.send({**question("q"), **self.arguments})
         return typed(self.receive())
 
     def two(self) -> str:
@@ -98,7 +102,8 @@ def in_rounds(tool: str, params: Message) -> Message:
         time.sleep(SLOW)
     if not given:
         keys = "ab" if tool == "two" else "q"
-        requests = {key: {"method": "elicitation/create", "params": question(key, f"{key}?")["params"]} for key in keys}
+        asked = {key: {**question(key, f"{key}?"), **(params.get("arguments") or {})} for key in keys}
+        requests = {key: {"method": each["method"], "params": each["params"]} for key, each in asked.items()}
         return {"resultType": "input_required", "inputRequests": requests, "requestState": "s"}
     return text_result(" ".join(typed(given[key]) for key in sorted(given)))
 
@@ -157,7 +162,7 @@ def serve_stdio(era: Era) -> None:
 def call(message: Message, era: Era, send: Callable[[Message], None], receive: Callable[[], Message]) -> Message:
     params = message["params"]
     if era == "legacy":
-        return text_result(getattr(Peer(send, receive), params["name"])())
+        return text_result(getattr(Peer(send, receive, params.get("arguments")), params["name"])())
     return in_rounds(params["name"], params)
 
 
