@@ -23,7 +23,8 @@ class Limits:
         max_name: The name of a field.
         max_title: The title of a field.
         max_description: The description of a field.
-        max_options: The options of a field.
+        max_options: The options of a field.  All fields of a form together
+            may have twice as many, and at least 20 000.
         max_option_title: The title of an option.
         max_option_value: The value of an option that is a text.
         max_pattern: A regular expression.  Longer ones are not checked.
@@ -36,13 +37,13 @@ class Limits:
             tell integers above 2**53 from their neighbors.
     """
 
-    max_request: int = 262_144
+    max_request: int = 4_194_304
     max_message: int = 4_000
-    max_fields: int = 64
+    max_fields: int = 200
     max_name: int = 128
     max_title: int = 200
     max_description: int = 1_000
-    max_options: int = 256
+    max_options: int = 10_000
     max_option_title: int = 200
     max_option_value: int = 1_000
     max_pattern: int = 512
@@ -54,3 +55,11 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+_OPTIONS_OF_FORM = 20_000
+
+
+def max_options_of_form(limits: Limits) -> int:
+    """Return the maximum number of options of all fields of a form together."""
+    return max(2 * limits.max_options, _OPTIONS_OF_FORM)

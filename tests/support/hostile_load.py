@@ -39,11 +39,13 @@ def _payloads() -> list[Any]:
 
 @cache
 def _large_forms() -> list[Any]:
-    options = [f"option {number} \u0416\u0301" for number in range(256)]
+    options = [f"option {number} \u0416\u0301" for number in range(10_000)]
+    references = {f"f{number}": {"$ref": "#/$defs/x"} for number in range(200)}
     return [
-        form_params({"properties": {f"f{number}": _COMBINING for number in range(64)}}),
-        form_params({"properties": {f"f{number}": {"type": "string", "enum": options} for number in range(30)}}),
-        form_params({"properties": {f"f{number}": {"type": "string", "title": "x" * 5_000} for number in range(64)}}),
+        form_params({"properties": {f"f{number}": _COMBINING for number in range(200)}}),
+        form_params({"properties": {f"f{number}": {"type": "string", "enum": options} for number in range(15)}}),
+        form_params({"properties": {f"f{number}": {"type": "string", "title": "x" * 5_000} for number in range(200)}}),
+        form_params({"properties": references, "$defs": {"x": {"enum": options}}}),
     ]
 
 

@@ -177,7 +177,7 @@ def named_options(
     """
     Return the *options* that can be sent, with sanitized titles, as `normalize_enum` describes.
 
-    Dropped options and titles are reported.
+    Dropped options and titles are reported, once for each field.
 
     Returns:
         The arguments of each `Choice`, by `json_key`.  Many options are
@@ -186,9 +186,10 @@ def named_options(
     types = None if type_ is None else frozenset(each for each in _listed(type_) if isinstance(each, str))
     named: dict[tuple[str, object], dict[str, object]] = {}
     longest = limits.max_option_title
+    dropped, has_renamed = 0, False
     for value, title in options:
         if not _is_sendable(value, types, limits):
-            report("options_dropped", "an option whose value cannot be sent was dropped")
+            dropped += 1
             continue
         titled = isinstance(title, str) and title.strip()
         name = sanitize_and_cut(str(title), longest) if titled else value_as_title(value, longest)
@@ -197,8 +198,12 @@ def named_options(
         if first is None:
             named[key] = {"value": value, "title": name}
         elif first["title"] != name:
-            report("titles_ignored", "one option has two titles; its value is shown instead")
+            has_renamed = True
             first["title"] = value_as_title(first["value"], longest)
+    if dropped:
+        report("options_dropped", f"{dropped} of {len(options)} options cannot be sent; they were dropped")
+    if has_renamed:
+        report("titles_ignored", "an option has several titles; its value is shown instead")
     return named
 
 

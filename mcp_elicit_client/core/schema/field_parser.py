@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from dataclasses import field as dataclass_field
 from typing import Any
 
@@ -17,10 +17,10 @@ from mcp_elicit_client.core.form import (
     TextField,
     text_constraints,
 )
-from mcp_elicit_client.core.limits import Limits
+from mcp_elicit_client.core.limits import Limits, max_options_of_form
 from mcp_elicit_client.core.schema.bounds import NUMBER_KEYWORDS, number_limits
 from mcp_elicit_client.core.schema.enums import ENUM_KEYWORDS, Report, items_with_names, named_options, options_of
-from mcp_elicit_client.core.schema.unwrapping import UnsupportedSchemaError, unwrap_schema
+from mcp_elicit_client.core.schema.unwrapping import Definitions, UnsupportedSchemaError, unwrap_schema
 from mcp_elicit_client.core.text import is_plain, is_unicode, sanitize_and_cut, sanitize_text
 from mcp_elicit_client.core.validation.content import to_json_value, validate_field
 
@@ -39,11 +39,31 @@ class SchemaParser:
         root: The whole schema, in which references are resolved.
         limits: Maximum sizes and counts.
         diagnostics: Non-fatal findings.
+        definitions: The schemas to which fields refer.
     """
 
-    root: Mapping[str, Any]
+    root: InitVar[Mapping[str, Any]]
     limits: Limits
     diagnostics: list[Diagnostic] = dataclass_field(default_factory=list)
+
+    def __post_init__(self, root: Mapping[str, Any]) -> None:
+        self.definitions = Definitions(root, self.limits)
+        self._options_left = max_options_of_form(self.limits)
+
+    def count_options(self, count: int) -> None:
+        """
+        Count the options of one more field.
+
+        Raises:
+            UnsupportedSchemaError: If the field, or the whole form, has too
+                many.
+        """
+        if count > self.limits.max_options:
+            raise UnsupportedSchemaError(f"has {count} options; at most {self.limits.max_options} are supported")
+        if count > self._options_left:
+            at_most = max_options_of_form(self.limits)
+            raise UnsupportedSchemaError(f"has too many options; a form may have at most {at_most}")
+        self._options_left -= count
 
     def report(self, code: DiagnosticCode, message: str, field: str | None = None) -> None:
         """Add a diagnostic."""
@@ -86,7 +106,7 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
     limits = parser.limits
     nullable = schema.get("nullable") is True
     if is_wrapped(schema):
-        schema, allows_null = unwrap_schema(schema, parser.root, limits, report)
+        schema, allows_null = unwrap_schema(schema, parser.definitions, limits, report)
         nullable |= allows_null
     common: dict[str, Any] = {
         "name": name,
@@ -99,12 +119,15 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
         "required": required,
         "nullable": nullable,
     }
-    field = _field_of_kind(schema, common, limits, report)
+    field = _field_of_kind(schema, common, parser, report)
     return field if schema.get("default") is None else _with_default(field, schema["default"], limits, report)
 
 
 def _with_default(field: Field, default: object, limits: Limits, report: Report) -> Field:
     """Return *field* with its default, if that is valid.  A default that has a pattern stays unchecked."""
+    if sum(len(text) for text in _texts(default)) > limits.max_answer:
+        report("default_dropped", "its default is longer than an answer may be")
+        return field
     errors = validate_field(field, default, limits)
     if errors:
         report("default_dropped", f"its default is not valid: {errors[0].message}")
@@ -119,11 +142,16 @@ def _with_default(field: Field, default: object, limits: Limits, report: Report)
     return field
 
 
-def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Limits, report: Report) -> Field:
-    kind = schema.get("type")
+def _texts(default: object) -> list[str]:
+    listed = default if isinstance(default, list) else [default]
+    return [text for text in listed if isinstance(text, str)]
+
+
+def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], parser: SchemaParser, report: Report) -> Field:
+    limits, kind = parser.limits, schema.get("type")
     options = None if kind == "array" or ENUM_KEYWORDS.isdisjoint(schema) else options_of(schema, report)
     if options is not None:
-        return ChoiceField.model_validate({**common, "choices": _choices(options, kind, limits, report)})
+        return ChoiceField.model_validate({**common, "choices": _choices(options, kind, parser, report)})
     if kind is None:
         kind = _guess_type(schema)
         report("type_guessed", f"it has no type; {kind} is used")
@@ -141,7 +169,7 @@ def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], limits:
         case "boolean":
             return BooleanField.model_validate(common)
         case "array":
-            return _list_field(schema, common, limits, report)
+            return _list_field(schema, common, parser, report)
         case _:
             raise UnsupportedSchemaError("has an unsupported type")
 
@@ -170,12 +198,11 @@ def _guess_type(schema: Mapping[str, Any]) -> str:
 
 
 def _choices(
-    options: Sequence[tuple[object, object]], kind: object, limits: Limits, report: Report
+    options: Sequence[tuple[object, object]], kind: object, parser: SchemaParser, report: Report
 ) -> list[dict[str, object]]:
     """Return the arguments of each `Choice`."""
-    if len(options) > limits.max_options:
-        raise UnsupportedSchemaError(f"has {len(options)} options; at most {limits.max_options} are supported")
-    choices = list(named_options(options, kind, limits, report).values())
+    parser.count_options(len(options))
+    choices = list(named_options(options, kind, parser.limits, report).values())
     if not choices:
         raise UnsupportedSchemaError("has no option that can be sent")
     return choices
@@ -227,7 +254,7 @@ def _pattern(schema: Mapping[str, Any], limits: Limits, report: Report) -> tuple
     return pattern, skipped
 
 
-def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Limits, report: Report) -> Field:
+def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], parser: SchemaParser, report: Report) -> Field:
     least, most = _count(schema, "minItems", report), _count(schema, "maxItems", report)
     unique = schema.get("uniqueItems") is True
     items = schema.get("items", True)
@@ -237,7 +264,7 @@ def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Li
         raise UnsupportedSchemaError("is a list that can only be empty")
     if isinstance(items, dict):
         items = items_with_names(schema)
-    choices, item = _items({} if items is True else items, limits, report)
+    choices, item = _items({} if items is True else items, parser, report)
     possible = len(choices) if choices and unique else None
     if least is not None and any(bound is not None and least > bound for bound in (most, possible)):
         raise UnsupportedSchemaError("requires more values than it allows")
@@ -245,19 +272,19 @@ def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], limits: Li
     return MultiChoiceField.model_validate({**common, **lists})
 
 
-def _items(items: object, limits: Limits, report: Report) -> tuple[list[dict[str, object]], TextField | None]:
+def _items(items: object, parser: SchemaParser, report: Report) -> tuple[list[dict[str, object]], TextField | None]:
     """Read the items of a list: options, or the constraints of its texts."""
     if not isinstance(items, dict):
         raise UnsupportedSchemaError("is a list of unsupported values")
     options = options_of(items, report)
     if options is not None:
-        choices = _choices(options, items.get("type"), limits, report)
+        choices = _choices(options, items.get("type"), parser, report)
         if not all(isinstance(choice["value"], str) for choice in choices):
             raise UnsupportedSchemaError("is a list of options that are not strings")
         return choices, None
     if items.get("type", _guess_type(items)) != "string":
         raise UnsupportedSchemaError("is a list of values that are not strings")
-    return [], TextField(name="", title="", **_text_limits(items, limits, report))
+    return [], TextField(name="", title="", **_text_limits(items, parser.limits, report))
 
 
 def _count(schema: Mapping[str, Any], keyword: str, report: Report) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from mcp_elicit_client.core.limits import Limits
+from mcp_elicit_client.core.limits import Limits, max_options_of_form
 from mcp_elicit_client.core.schema.enums import Report, spells_choices
 
 _Schema: TypeAlias = Mapping[str, Any]
@@ -22,7 +22,72 @@ class UnsupportedSchemaError(Exception):
     """A field that cannot be answered.  The text is the predicate of a sentence about the field."""
 
 
-def unwrap_schema(schema: _Schema, root: _Schema, limits: Limits, report: Report) -> tuple[_Schema, bool]:
+class Definitions:
+    """
+    The schemas in a request to which fields refer.
+
+    Many references to one large schema are refused: reading it once for each
+    would take much longer than reading the request.
+
+    Args:
+        root: The whole schema.
+        limits: Maximum sizes and counts.
+    """
+
+    def __init__(self, root: _Schema, limits: Limits) -> None:
+        self._root = root
+        self._entries_left = 2 * max_options_of_form(limits)
+        self._entries: dict[int, int] = {}
+
+    def open(self, schema: _Schema, limits: Limits) -> _Schema:
+        """
+        Return *schema* with the keywords of the schema to which it refers.
+
+        Raises:
+            UnsupportedSchemaError: If that is not in the request, is too large
+                in total, or refers to others more often than allowed.
+        """
+        for _ in range(limits.max_depth + 1):
+            if "$ref" not in schema:
+                return schema
+            referenced = self._referenced(schema["$ref"])
+            self._count(referenced)
+            schema = {**referenced, **_without(schema, "$ref")}
+        raise UnsupportedSchemaError(f"nests more than {limits.max_depth} references or unions")
+
+    def _count(self, referenced: _Schema) -> None:
+        entries = self._entries.get(id(referenced))
+        if entries is None:
+            entries = self._entries[id(referenced)] = _entries(referenced)
+        if entries > self._entries_left:
+            raise UnsupportedSchemaError("refers to schemas that are too large in total")
+        self._entries_left -= entries
+
+    def _referenced(self, reference: object) -> _Schema:
+        if isinstance(reference, str):
+            start, _, rest = reference.partition("/")
+            root_name, _, name = rest.partition("/")
+            name = name.replace("~1", "/").replace("~0", "~")
+            if start == "#" and root_name in _REFERENCE_ROOTS and isinstance(self._root.get(root_name), dict):
+                target = self._root[root_name].get(name)
+                if isinstance(target, dict):
+                    return target
+        raise UnsupportedSchemaError("refers to a schema outside the request; references are not fetched")
+
+
+def _entries(schema: object) -> int:
+    """Return the number of keywords in *schema*, and of entries in their lists, as far as fields are read."""
+    if not isinstance(schema, dict):
+        return 0
+    lists = [each for each in schema.values() if isinstance(each, list)]
+    inner = [
+        schema.get("items"),
+        *(each[0] for each in [schema.get("allOf")] if isinstance(each, list) and len(each) == 1),
+    ]
+    return len(schema) + sum(map(len, lists)) + sum(map(_entries, inner))
+
+
+def unwrap_schema(schema: _Schema, definitions: Definitions, limits: Limits, report: Report) -> tuple[_Schema, bool]:
     """
     Remove the wrappers around *schema*.
 
@@ -36,27 +101,27 @@ def unwrap_schema(schema: _Schema, root: _Schema, limits: Limits, report: Report
     """
     if isinstance(schema.get("type"), str) and _WRAPPERS.isdisjoint(schema):
         if "items" in schema:
-            schema = {**schema, "items": _open_items(schema["items"], root, limits, report)}
+            schema = {**schema, "items": _open_items(schema["items"], definitions, limits, report)}
         return schema, False
     nullable = False
     for _ in range(limits.max_depth + 1):
         nullable |= _allows_null(schema)
-        opened = _open_once(schema, root, limits, report)
+        opened = _open_once(schema, definitions, limits, report)
         if opened is None:
             if "items" in schema:
-                schema = {**schema, "items": _open_items(schema["items"], root, limits, report)}
+                schema = {**schema, "items": _open_items(schema["items"], definitions, limits, report)}
             return schema, nullable
         schema = opened
     raise UnsupportedSchemaError(f"nests more than {limits.max_depth} references or unions")
 
 
-def _open_items(items: object, root: _Schema, limits: Limits, report: Report) -> object:
+def _open_items(items: object, definitions: Definitions, limits: Limits, report: Report) -> object:
     if not isinstance(items, dict):
         return items
-    items = _open_reference(items, root, limits)
+    items = definitions.open(items, limits)
     if isinstance(items.get("type"), str) or "enum" in items:
         return items
-    return _open_reference(_open_union(items, root, limits, report) or items, root, limits)
+    return definitions.open(_open_union(items, definitions, limits, report) or items, limits)
 
 
 def _allows_null(schema: _Schema) -> bool:
@@ -69,13 +134,13 @@ def _allows_null(schema: _Schema) -> bool:
     return types is None and any(isinstance(each, dict) and _is_null(each) for union in unions for each in union)
 
 
-def _open_once(schema: _Schema, root: _Schema, limits: Limits, report: Report) -> _Schema | None:
+def _open_once(schema: _Schema, definitions: Definitions, limits: Limits, report: Report) -> _Schema | None:
     if "$ref" in schema:
-        return _open_reference(schema, root, limits)
+        return definitions.open(schema, limits)
     match schema.get("allOf"):
         case [dict(only)]:
             return {**only, **_without(schema, "allOf")}
-    union = _open_union(schema, root, limits, report)
+    union = _open_union(schema, definitions, limits, report)
     if union is not None:
         return union
     types = schema.get("type")
@@ -88,7 +153,7 @@ def _open_once(schema: _Schema, root: _Schema, limits: Limits, report: Report) -
     return None
 
 
-def _open_union(schema: _Schema, root: _Schema, limits: Limits, report: Report) -> _Schema | None:
+def _open_union(schema: _Schema, definitions: Definitions, limits: Limits, report: Report) -> _Schema | None:
     """Return the branch of a union that is easiest to answer; None if there is no union."""
     for keyword in ("anyOf", "oneOf"):
         options = schema.get(keyword)
@@ -104,7 +169,7 @@ def _open_union(schema: _Schema, root: _Schema, limits: Limits, report: Report) 
             continue
         if len(branches) > _MAX_BRANCHES:
             raise UnsupportedSchemaError(f"is a union of more than {_MAX_BRANCHES} schemas")
-        opened = [_open_reference(branch, root, limits) for branch in branches]
+        opened = [definitions.open(branch, limits) for branch in branches]
         ranked = sorted(opened, key=_preference)
         if not ranked:
             raise UnsupportedSchemaError("allows no value but null")
@@ -125,26 +190,6 @@ def _is_null(schema: _Schema) -> bool:
     return (
         schema.get("type") == "null" or schema.get("enum") == [None] or ("const" in schema and schema["const"] is None)
     )
-
-
-def _open_reference(schema: _Schema, root: _Schema, limits: Limits) -> _Schema:
-    for _ in range(limits.max_depth + 1):
-        if "$ref" not in schema:
-            return schema
-        schema = {**_referenced(schema["$ref"], root), **_without(schema, "$ref")}
-    raise UnsupportedSchemaError(f"nests more than {limits.max_depth} references or unions")
-
-
-def _referenced(reference: object, root: _Schema) -> _Schema:
-    if isinstance(reference, str):
-        start, _, rest = reference.partition("/")
-        root_name, _, name = rest.partition("/")
-        name = name.replace("~1", "/").replace("~0", "~")
-        if start == "#" and root_name in _REFERENCE_ROOTS and isinstance(root.get(root_name), dict):
-            target = root[root_name].get(name)
-            if isinstance(target, dict):
-                return target
-    raise UnsupportedSchemaError("refers to a schema outside the request; references are not fetched")
 
 
 def _without(schema: _Schema, keyword: str) -> dict[str, Any]:
