@@ -25,6 +25,7 @@ from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldErr
 from mcp_elicit_client.exceptions import (
     CallError,
     CallTimeoutError,
+    CapabilityRequiredError,
     ElicitationError,
     MissingExtraError,
     PermissionsFileError,
@@ -32,6 +33,7 @@ from mcp_elicit_client.exceptions import (
     RequestError,
     RequestStateRejectedError,
     ResumeError,
+    TaskError,
     UnsafeUrlError,
 )
 from mcp_elicit_client.registry import ElicitationRegistry, Route
@@ -43,6 +45,7 @@ __all__ = [
     "BooleanField",
     "CallError",
     "CallTimeoutError",
+    "CapabilityRequiredError",
     "Choice",
     "ChoiceField",
     "Diagnostic",
@@ -64,6 +67,7 @@ __all__ = [
     "Route",
     "Server",
     "TargetUrl",
+    "TaskError",
     "TextField",
     "UnsafeUrlError",
     "UrlElicitationIncompleteError",

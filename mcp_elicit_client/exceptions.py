@@ -9,7 +9,9 @@ The exceptions of this package.
     │   ├── CallTimeoutError               a timeout of the server or the user has passed
     │   ├── UrlElicitationIncompleteError  a required URL elicitation was not completed
     │   ├── ResumeError                    a suspended call cannot be resumed
-    │   └── RequestStateRejectedError      the server rejected its own state
+    │   ├── RequestStateRejectedError      the server rejected its own state
+    │   ├── TaskError                      a task of the server that has no result
+    │   └── CapabilityRequiredError        the server requires a capability that is not declared
     ├── RegistrationError                  a handler that cannot be registered
     ├── PermissionsFileError               a permissions file that cannot be used
     ├── MissingExtraError                  an extra that is not installed
@@ -170,6 +172,54 @@ class RequestStateRejectedError(CallError):
         super().__init__(
             "The server rejected its `requestState`: it has expired, or the server was restarted. Make the call again."
         )
+
+
+TaskFailure: TypeAlias = Literal["expired", "cancelled", "interrupted", "limit", "invalid", "unsupported"]
+"""The code of a `TaskError`."""
+
+_TASK_FAILURES: dict[TaskFailure, str] = {
+    "expired": "The server no longer has this task: it has expired, or the server was restarted. Make the call again.",
+    "cancelled": "The task was cancelled. Make the call again if you still need its result.",
+    "interrupted": "The server cannot be reached, but the task may still be running. Connect again, then resume it.",
+    "limit": "The task was cancelled because the server exceeded a limit: {detail}.",
+    "invalid": "The server's response about a task is invalid: {detail}. Report this to the author of the server.",
+    "unsupported": "Tasks need a connection with protocol version 2026-07-28 or later, and mcp 2.3 or later.",
+}
+
+
+class TaskError(CallError):
+    """
+    A task of the server that has no result, or none yet.
+
+    Attributes:
+        code: The cause.  After ``interrupted`` the task can be resumed.
+        task_id: The server's ID of the task, for `Caller.resume_task`; None
+            if it has no valid one.  It may grant access to the task, so it is
+            not part of the text.
+    """
+
+    def __init__(self, code: TaskFailure, detail: str = "", *, task_id: str | None = None) -> None:
+        super().__init__(_TASK_FAILURES[code].format(detail=detail))
+        self.code = code
+        self.task_id = task_id
+
+
+class CapabilityRequiredError(CallError):
+    """
+    The server requires capabilities that this client did not declare (``-32021``).
+
+    Attributes:
+        required: The capabilities, such as ``elicitation`` or
+            ``extensions``, as the protocol names them.
+    """
+
+    def __init__(self, required: tuple[str, ...] = ()) -> None:
+        names = f": {', '.join(required)}" if required else ""
+        super().__init__(
+            f"The server requires capabilities that this client does not declare{names}. "
+            "Connect with `Caller.client`, or declare them in your own client."
+        )
+        self.required = required
 
 
 def _limit(seconds: float | None) -> str:

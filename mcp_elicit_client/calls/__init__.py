@@ -7,5 +7,6 @@ suspended while its requests are pending, and resumed in any process.
 
 from mcp_elicit_client.calls.caller import Caller, MessageHandler
 from mcp_elicit_client.calls.suspending import SuspendedCall, SuspendOptions
+from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
 
-__all__ = ["Caller", "MessageHandler", "SuspendOptions", "SuspendedCall"]
+__all__ = ["Caller", "MessageHandler", "OnTaskStatus", "SuspendOptions", "SuspendedCall", "TaskHandle"]

@@ -17,6 +17,9 @@ from mcp_elicit_client.exceptions import CallError, CallTimeoutError
 from mcp_elicit_client.stored_answers import StoredAnswers, is_resuming
 from mcp_elicit_client.typing import Answer, Request, UrlRequest
 
+MAX_REPEATS = 2
+"""How many returned requests that were declined or cancelled before end a call."""
+
 MAX_PUSHED_REPEATS = 100
 """How many server-initiated requests that were refused before end a call."""
 
@@ -215,6 +218,16 @@ class ActiveCall:
         if answer.action == "accept" and isinstance(request, UrlRequest):
             self.history.visits[request.target.url] = self.visits(request.target.url) + 1
         return answer
+
+    def check_repeats(self) -> None:
+        """
+        Check how often the server repeated a request that was refused.
+
+        Raises:
+            CallError: If it is too often for returned requests.
+        """
+        if self.history.repeats >= MAX_REPEATS:
+            raise CallError(REPEATED)
 
     def _refusal(self, digest: str) -> Answer | None:
         if digest in self.history.declined:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
@@ -15,12 +16,16 @@ from mcp_elicit_client.calls.methods import CallSpec, unwrap_session
 from mcp_elicit_client.calls.resuming import claim_call, load_call
 from mcp_elicit_client.calls.runner import CallLimits, CallRunner
 from mcp_elicit_client.calls.suspending import CallSuspender, SuspendOptions
+from mcp_elicit_client.calls.task_calls import TaskCalls
+from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
+from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server, check_user
 from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, options_for
 from mcp_elicit_client.exceptions import ResumeError
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
+from mcp_elicit_client.sdk.tasks_extension import tasks_extensions
 from mcp_elicit_client.typing import Handler, Mode
 
 ANSWER_TIMEOUT = 240.0
@@ -93,6 +98,7 @@ class Caller:
         self._registry = handler if isinstance(handler, ElicitationRegistry) else None
         self._limits = CallLimits(max_questions=max_questions, max_rounds=max_rounds, max_retries=max_retries)
         self._elicitations = ElicitationDispatcher(handler, self.server, self.request_options, user)
+        self._tasks = TaskCalls(self._elicitations, max_questions, self.server.name)
         self.handler: NormalizedHandler = NormalizedHandler(
             enforce_options(self.request_options, self._elicitations.on_server_request),
             self.request_options,
@@ -141,6 +147,15 @@ class Caller:
 
         return handle
 
+    @property
+    def extensions(self) -> list[Any]:
+        """
+        The ``extensions`` for a ``Client`` of mcp 2.3 or later that you make: tasks.
+
+        The list is empty with other versions.
+        """
+        return tasks_extensions(self._resolve_task)
+
     def session(self, read: Any, write: Any, *, message_handler: MessageHandler | None = None, **options: Any) -> Any:
         """
         Return a ``ClientSession``, not entered yet, that declares only the modes that are answered.
@@ -182,6 +197,7 @@ class Caller:
                 self.handler, server=self.server, user=self._elicitations.current_user, request_options=options
             ),
             "message_handler": self.message_handler(then),
+            "resolve_task": self._resolve_task,
         }
 
     # --- for calls
@@ -198,14 +214,18 @@ class Caller:
         meta: Mapping[str, Any] | None = None,
         progress_callback: Any = None,
         suspend: SuspendOptions | None = None,
+        wait: bool = True,
+        on_task_status: OnTaskStatus | None = None,
     ) -> Any:
         """
         Call a tool, and handle every elicitation that the call leads to.
 
         If the server requires URL elicitations (``-32042``), the user is asked
         and the call is sent again.  If it requires input (2026-07-28), its
-        requests are answered one at a time and the call continues.  If the
-        call is cancelled, its open request is withdrawn.
+        requests are answered one at a time and the call continues.  If it
+        creates a task, the task is polled and its requests are answered.  If
+        the call is cancelled or fails, its open request is withdrawn, and its
+        task is cancelled.
 
         Args:
             client: A ``ClientSession``, or a ``Client`` of mcp 2.x or FastMCP.
@@ -223,10 +243,14 @@ class Caller:
             progress_callback: The callback of the SDK for progress.
             suspend: Where to suspend the call when it requires input from a
                 user; None to wait for the answers.
+            wait: Wait for the result of a task.  If False, and the server
+                creates a task, its `TaskHandle` is returned at once.
+            on_task_status: Is called with the `TaskHandle` for every new
+                status of a task, and every new text about it.
 
         Returns:
             The SDK's ``CallToolResult``; or a `SuspendedCall`, if the call was
-            suspended.
+            suspended; or a `TaskHandle`.
 
         Raises:
             ValueError: If *user* is empty or too long, or a call without a
@@ -237,12 +261,25 @@ class Caller:
             RequestStateRejectedError: If the server rejects its own state.
             CallError: If the server exceeds a limit, or repeats a request
                 that was declined or cancelled; or if the call cannot be suspended.
+            TaskError: If a task ends without a result, or the connection is
+                lost meanwhile.
+            CapabilityRequiredError: If the server requires a capability that
+                the client does not declare.
             InboxError: If the inbox cannot be used.
             Exception: The SDK's error, if the server returns another error.
         """
         spec = CallSpec("tool", name, arguments, meta)
         timeouts = CallTimeouts(timeout, answer_timeout)
-        return await self._call(client, spec, timeouts, user=user, suspend=suspend, progress_callback=progress_callback)
+        finish_task = functools.partial(self._tasks.finish, wait=wait, on_status=on_task_status)
+        return await self._call(
+            client,
+            spec,
+            timeouts,
+            user=user,
+            suspend=suspend,
+            finish_task=finish_task,
+            progress_callback=progress_callback,
+        )
 
     async def get_prompt(  # noqa: PLR0913 -- see call_tool
         self,
@@ -337,6 +374,79 @@ class Caller:
             suspender = CallSuspender(suspend, call, spec, self.server.name, claim)
             return await self._runner(call, spec, suspender, progress_callback).resume(loaded, claim)
 
+    async def resume_task(  # noqa: PLR0913 -- see call_tool
+        self,
+        task: TaskHandle | str,
+        client: Any,
+        *,
+        tool: str | None = None,
+        user: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
+        answer_timeout: float | None = ANSWER_TIMEOUT,
+        on_task_status: OnTaskStatus | None = None,
+    ) -> Any:
+        """
+        Wait for the result of a task, in any process.
+
+        Resuming can be repeated, also after errors.  If this call is
+        cancelled or fails, the task runs on.  Keys that this `Caller` has
+        asked are not asked again; for other processes, suspend the call.
+
+        Args:
+            task: The task, or its ID.
+            client: As in `call_tool`, for the same server.
+            tool: The name of the tool, if *task* is an ID; None if it is
+                unknown: the result is then not checked against its schema.
+            user: The user that the call is for; None for that of *task* or
+                the `Caller`.
+            timeout: As in `call_tool`.
+            answer_timeout: As in `call_tool`.
+            on_task_status: As in `call_tool`.
+
+        Returns:
+            The SDK's ``CallToolResult``.
+
+        Raises:
+            ValueError: If *task* cannot be an ID, or belongs to another
+                server.
+            TaskError: If the task has no result, or cannot be resumed here.
+            Exception: As in `call_tool`.
+        """
+        call = self._task_call(task, client, tool, user, CallTimeouts(timeout, answer_timeout))
+        return await self._tasks.resume(call, task, on_task_status)
+
+    async def cancel_task(self, task: TaskHandle | str, client: Any) -> None:
+        """
+        Cancel a task.  It may complete nevertheless.
+
+        Args:
+            task: The task, or its ID.
+            client: As in `call_tool`, for the same server.
+
+        Raises:
+            ValueError: As in `resume_task`.
+            TaskError: If the server no longer has the task.
+            Exception: The SDK's error, if the server cannot be reached.
+        """
+        await self._tasks.cancel(self._task_call(task, client, None, None, CallTimeouts(None, None)), task)
+
+    def _task_call(
+        self, task: TaskHandle | str, client: Any, tool: str | None, user: str | None, timeouts: CallTimeouts
+    ) -> ActiveCall:
+        if isinstance(task, TaskHandle):
+            if task.server != self.server.name:
+                raise ValueError("This task belongs to another server. Resume it with the Caller of that server.")
+            tool, user = tool or task.tool, user or task.user
+        limit = self._limits.max_questions
+        return ActiveCall(unwrap_session(client), tool, timeouts, limit, user=self._user_of_call(user))
+
+    async def _resolve_task(self, created: Any, context: Any) -> Any:
+        """Finish a task of a call that the host application made without this `Caller`, over its connection."""
+        timeouts = CallTimeouts(context.read_timeout_seconds, ANSWER_TIMEOUT)
+        call = ActiveCall(context.session, context.tool_name, timeouts, self._limits.max_questions, user=self.user)
+        with self._elicitations.during(call), timeouts.running():
+            return await self._tasks.finish(call, read_created_task(created))
+
     def _user_of_call(self, user: str | None) -> str | None:
         return self.user if user is None else check_user(user)
 
@@ -348,6 +458,7 @@ class Caller:
         *,
         user: str | None,
         suspend: SuspendOptions | None,
+        finish_task: Callable[[ActiveCall, TaskState], Awaitable[Any]] | None = None,
         progress_callback: Any = None,
     ) -> Any:
         user = self._user_of_call(user)
@@ -356,16 +467,22 @@ class Caller:
             suspend.owner_of(user)
         call = ActiveCall(unwrap_session(client), spec.tool, timeouts, self._limits.max_questions, user=user)
         suspender = None if suspend is None else CallSuspender(suspend, call, spec, self.server.name)
-        return await self._runner(call, spec, suspender, progress_callback).run()
+        return await self._runner(call, spec, suspender, progress_callback, finish_task).run()
 
     def _runner(
-        self, call: ActiveCall, spec: CallSpec, suspender: CallSuspender | None, progress_callback: Any
+        self,
+        call: ActiveCall,
+        spec: CallSpec,
+        suspender: CallSuspender | None,
+        progress_callback: Any,
+        finish_task: Callable[[ActiveCall, TaskState], Awaitable[Any]] | None = None,
     ) -> CallRunner:
         return CallRunner(
             call,
             spec,
             elicitations=self._elicitations,
             limits=self._limits,
+            finish_task=functools.partial(finish_task or self._tasks.finish, call),
             suspender=suspender,
             progress_callback=progress_callback,
         )

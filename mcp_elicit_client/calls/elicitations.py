@@ -98,7 +98,13 @@ class ElicitationDispatcher:
         return _timed_out() if anyio.current_time() >= deadline else Answer.cancel(by="host", reason="the call ended")
 
     async def on_input_required(
-        self, call: ActiveCall, params: Any, *, stored: StoredAnswersFor | None = None, **details: Any
+        self,
+        call: ActiveCall,
+        params: Any,
+        *,
+        stored: StoredAnswersFor | None = None,
+        until: Callable[[], Awaitable[object]] | None = None,
+        **details: Any,
     ) -> Answer:
         """
         Answer a request that was returned by a call.
@@ -107,6 +113,8 @@ class ElicitationDispatcher:
             call: The call.
             params: The params, as the SDK passes them, or a `Request`.
             stored: Returns what answers in place of the handlers, if anything.
+            until: The request is withdrawn when this returns; None to
+                withdraw it when the connection is lost.
             details: The details that `parse_request` takes.
 
         Raises:
@@ -127,7 +135,7 @@ class ElicitationDispatcher:
         answer = functools.partial(dispatcher.answer_in, call, params, server=self._server, **details)
         with call.timeouts.paused_for_user(), anyio.CancelScope(deadline=call.timeouts.user_deadline):
             if call.timeouts.user_deadline > anyio.current_time():
-                return await _ask_while_connected(call.session, answer)
+                return await _ask_until(until or functools.partial(_wait_until_closed, call.session), answer)
         return _timed_out()
 
     def to_result(self, answer: Answer) -> Any:
@@ -142,8 +150,8 @@ class ElicitationDispatcher:
         return request.with_completion(UrlCompletion(self.completions, request.elicitation_id))
 
 
-async def _ask_while_connected(session: Any, ask: Callable[[], Awaitable[Answer]]) -> Answer:
-    answer = await run_until(functools.partial(_wait_until_closed, session), ask)
+async def _ask_until(disconnect: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    answer = await run_until(disconnect, ask)
     return answer or Answer.cancel(by="error", reason="the server has disconnected")
 
 

@@ -8,14 +8,14 @@ decides whether the call is sent again.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import anyio
 from typing_extensions import assert_never
 
-from mcp_elicit_client.calls.active_call import REPEATED, ActiveCall
+from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.methods import CallSpec, RoundInput, list_tools_until, needs_tool_list
 from mcp_elicit_client.calls.multi_round_trip import (
@@ -28,12 +28,13 @@ from mcp_elicit_client.calls.multi_round_trip import (
 )
 from mcp_elicit_client.calls.resuming import LoadedCall
 from mcp_elicit_client.calls.suspending import CallSuspender, Claim
+from mcp_elicit_client.calls.task_polling import is_capability_required, read_capability_error
+from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
+from mcp_elicit_client.calls.tasks import resolve_claim
 from mcp_elicit_client.calls.url_elicitations import UrlRequired, complete_urls, parse_url_required
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.exceptions import CallError, RequestStateRejectedError
-
-MAX_REPEATS = 2
-"""How many returned requests that were declined or cancelled before end a call."""
+from mcp_elicit_client.exceptions import CallError, RequestStateRejectedError, TaskError
+from mcp_elicit_client.sdk.tasks_extension import foreign_claim, is_task
 
 _FIRST_PAUSE, _MAX_PAUSE = 0.05, 5.0
 """The pauses before a call is sent again with the server's state only, in seconds.  They double each time."""
@@ -64,6 +65,10 @@ Outcome: TypeAlias = Completed | InputRequired | UrlRequired | ToolListRequired 
 """The outcome of one round."""
 
 
+FinishTask: TypeAlias = Callable[[TaskState], Awaitable[Any]]
+"""Returns the result of a task, or what the host application gets in its place."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLimits:
     """
@@ -90,6 +95,8 @@ class CallRunner:
         spec: What is called.
         elicitations: What answers the requests of the server.
         limits: The limits of the call.
+        finish_task: Returns the result of a task, or what the host
+            application gets in its place.
         suspender: Suspends the call while its requests are pending; None to
             wait for the answers.
         progress_callback: The callback of the SDK for progress.
@@ -102,6 +109,7 @@ class CallRunner:
         *,
         elicitations: ElicitationDispatcher,
         limits: CallLimits,
+        finish_task: FinishTask,
         suspender: CallSuspender | None = None,
         progress_callback: Any = None,
     ) -> None:
@@ -110,6 +118,7 @@ class CallRunner:
         self._elicitations = elicitations
         self._ask = functools.partial(elicitations.on_input_required, call)
         self._limits = limits
+        self._finish_task = finish_task
         self._suspender = suspender
         self._send = spec.sender(call.session, progress_callback)
         self._url_retries = 0
@@ -159,7 +168,19 @@ class CallRunner:
             result = await self._send(given)
         except Exception as error:  # noqa: BLE001 -- raised again, unless the call is sent again
             return _outcome_of_error(error, given)
-        return parse_input_required(result) or Completed(result)
+        required = parse_input_required(result)
+        return required if required is not None else Completed(await self._finish(result))
+
+    async def _finish(self, result: Any) -> Any:
+        """Return the result of the call; *result* may be that of an extension, such as a task."""
+        claim = foreign_claim(self._call.session, result)
+        if claim is not None:
+            return await resolve_claim(self._call, claim, result)
+        if not is_task(result):
+            return result
+        if self._spec.kind != "tool":
+            raise TaskError("invalid", "only the call of a tool can become a task")
+        return await self._finish_task(read_created_task(result))
 
     async def next_input(self, outcome: Outcome, given: RoundInput) -> RoundInput | Completed:
         """
@@ -212,8 +233,7 @@ class CallRunner:
         self._pause = _FIRST_PAUSE
         defer = None if self._suspender is None else self._suspender.defer
         answers = await answer_elicitations(self._ask, required.elicitations, defer)
-        if history.repeats >= MAX_REPEATS:
-            raise CallError(REPEATED)
+        self._call.check_repeats()
         return answers
 
     async def _respond(
@@ -236,6 +256,8 @@ class CallRunner:
 def _outcome_of_error(error: Exception, given: RoundInput) -> Outcome:
     if given.state is not None and is_state_rejected(error):
         raise RequestStateRejectedError from error
+    if is_capability_required(error):
+        raise read_capability_error(error) from error
     if needs_tool_list(error):
         return ToolListRequired(error)
     return parse_url_required(error) or Failed(error)

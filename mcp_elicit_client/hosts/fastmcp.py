@@ -11,6 +11,7 @@ from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
+from mcp_elicit_client.sdk.tasks_extension import client_options
 from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
@@ -71,8 +72,8 @@ def client(
     """
     Return a FastMCP client whose tool calls are made by *caller*.
 
-    Required URL elicitations (``-32042``) and completions are handled, and
-    timeouts do not include the user's time.  This also works in libraries
+    Required URL elicitations (``-32042``), completions and tasks are handled,
+    and timeouts do not include the user's time.  This also works in libraries
     that take a FastMCP client.
 
     Args:
@@ -92,7 +93,7 @@ def client(
         transport,
         elicitation_handler=elicitation_handler(caller.handler, server=caller.server, user=user),
         message_handler=caller.message_handler(message_handler),
-        **options,
+        **client_options(options, caller.extensions),
     )
     wrapped.caller = caller  # type: ignore[attr-defined,unused-ignore]
     wrapped.user = user  # type: ignore[attr-defined,unused-ignore]

@@ -30,6 +30,13 @@ from mcp import types
 
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.sdk.message_only import CompletingStream, complete_params, complete_result
+from mcp_elicit_client.sdk.tasks_extension import (
+    Resolve,
+    client_options,
+    finish_tasks,
+    session_options,
+    tasks_extensions,
+)
 from mcp_elicit_client.typing import Mode
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -40,29 +47,32 @@ _NOTIFY_TIMEOUT = 1.0
 """The maximum time for reporting an abandoned request to the server, in seconds."""
 
 
-def client_session(read: Any, write: Any, *, modes: Collection[Mode], **options: Any) -> Any:
+def client_session(read: Any, write: Any, *, modes: Collection[Mode], resolve_task: Resolve, **options: Any) -> Any:
     """
-    Return a ``ClientSession`` that declares only *modes*.
+    Return a ``ClientSession`` that declares only *modes*, and tasks.
 
     Args:
         read: The stream to read from.
         write: The stream to write to.
         modes: The modes that the callback answers.
+        resolve_task: Finishes a task.
         options: Other arguments of ``ClientSession``, by keyword.
     """
     if supports_multi_round_trip():
-        return prepare_session(_ClientSession(read, write, **options), modes)
+        session = _ClientSession(read, write, **session_options(options, resolve_task))
+        return finish_tasks(prepare_session(session, modes), resolve_task)
     return _ConcurrentSession(read, write, modes=modes, **options)
 
 
-def client(server: Any, *, modes: Collection[Mode], **options: Any) -> Any:
+def client(server: Any, *, modes: Collection[Mode], resolve_task: Resolve, **options: Any) -> Any:
     """
-    Return a ``Client`` of mcp 2.x that declares only *modes*.
+    Return a ``Client`` of mcp 2.x that declares only *modes*, and tasks.
 
     Args:
         server: The first argument of ``Client``: a URL, a command, a
             transport or a server.
         modes: The modes that the callback answers.
+        resolve_task: Finishes a task.
         options: Other arguments of ``Client``, by keyword.
 
     Raises:
@@ -70,7 +80,7 @@ def client(server: Any, *, modes: Collection[Mode], **options: Any) -> Any:
     """
     if not supports_multi_round_trip():
         raise RuntimeError("mcp 1.x has no Client. Use a session, or install mcp 2.")
-    return _CapabilityClient.declaring(modes, server, options)
+    return _CapabilityClient.declaring(modes, resolve_task, server, options)
 
 
 def prepare_session(session: Any, modes: Collection[Mode]) -> Any:
@@ -118,15 +128,18 @@ def _capability(modes: Collection[Mode]) -> types.ElicitationCapability | None:
 
 class _CapabilityClient(_Client):  # type: ignore[misc,unused-ignore]
     _modes: Collection[Mode]
+    _resolve_task: Resolve
 
     @classmethod
-    def declaring(cls, modes: Collection[Mode], server: Any, options: dict[str, Any]) -> Any:
-        client = cls(server, **options)
+    def declaring(cls, modes: Collection[Mode], resolve_task: Resolve, server: Any, options: dict[str, Any]) -> Any:
+        client = cls(server, **client_options(options, tasks_extensions(resolve_task)))
         client._modes = modes
+        client._resolve_task = resolve_task
         return client
 
     async def _build_session(self, exit_stack: Any) -> Any:
-        return prepare_session(await super()._build_session(exit_stack), self._modes)
+        session = prepare_session(await super()._build_session(exit_stack), self._modes)
+        return finish_tasks(session, self._resolve_task)
 
 
 class _ConcurrentSession(_ClientSession):  # type: ignore[misc,unused-ignore]

@@ -1,0 +1,89 @@
+"""`TaskCalls`: the tasks of one `Caller`, from their creation to their result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
+from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle, TaskPoller
+from mcp_elicit_client.calls.task_wire import TaskState, check_task_id
+from mcp_elicit_client.calls.tasks import TaskDriver, TaskMemory
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
+from mcp_elicit_client.exceptions import TaskError
+from mcp_elicit_client.sdk.tasks_extension import supports_tasks
+
+
+class TaskCalls:
+    """
+    Finishes, resumes and cancels the tasks of one server.
+
+    Args:
+        elicitations: What answers the requests of the server.
+        max_questions: The maximum number of requests of one task.
+        server: The name that the host application gave the server.
+    """
+
+    def __init__(self, elicitations: ElicitationDispatcher, max_questions: int, server: str) -> None:
+        self._elicitations = elicitations
+        self._max_questions = max_questions
+        self._server = server
+        self._memory = TaskMemory()
+
+    async def finish(
+        self, call: ActiveCall, state: TaskState, *, wait: bool = True, on_status: OnTaskStatus | None = None
+    ) -> Any:
+        """Return the result of a task that *call* created; its handle if *wait* is False."""
+        poller = TaskPoller(call, state, self._server, on_status)
+        if wait:
+            return await self._drive(call, poller, is_owned=True)
+        await poller.report()
+        return poller.handle
+
+    async def resume(self, call: ActiveCall, task: TaskHandle | str, on_status: OnTaskStatus | None = None) -> Any:
+        """
+        Return the result of a task that another call created.
+
+        Raises:
+            TaskError: If the connection cannot have tasks, or there is no
+                result.
+            ValueError: If the ID is invalid.
+            Exception: As in `TaskDriver.run`.
+        """
+        poller = self._poller(call, task, on_status)
+        with self._elicitations.during(call), call.timeouts.running():
+            return await self._drive(call, poller, is_owned=False)
+
+    async def cancel(self, call: ActiveCall, task: TaskHandle | str) -> None:
+        """
+        Cancel a task.
+
+        Raises:
+            TaskError: If the connection cannot have tasks, or the server no
+                longer has the task.
+            Exception: The SDK's error, if the server cannot be reached.
+        """
+        await self._poller(call, task).cancel()
+
+    def _poller(self, call: ActiveCall, task: TaskHandle | str, on_status: OnTaskStatus | None = None) -> TaskPoller:
+        task_id = check_task_id(task if isinstance(task, str) else task.id)
+        version = getattr(call.session, "protocol_version", None) or ""
+        if not supports_tasks() or version < FIRST_MULTI_ROUND_TRIP_VERSION:
+            raise TaskError("unsupported", task_id=task_id)
+        return TaskPoller(call, TaskState(task_id, "working"), self._server, on_status)
+
+    async def _drive(self, call: ActiveCall, poller: TaskPoller, *, is_owned: bool) -> Any:
+        task_id = poller.state.id
+        driver = TaskDriver(
+            poller,
+            call,
+            elicitations=self._elicitations,
+            asked=self._memory.asked(task_id),
+            max_questions=self._max_questions,
+            is_owned=is_owned,
+        )
+        try:
+            return await driver.run()
+        finally:
+            if poller.state.is_final:
+                self._memory.forget(task_id)

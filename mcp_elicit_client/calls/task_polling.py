@@ -1,0 +1,245 @@
+"""Polling of tasks: `TaskHandle`, what the host application sees of a task, and `TaskPoller`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta, timezone
+from typing import Any, ClassVar, TypeAlias
+
+import anyio
+from pydantic import BaseModel, ConfigDict, Field
+
+from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.task_wire import TaskRequests, TaskState, TaskStatus
+from mcp_elicit_client.exceptions import CapabilityRequiredError, TaskError
+
+POLL_INTERVAL = 1.0
+"""The interval between two polls if the server does not name one, in seconds."""
+
+MIN_POLL_INTERVAL, MAX_POLL_INTERVAL = 0.1, 60.0
+"""The limits of the server's interval, in seconds."""
+
+REQUEST_TIMEOUT = 30.0
+"""The maximum time of one request about a task, in seconds.  The next poll repeats it."""
+
+MAX_OUTAGE = 60.0
+"""How long a task is polled without success while no request is open, in seconds."""
+
+TTL_MARGIN = 60.0
+"""How long a task is polled after its lifetime, in seconds."""
+
+_CANCEL_TIMEOUT = 3.0
+_INVALID_PARAMS, _MISSING_CAPABILITY = -32602, -32021
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+class TaskHandle(BaseModel):
+    """
+    A task that runs on the server, for the host application.
+
+    Attributes:
+        id: The server's ID.  It may grant access to the task: store it like
+            a password, and do not log it.
+        server: The name that the host application gave the server.
+        tool: The name of the tool; None if it is unknown.
+        user: The user that the call is for; None if there is only one.
+        status: ``working``, ``input_required``, ``completed``, ``failed`` or
+            ``cancelled``.
+        status_message: The server's text about the status, sanitized.
+        expires_at: Until when the server keeps the task, in UTC; None if it
+            does not say.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+
+    id: str = Field(repr=False)
+    server: str
+    tool: str | None = None
+    user: str | None = None
+    status: TaskStatus = "working"
+    status_message: str | None = None
+    expires_at: datetime | None = None
+
+
+OnTaskStatus: TypeAlias = Callable[[TaskHandle], Awaitable[None]]
+"""Is called with every new status of a task, and every new text about it."""
+
+
+class TaskPoller:
+    """
+    Polls one task.
+
+    Args:
+        call: The call that the task belongs to.
+        state: The state of the task.
+        server: The name that the host application gave the server.
+        on_status: Is called with every new status.
+
+    Attributes:
+        state: The last state that the server reported.
+        requests: Sends the requests about the task.
+    """
+
+    def __init__(self, call: ActiveCall, state: TaskState, server: str, on_status: OnTaskStatus | None = None) -> None:
+        self.state = state
+        self.requests = TaskRequests(call.session, state.id)
+        self._call = call
+        self._server = server
+        self._on_status = on_status
+        self._created = anyio.current_time()
+        self._last_success = self._created
+        self._reported: tuple[TaskStatus, str | None] | None = None
+
+    @property
+    def handle(self) -> TaskHandle:
+        """The task for the host application."""
+        state, expires_at = self.state, None
+        if state.ttl is not None:
+            age = timedelta(seconds=anyio.current_time() - self._created)
+            expires_at = datetime.now(timezone.utc) - age + timedelta(seconds=state.ttl)
+        return TaskHandle(
+            id=state.id,
+            server=self._server,
+            tool=self._call.tool,
+            user=self._call.user,
+            status=state.status,
+            status_message=state.message,
+            expires_at=expires_at,
+        )
+
+    async def next(self, *, is_open: bool = False) -> TaskState:
+        """
+        Wait for the poll interval, then poll.
+
+        Args:
+            is_open: A request is open.  The server may then be unreachable
+                for any time.
+        """
+        await self.pause()
+        return await self.poll(is_open=is_open)
+
+    async def pause(self) -> None:
+        """Wait for the poll interval."""
+        interval = POLL_INTERVAL if self.state.poll_interval is None else self.state.poll_interval
+        await anyio.sleep(min(max(interval, MIN_POLL_INTERVAL), MAX_POLL_INTERVAL))
+
+    async def poll(self, *, is_open: bool = False) -> TaskState:
+        """
+        Return the state of the task: the last one if the server cannot be reached for now.
+
+        Raises:
+            TaskError: If the task has expired, the response is invalid, or
+                the server cannot be reached for too long.
+            CapabilityRequiredError: If the connection does not declare tasks.
+        """
+        if is_open:
+            self._last_success = anyio.current_time()
+        try:
+            self.state = await self.requests.get(REQUEST_TIMEOUT)
+        except TaskError:
+            raise
+        except Exception as error:  # noqa: BLE001 -- the SDK raises different errors for a server that is away
+            self.on_failure(error)
+            return self.state
+        self._last_success = anyio.current_time()
+        await self.report()
+        ttl = self.state.ttl
+        if not self.state.is_final and ttl is not None and self._last_success > self._created + ttl + TTL_MARGIN:
+            raise TaskError("expired", task_id=self.state.id)
+        return self.state
+
+    def on_failure(self, error: Exception) -> None:
+        """
+        Raise the error for a request that failed with *error*; return if it can be repeated.
+
+        Raises:
+            TaskError: See `poll`.
+            CapabilityRequiredError: See `poll`.
+        """
+        if _code(error) == _INVALID_PARAMS:
+            raise TaskError("expired", task_id=self.state.id) from error
+        if is_capability_required(error):
+            raise read_capability_error(error) from error
+        if is_closed(self._call.session, error) or anyio.current_time() > self._last_success + MAX_OUTAGE:
+            raise TaskError("interrupted", task_id=self.state.id) from error
+
+    async def send(self, key: str, response: Mapping[str, Any]) -> None:
+        """
+        Send the response to one request until the server acknowledges it.  Sending it twice is harmless.
+
+        Raises:
+            TaskError: See `poll`.
+            CapabilityRequiredError: See `poll`.
+        """
+        while not await self._try_to_send(key, response):
+            await self.pause()
+
+    async def _try_to_send(self, key: str, response: Mapping[str, Any]) -> bool:
+        try:
+            await self.requests.update({key: response}, REQUEST_TIMEOUT)
+        except Exception as error:  # noqa: BLE001 -- see poll
+            if _code(error) != _INVALID_PARAMS:
+                self.on_failure(error)
+                return False
+            # The request is no longer open, or the task has expired: the next poll tells.
+        return True
+
+    async def report(self) -> None:
+        """Report a new status to the host application."""
+        current = (self.state.status, self.state.message)
+        if self._on_status is None or current == self._reported:
+            return
+        self._reported = current
+        try:
+            await self._on_status(self.handle)
+        except Exception:
+            _logger.exception("the status of a task of server %r could not be reported", self._server)
+
+    async def cancel(self) -> None:
+        """
+        Cancel the task.
+
+        Raises:
+            TaskError: If the server no longer has it.
+            CapabilityRequiredError: See `poll`.
+            Exception: The SDK's error, if the server cannot be reached.
+        """
+        try:
+            await self.requests.cancel(REQUEST_TIMEOUT)
+        except Exception as error:
+            self.on_failure(error)
+            raise
+
+    async def abandon(self) -> None:
+        """Cancel the task, even if this call is cancelled.  Errors are ignored: nobody waits for the task."""
+        with anyio.move_on_after(_CANCEL_TIMEOUT, shield=True):
+            try:
+                await self.requests.cancel(_CANCEL_TIMEOUT)
+            except Exception as error:  # noqa: BLE001 -- the server may be away
+                _logger.debug("a task of server %r could not be cancelled: %s", self._server, type(error).__name__)
+
+
+def is_closed(session: Any, error: Exception) -> bool:
+    """Return True if *error* means that *session* cannot be used any more."""
+    if isinstance(error, (anyio.ClosedResourceError, anyio.BrokenResourceError)):
+        return True
+    return bool(getattr(getattr(session, "_dispatcher", None), "_closed", False))
+
+
+def is_capability_required(error: Exception) -> bool:
+    """Return True if the server requires a capability that is not declared."""
+    return bool(_code(error) == _MISSING_CAPABILITY)
+
+
+def read_capability_error(error: Exception) -> CapabilityRequiredError:
+    """Read the error ``-32021`` of the SDK."""
+    data = getattr(getattr(error, "error", None), "data", None)
+    required = data.get("requiredCapabilities") if isinstance(data, dict) else None
+    known = ("elicitation", "extensions", "roots", "sampling")
+    return CapabilityRequiredError(tuple(each for each in known if isinstance(required, dict) and each in required))
+
+
+def _code(error: Exception) -> Any:
+    return getattr(getattr(error, "error", None), "code", None)

@@ -1,0 +1,308 @@
+"""
+Tasks (``io.modelcontextprotocol/tasks``): `TaskDriver`, which waits for the result of a task and answers its requests.
+
+The server's timeout is paused while a request is open, although the task is
+polled meanwhile: the server may withdraw the request, or end the task.  Each
+key is asked once.  An answer is remembered before it is sent, so that sending
+can be repeated.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+
+from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
+from mcp_elicit_client.calls.multi_round_trip import answer_host_requests, load_host_requests
+from mcp_elicit_client.calls.task_polling import TaskPoller
+from mcp_elicit_client.calls.task_wire import InputRequest, TaskState, read_tool_result
+from mcp_elicit_client.core.answer import Answer
+from mcp_elicit_client.core.request import BatchPosition
+from mcp_elicit_client.exceptions import CapabilityRequiredError, RequestError, TaskError
+
+MAX_IDLE = 900.0
+"""How long a task may require input that it does not ask for, in seconds."""
+
+_MAX_REMEMBERED = 256
+_MISSED_POLLS = 2
+"""A request is withdrawn if it is missing in this many polls: one replica of the server may lag behind."""
+
+
+@dataclass(slots=True)
+class AskedKey:
+    """
+    A key that was asked.
+
+    Attributes:
+        digest: What identifies the content of its request.
+        response: The response, as on the wire; None while it is open.
+        was_sent: The server has acknowledged the response.
+    """
+
+    digest: str
+    response: dict[str, Any] | None = None
+    was_sent: bool = False
+
+
+class TaskMemory:
+    """The keys that were asked, for the tasks of one server in this process, so that no connection asks them again."""
+
+    def __init__(self) -> None:
+        self._tasks: OrderedDict[str, dict[str, AskedKey]] = OrderedDict()
+
+    def asked(self, task_id: str) -> dict[str, AskedKey]:
+        """Return the keys of one task that were asked."""
+        asked = self._tasks.setdefault(task_id, {})
+        self._tasks.move_to_end(task_id)
+        while len(self._tasks) > _MAX_REMEMBERED:
+            self._tasks.popitem(last=False)
+        return asked
+
+    def forget(self, task_id: str) -> None:
+        """Forget a task that has ended."""
+        self._tasks.pop(task_id, None)
+
+
+class TaskDriver:
+    """
+    Drives one task until it ends, in a process that waits for it.
+
+    Args:
+        poller: Polls the task.
+        call: The call that the task belongs to.
+        elicitations: What answers the requests of the server.
+        asked: The keys that were asked before.
+        max_questions: The maximum number of requests.
+        is_owned: Nobody else knows the task, so it is cancelled if this call
+            ends without it.
+    """
+
+    def __init__(  # noqa: PLR0913 -- the parts of one task, by keyword
+        self,
+        poller: TaskPoller,
+        call: ActiveCall,
+        *,
+        elicitations: ElicitationDispatcher,
+        asked: dict[str, AskedKey],
+        max_questions: int,
+        is_owned: bool,
+    ) -> None:
+        self._poller = poller
+        self._call = call
+        self._elicitations = elicitations
+        self._asked = asked
+        self._max_questions = max_questions
+        self._is_owned = is_owned
+        self._visited: set[str] = set()
+        self._idle_since: float | None = None
+        self._failure: Exception | None = None
+
+    async def run(self) -> Any:
+        """
+        Poll until the task ends, and return the tool's result.
+
+        Raises:
+            TaskError: If there is no result.
+            CallError: If the server repeats a request that was declined or
+                cancelled.
+            CallTimeoutError: If a timeout passes.
+            Exception: The SDK's error, if the call has failed.
+        """
+        try:
+            return await self._run()
+        except BaseException as error:
+            if self._must_cancel(error):
+                await self._poller.abandon()
+            raise
+
+    def _must_cancel(self, error: BaseException) -> bool:
+        if self._poller.state.is_final:
+            return False
+        if isinstance(error, TaskError):
+            return error.code in ("limit", "invalid")
+        return self._is_owned
+
+    async def _run(self) -> Any:
+        await self._poller.report()
+        state = self._poller.state
+        if state.status == "working" and self._is_owned:
+            state = await self._poller.next()
+        elif not state.is_final:
+            state = await self._poller.poll()
+        while not state.is_final:
+            state = await self._step(state)
+        return await read_result(self._call, state)
+
+    async def _step(self, state: TaskState) -> TaskState:
+        await self._send_remembered(state)
+        key = self._next_key(state)
+        if key is None:
+            return await self._wait(state)
+        self._idle_since = None
+        await self._answer(key, state)
+        return self._poller.state
+
+    def _next_key(self, state: TaskState) -> str | None:
+        for key, request in state.requests.items():
+            asked = self._asked.get(key)
+            if asked is None:
+                return key
+            self._check_unchanged(request, asked)
+        return None
+
+    def _check_unchanged(self, request: InputRequest, asked: AskedKey) -> None:
+        if request.digest != asked.digest:
+            raise TaskError("invalid", "it changed a request under the same key", task_id=self._poller.state.id)
+
+    async def _wait(self, state: TaskState) -> TaskState:
+        """Wait for the server; or for the user, who has opened a URL that the server still lists."""
+        if state.status == "input_required":
+            now = anyio.current_time()
+            self._idle_since = now if self._idle_since is None else self._idle_since
+            if now > self._idle_since + MAX_IDLE:
+                raise TaskError("invalid", "it requires input, but asks for nothing", task_id=state.id)
+        else:
+            self._idle_since = None
+        if not any(key in self._visited for key in state.requests):
+            return await self._poller.next()
+        timeouts = self._call.timeouts
+        with timeouts.paused_for_user():
+            if timeouts.user_deadline <= anyio.current_time():
+                raise timeouts.expired("answer_timeout")
+            return await self._poller.next()
+
+    async def _answer(self, key: str, state: TaskState) -> None:
+        history = self._call.history
+        if max(len(self._asked), history.requests) >= self._max_questions:
+            raise TaskError("limit", f"more than {self._max_questions} requests", task_id=state.id)
+        request = state.requests[key]
+        asked = self._asked[key] = AskedKey(request.digest)
+        try:
+            if request.is_elicitation:
+                asked.response = await self._elicit(key, state)
+            else:
+                asked.response = await self._ask_host(key, request)
+        finally:
+            if asked.response is None:  # withdrawn, or this call was cancelled: it may be asked again
+                del self._asked[key]
+        if self._failure is not None:
+            raise self._failure
+        self._call.check_repeats()
+        if asked.response is not None:
+            await self._send(key, asked)
+
+    async def _elicit(self, key: str, state: TaskState) -> dict[str, Any] | None:
+        """Ask the user; return None if the server withdrew the request."""
+        was_withdrawn = False
+
+        async def until_withdrawn() -> None:
+            nonlocal was_withdrawn
+            await self._poll_while_open(key)
+            was_withdrawn = True
+
+        params = state.requests[key].wire.get("params")
+        position = BatchPosition(number=list(state.requests).index(key) + 1, total=len(state.requests))
+        ask = functools.partial(self._elicitations.on_input_required, until=until_withdrawn)
+        try:
+            answer = await ask(self._call, params, batch_position=position, request_id=key)
+        except RequestError:  # errors are not allowed here
+            answer = Answer.cancel(by="error", reason="the request cannot be answered")
+        if was_withdrawn:
+            return None
+        if answer.action == "accept" and isinstance(params, dict) and params.get("mode") == "url":
+            self._visited.add(key)
+        return to_wire(self._elicitations.to_result(answer))
+
+    async def _poll_while_open(self, key: str) -> None:
+        """Poll until the server no longer lists a key, or the task cannot continue."""
+        missed = 0
+        asked = self._asked[key]
+        while missed < _MISSED_POLLS:
+            try:
+                state = await self._poller.next(is_open=True)
+                if key in state.requests:
+                    self._check_unchanged(state.requests[key], asked)
+            except (TaskError, CapabilityRequiredError) as error:
+                self._failure = error
+                return
+            if state.is_final:
+                return
+            missed = 0 if key in state.requests else missed + 1
+
+    async def _ask_host(self, key: str, request: InputRequest) -> dict[str, Any]:
+        try:
+            requests = load_host_requests({key: request.wire})
+        except ValueError as error:
+            raise TaskError("invalid", "it asks for something unknown", task_id=self._poller.state.id) from error
+        return to_wire((await answer_host_requests(self._call, requests))[key])
+
+    async def _send_remembered(self, state: TaskState) -> None:
+        """Send responses that were given before the connection broke."""
+        for key, request in state.requests.items():
+            asked = self._asked.get(key)
+            if asked is not None and asked.response is not None and not asked.was_sent:
+                self._check_unchanged(request, asked)
+                await self._send(key, asked)
+
+    async def _send(self, key: str, asked: AskedKey) -> None:
+        await self._poller.send(key, asked.response or {})
+        asked.was_sent = True
+
+
+def to_wire(response: Any) -> dict[str, Any]:
+    """Return a response of the SDK as it is sent in ``inputResponses``."""
+    wire: dict[str, Any] = response.model_dump(mode="json", by_alias=True, exclude_none=True)
+    wire.pop("resultType", None)
+    return wire
+
+
+async def read_result(call: ActiveCall, state: TaskState) -> Any:
+    """
+    Return the result of a task that has ended, checked against the tool's output schema.
+
+    Raises:
+        TaskError: If the task was cancelled, or its result is invalid.
+        Exception: The SDK's error, if the call has failed or the result does
+            not fit the schema.
+    """
+    if state.status == "cancelled":
+        raise TaskError("cancelled", task_id=state.id)
+    if state.error is not None:
+        import mcp
+        from mcp.types import ErrorData
+
+        sdk: Any = mcp
+        message = state.error.get("message")
+        text = message if isinstance(message, str) else "the task has failed"
+        raise sdk.MCPError.from_error_data(
+            ErrorData(code=state.error["code"], message=text, data=state.error.get("data"))
+        )
+    return await check_output(call, read_tool_result(state))
+
+
+async def check_output(call: ActiveCall, result: Any) -> Any:
+    """
+    Return *result* of a tool.
+
+    Raises:
+        RuntimeError: If it does not fit the tool's output schema; from the
+            SDK, as for other calls.
+    """
+    if call.tool is not None and not result.is_error:
+        await call.session.validate_tool_result(call.tool, result)
+    return result
+
+
+async def resolve_claim(call: ActiveCall, claim: Any, result: Any) -> Any:
+    """Finish *result* with the SDK's ``ResultClaim`` of another extension, as ``Client.call_tool`` does."""
+    import mcp.client.extension
+
+    context = mcp.client.extension.ClaimContext(
+        session=call.session, tool_name=call.tool or "", read_timeout_seconds=call.timeouts.timeout
+    )
+    return await check_output(call, await claim.resolve(result, context))
