@@ -37,7 +37,9 @@ STARTERS = frozenset(
 TESTS = frozenset(
     {
         "test_a_callback_that_is_wrong_is_found_out",
+        "test_a_flood_does_not_delay_other_servers",
         "test_a_flood_leaves_nothing_behind",
+        "test_a_wrong_callback_is_detected",
         "test_chromium_opens_the_page_that_was_shown",
         "test_of_a_hundred_thousand_urls_none_shows_another_host_than_a_browser_contacts",
         "test_the_demo_calls_every_tool_in_every_mode",
@@ -45,7 +47,12 @@ TESTS = frozenset(
 )
 """Tests that start processes inside the package, or take long because of the number of requests."""
 
-MODULES = frozenset({"tests.testing.test_check", "tests.testing.test_scenarios"})
+MODULES = frozenset(
+    {
+        *("tests.core.test_pattern_pool", "tests.core.test_patterns", "tests.integration.test_hostile_load"),
+        *("tests.policies.test_users", "tests.testing.test_check", "tests.testing.test_scenarios"),
+    }
+)
 """Modules whose tests start processes inside the package, or attack it with large requests."""
 
 
