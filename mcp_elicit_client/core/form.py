@@ -71,8 +71,9 @@ class TextField(_Field, defer_build=False):
     pattern: str | None = None
     pattern_skipped: str = ""
 
-    def keywords(self) -> dict[str, Any]:
-        """Return the JSON Schema keywords of the field, without title, description and default."""
+    @cached_property
+    def keywords(self) -> Mapping[str, Any]:
+        """The JSON Schema keywords of the field, without title, description and default."""
         keywords = {
             "type": "string",
             "minLength": self.min_length,
@@ -109,8 +110,9 @@ class NumberField(_Field, defer_build=False):
     exclusive_maximum: StrictInt | StrictFloat | None = None
     multiple_of: StrictInt | StrictFloat | None = None
 
-    def keywords(self) -> dict[str, Any]:
-        """Return the JSON Schema keywords of the field, without title, description and default."""
+    @cached_property
+    def keywords(self) -> Mapping[str, Any]:
+        """The JSON Schema keywords of the field, without title, description and default."""
         return _present(
             {
                 "type": "integer" if self.integer else "number",
@@ -136,8 +138,9 @@ class BooleanField(_Field, defer_build=False):
     kind: Literal["boolean"] = "boolean"
     default: StrictBool | None = None
 
-    def keywords(self) -> dict[str, Any]:
-        """Return the JSON Schema keywords of the field, without title, description and default."""
+    @cached_property
+    def keywords(self) -> Mapping[str, Any]:
+        """The JSON Schema keywords of the field, without title, description and default."""
         return {"type": "boolean"}
 
 
@@ -178,8 +181,9 @@ class ChoiceField(_WithChoices, defer_build=False):
     kind: Literal["choice"] = "choice"
     default: Scalar | None = None
 
-    def keywords(self) -> dict[str, Any]:
-        """Return the JSON Schema keywords of the field, without title, description and default."""
+    @cached_property
+    def keywords(self) -> Mapping[str, Any]:
+        """The JSON Schema keywords of the field, without title, description and default."""
         return {"enum": [choice.value for choice in self.choices]}
 
 
@@ -207,16 +211,19 @@ class MultiChoiceField(_WithChoices, defer_build=False):
     max_items: int | None = None
     unique: bool = False
 
-    def keywords(self) -> dict[str, Any]:
-        """Return the JSON Schema keywords of the field, without title, description and default."""
+    @cached_property
+    def keywords(self) -> Mapping[str, Any]:
+        """The JSON Schema keywords of the field, without title, description and default."""
+        items: Mapping[str, Any]
         if self.choices:
             items = {"type": "string", "enum": [choice.value for choice in self.choices]}
         else:
-            items = self.item.keywords() if self.item else {"type": "string"}
-        return {**self.list_keywords(), "items": items}
+            items = self.item.keywords if self.item else {"type": "string"}
+        return {**self.list_keywords, "items": items}
 
-    def list_keywords(self) -> dict[str, Any]:
-        """Return the keywords of the list, without ``items``."""
+    @cached_property
+    def list_keywords(self) -> Mapping[str, Any]:
+        """The keywords of the list, without ``items``."""
         limits = {"minItems": self.min_items, "maxItems": self.max_items, "uniqueItems": self.unique or None}
         return {"type": "array", **_present(limits)}
 

@@ -221,7 +221,7 @@ def rebuilt_schema(form: Form) -> dict[str, Any]:
     closed = {"additionalProperties": False} if form.rejects_unknown_fields else {}
     return {
         "type": "object",
-        "properties": {field.name: field.keywords() for field in form.fields},
+        "properties": {field.name: {**field.keywords} for field in form.fields},
         "required": [field.name for field in form.fields if field.required],
         **closed,
     }

@@ -122,11 +122,11 @@ def _property(field: Field, protocol_version: ProtocolVersion) -> dict[str, Any]
         case ChoiceField():
             schema = _options(field, protocol_version)
         case MultiChoiceField():
-            schema = {**field.list_keywords(), "items": _items(field)}
+            schema = {**field.list_keywords, "items": _items(field)}
         case TextField():
             schema = _text(field)
         case NumberField() | BooleanField():
-            schema = field.keywords()
+            schema = {**field.keywords}
         case _:
             assert_never(field)
     default = field.default if field.default is not None else getattr(field, "unchecked_default", None)
@@ -140,7 +140,7 @@ def _property(field: Field, protocol_version: ProtocolVersion) -> dict[str, Any]
 
 
 def _text(field: TextField) -> dict[str, Any]:
-    schema = {keyword: value for keyword, value in field.keywords().items() if keyword != "format"}
+    schema = {keyword: value for keyword, value in field.keywords.items() if keyword != "format"}
     if field.format is not None:
         schema["format" if field.format in STANDARD_FORMATS else "x-format"] = field.format
     return schema

@@ -21,6 +21,7 @@ _MOST_PAIRS = 200
 _MOST_NUMBER = 10**20
 _LONGEST_LABEL = 60
 _LONGEST_VALUE = 300
+_LEAST_SECRET = 9
 _LEAST_PHRASE = 40
 _WORDS_OF_PHRASE = 12
 _LONG_KEY = 16
@@ -69,6 +70,8 @@ def _typed(text: str) -> str:
 
 def _held(text: str) -> Iterator[tuple[SecretKind, str]]:
     """Yield the kinds of secret in *text*, and their issuers where known."""
+    if len(text) < _LEAST_SECRET and text.isascii() and text.isalnum():
+        return  # most values: one short word, or a number
     if pattern("long").search(text):
         yield from _keys_in(text)
     if pattern("many_digits").search(text):

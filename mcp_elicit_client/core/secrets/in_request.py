@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from mcp_elicit_client.core.form import (
     ChoiceField,
@@ -197,7 +198,9 @@ def _kind_of_example(text: str, signs: str) -> SecretKind | None:
     return None if unless and unless.search(signs) else kind
 
 
+@lru_cache(maxsize=512)
 def _example_in(text: str) -> re.Match[str] | None:
+    """Find the beginning of a secret in *text*."""
     words = text.lower().split() if pattern("odd").search(text) else ()
     return next(filter(None, map(load_rules().examples.match, words)), None)
 

@@ -216,11 +216,11 @@ def _violated_keywords(field: Field, value: Any) -> list[tuple[str, bool]]:
         case ChoiceField():
             return [(keyword, False) for keyword in _violated({"enum": field.by_key}, value)]
         case TextField() | NumberField() | BooleanField():
-            return [(keyword, False) for keyword in _violated(field.keywords(), value)]
+            return [(keyword, False) for keyword in _violated(field.keywords, value)]
         case MultiChoiceField():
-            violated = [(keyword, False) for keyword in _violated(field.list_keywords(), value)]
+            violated = [(keyword, False) for keyword in _violated(field.list_keywords, value)]
             if isinstance(value, (list, tuple)):
-                of_items = {"type": "string", "enum": field.by_key} if field.choices else field.keywords()["items"]
+                of_items = {"type": "string", "enum": field.by_key} if field.choices else field.keywords["items"]
                 violated += [(keyword, True) for each in value for keyword in _violated(of_items, each)]
             return violated
         case _:
