@@ -47,6 +47,7 @@ FIELD_ERRORS: Mapping[str, Message] = {
     "choice": Message("Select one of the options."),
     "min_length": Message("Enter at least {min} character.", "Enter at least {min} characters.", "min"),
     "max_length": Message("Enter at most {max} character.", "Enter at most {max} characters.", "max"),
+    "ambiguous": Message("Enter {first} or {second}."),
     "pattern": Message("This does not have the required format."),
     "minimum": Message("Enter {min} or more."),
     "maximum": Message("Enter {max} or less."),

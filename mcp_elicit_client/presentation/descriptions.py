@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -24,6 +25,7 @@ from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.date_parsing import names_time_zone
 from mcp_elicit_client.presentation.form_input import OMITTED
 from mcp_elicit_client.presentation.formatting import format_number, format_temporal
 from mcp_elicit_client.typing import Request, UrlRequest
@@ -32,6 +34,7 @@ _MAX_NAME = 200
 _MAX_VALUE = 2_000
 _MAX_PATTERN = 512
 _LONG_TEXT = 500
+_MOMENT = re.compile(r"(?:[0-9-]{10}T)?[0-9:.]{8,}(?P<zone>Z|[+-][0-9:]{5})", re.ASCII)
 
 InputKind: TypeAlias = Literal["text", "long_text", "number", "boolean", "option", "options", "list"]
 """
@@ -292,6 +295,30 @@ def format_value(field: Field, value: Any, catalog: MessageCatalog) -> str:
             return _sanitize(shown) or f"({catalog.text(messages.EMPTY)})"
         case _:
             assert_never(field)
+
+
+def sent_note(field: Field, typed: str, value: Any, catalog: MessageCatalog) -> str:
+    """
+    Return a sentence about what is sent, if it differs from what the user typed; else empty text.
+
+    Numbers, dates and times are sent in one format, whatever the user's
+    format is.  The time zone is named if the user did not name it.
+
+    Args:
+        field: The field.
+        typed: The text that the user typed.
+        value: Its value, or `OMITTED`.
+        catalog: The texts.
+    """
+    is_formatted = isinstance(field, NumberField) or (isinstance(field, TextField) and field.format in FORMATS)
+    if not is_formatted or value is OMITTED or field.is_hidden or typed.strip() == str(value):
+        return ""
+    sent = catalog.text(messages.SENT_AS, value=_sanitize(value))
+    moment = _MOMENT.fullmatch(str(value))
+    if moment is None or names_time_zone(typed.strip()):
+        return sent
+    zone = "UTC" if moment["zone"] == "Z" else moment["zone"]
+    return catalog.text(messages.SENT_WITH_ZONE, zone=zone, sent=sent)
 
 
 def _label(field: MultiChoiceField, value: str) -> str:

@@ -128,7 +128,7 @@ def read_field(
     if _is_omitted(field, given):
         return FieldState(errors=(field_error(field.name, "required"),) if field.required else ())
     try:
-        value = _value(field, given)
+        value = _value(field, given, context)
     except AnswerError as error:
         return FieldState(errors=error.errors)
     checked = _validate(Form(fields=(field,)), {field.name: value}, context, check_patterns=check_pattern)
@@ -185,10 +185,10 @@ def _is_omitted(field: Field, given: FieldInput) -> bool:
             return given is not Intent.EMPTY
 
 
-def _value(field: Field, given: FieldInput) -> Any:
+def _value(field: Field, given: FieldInput, context: InputContext) -> Any:
     match given:
         case str():
-            return parse_without_checks(field, given)
+            return parse_without_checks(field, given, context)
         case Selection():
             return list(given.values) if isinstance(field, MultiChoiceField) else given.values[0]
         case _:

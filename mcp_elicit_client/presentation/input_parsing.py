@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import Any, TypeVar
 
 from typing_extensions import assert_never
 
@@ -17,23 +14,42 @@ from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.request import FormRequest
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.validation.content import to_json_value, validate_value
-from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, type_error
-from mcp_elicit_client.core.validation.formats import FORMATS, is_date
+from mcp_elicit_client.core.validation.field_errors import (
+    AnswerError,
+    FieldError,
+    field_error,
+    format_error,
+    type_error,
+)
+from mcp_elicit_client.core.validation.formats import FORMATS, FormatFault
 from mcp_elicit_client.core.validation.patterns import NO_USER
+from mcp_elicit_client.presentation.date_parsing import (
+    LOCAL_TIME_ZONE,
+    DateFaultError,
+    date_readings,
+    date_time_readings,
+    time_readings,
+)
+from mcp_elicit_client.presentation.locale_conventions import (
+    CANONICAL_LOCALE,
+    Conventions,
+    conventions_of,
+)
+from mcp_elicit_client.presentation.number_parsing import number_readings, number_text
 from mcp_elicit_client.presentation.option_names import OptionNames, accepts_option_numbers
 
-__all__ = ["InputContext", "accepts_empty", "accepts_line_breaks", "accepts_option_numbers", "parse_text", "to_text"]
+__all__ = [
+    "CANONICAL_LOCALE",
+    "LOCAL_TIME_ZONE",
+    "InputContext",
+    "accepts_empty",
+    "accepts_line_breaks",
+    "accepts_option_numbers",
+    "parse_text",
+    "to_text",
+]
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
-_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300})(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
-_DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})", re.ASCII)
-_DATE_AND_TIME = re.compile(r"([0-9-]{1,20})[ Tt]+(.{1,100})", re.ASCII)
-_TIME = re.compile(
-    r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})(?P<seconds>:[0-9]{2}(?:\.[0-9]{1,9})?)?"
-    r" ?(?P<zone>[A-Za-z0-9_+:/-]{1,64})",
-    re.ASCII,
-)
-_OFFSET = re.compile(r"([+-])([0-9]{1,2}):?([0-9]{2})?", re.ASCII)
+_Reading = TypeVar("_Reading")
 
 _YES = frozenset({"y", "yes", "true", "on", "1"})
 _NO = frozenset({"n", "no", "false", "off", "0"})
@@ -44,12 +60,13 @@ class InputContext:
     """
     Facts about the user and the host that decide what typed text means, and who pays for checking it.
 
-    The locale and the time zone have no effect yet: numbers have a decimal
-    point, dates begin with the year, and times need a time zone.
-
     Attributes:
-        locale: The user's locale as a BCP 47 tag, such as ``de-AT``, if known.
-        time_zone: The user's IANA time zone, such as ``Europe/Berlin``, if known.
+        locale: The user's locale as a BCP 47 tag, such as ``de-AT``, if
+            known.  It decides where a number or a date has two readings;
+            ``CANONICAL_LOCALE`` is that of texts which a program wrote.
+        time_zone: The user's time zone if known: an IANA name such as
+            ``Europe/Berlin``, an offset such as ``+01:00``, or
+            ``LOCAL_TIME_ZONE`` for that of this computer.
         limits: The host's limits of the answer.
         user_and_server: The user and server whose budgets the patterns use.
     """
@@ -60,9 +77,21 @@ class InputContext:
     user_and_server: UserAndServer = NO_USER
 
     @classmethod
-    def for_request(cls, request: FormRequest) -> InputContext:
-        """Return the context of what the user types to answer *request*."""
-        return cls(limits=request.limits, user_and_server=request.user_and_server)
+    def for_request(
+        cls, request: FormRequest, *, locale: str | None = None, time_zone: str | None = None
+    ) -> InputContext:
+        """Return the context of what a user with *locale* and *time_zone* types to answer *request*."""
+        return cls(locale=locale, time_zone=time_zone, limits=request.limits, user_and_server=request.user_and_server)
+
+    @classmethod
+    def of_this_computer(cls, request: FormRequest, *, locale: str | None) -> InputContext:
+        """Return the context of what a user of this computer types to answer *request*: with its time zone."""
+        return cls.for_request(request, locale=locale, time_zone=LOCAL_TIME_ZONE)
+
+    @property
+    def conventions(self) -> Conventions:
+        """How the user writes numbers and dates."""
+        return conventions_of(self.locale)
 
 
 DEFAULT_CONTEXT = InputContext()
@@ -72,17 +101,21 @@ def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT)
     """
     Return the value that *text* means for *field*.
 
-    - Numbers are ASCII digits with a decimal point.  The whole text must be
-      a number: ``12abc`` and ``1_000`` are errors.
+    - Numbers are ASCII digits with a decimal point or comma, and with
+      separators of thousands.  The whole text must be a number: ``12abc`` and
+      ``1_000`` are errors.
+    - A number or a date that can be read in one way is read so: ``7,5``,
+      ``24.12.2026``.  Of two readings the user's locale decides: ``1.000`` is
+      1 or 1000.  Where it does not decide, the error names both.
     - ``yes`` and ``no`` have short forms: ``y``, ``true``, ``on``, ``1``.
     - An option is its label, as it is shown.  It is also its title or its
       value, in any case, or its number in the list, from 1 on, if
       `accepts_option_numbers`.  Text that fits several options is an error.
     - Lists are separated by line breaks, or by commas if there are none.
       Options with commas in their labels may be in double quotes.
-    - A date and time may have a space instead of ``T`` and no seconds.  It
-      needs a time zone: an offset, ``UTC`` or a name such as
-      ``Europe/Berlin``.
+    - A date and time may have a space instead of ``T`` and no seconds, and
+      12 hours with ``am`` or ``pm``.  Its time zone is an offset, ``UTC`` or a
+      name such as ``Europe/Berlin``; without one it is the user's.
     - Spaces around the text are removed, except for text without a format.
 
     Args:
@@ -97,14 +130,14 @@ def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT)
         AnswerError: If the text is not valid.  Its ``errors`` say what to
             enter.
     """
-    value = parse_without_checks(field, text)
+    value = parse_without_checks(field, text, context)
     errors = validate_value(field, value, context.limits, context.user_and_server)
     if errors:
         raise _invalid(errors)
     return to_json_value(field, value)
 
 
-def to_text(field: Field, value: Any) -> str:
+def to_text(field: Field, value: Any, context: InputContext = DEFAULT_CONTEXT) -> str:
     """Return the text that `parse_text` reads as *value*: for inputs that show a value to be edited."""
     match field:
         case MultiChoiceField():
@@ -117,7 +150,9 @@ def to_text(field: Field, value: Any) -> str:
             return "yes" if value else "no"
         case ChoiceField():
             return field.label_of(field.by_key[json_key(value)])
-        case TextField() | NumberField():
+        case NumberField():
+            return number_text(value, context.conventions)
+        case TextField():
             return str(value)
         case _:
             assert_never(field)
@@ -149,7 +184,7 @@ def accepts_line_breaks(field: Field) -> bool:
             assert_never(field)
 
 
-def parse_without_checks(field: Field, text: str) -> Any:
+def parse_without_checks(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT) -> Any:
     """
     Return the value that *text* means for *field*, without checking the field's limits.
 
@@ -159,9 +194,9 @@ def parse_without_checks(field: Field, text: str) -> Any:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     match field:
         case TextField():
-            return _parse_text_field(field, text)
+            return _parse_text_field(field, text, context)
         case NumberField():
-            return _parse_number(field, text.strip())
+            return _parse_number(field, text.strip(), context)
         case BooleanField():
             return _parse_boolean(field, text.strip().casefold())
         case ChoiceField():
@@ -172,59 +207,37 @@ def parse_without_checks(field: Field, text: str) -> Any:
             assert_never(field)
 
 
-def _parse_text_field(field: TextField, text: str) -> str:
-    row = FORMATS.get(field.format or "")
+def _parse_text_field(field: TextField, text: str, context: InputContext) -> str:
+    name = field.format or ""
+    row = FORMATS.get(name)
     stripped = text.strip() if row is not None and row.strip else text
-    match field.format:
-        case "date":
-            return _parse_date(stripped)
-        case "time":
-            return _parse_time(stripped, None)
-        case "date-time":
-            return _parse_date_time(stripped)
-        case _:
-            return stripped
-
-
-def _parse_date_time(text: str) -> str:
-    match = _DATE_AND_TIME.fullmatch(text)
-    date = _parse_date(match[1]) if match else ""
-    return f"{date}T{_parse_time(match[2], date)}" if match and is_date(date) else text
-
-
-def _parse_date(text: str) -> str:
-    match = _DATE.fullmatch(text)
-    return f"{match[1]}-{match[2]:0>2}-{match[3]:0>2}" if match else text
-
-
-def _parse_time(text: str, date: str | None) -> str:
-    """Return a time with its offset.  A named time zone needs the *date*."""
-    match = _TIME.fullmatch(text)
-    if match is None:
-        return text
-    seconds = match["seconds"] or ":00"
-    return f"{match['hour']:0>2}:{match['minute']}{seconds}{_parse_zone(match['zone'], date, match)}"
-
-
-def _parse_zone(zone: str, date: str | None, time: re.Match[str]) -> str:
-    if zone.upper() in ("Z", "UTC", "GMT"):
-        return "Z"
-    if offset := _OFFSET.fullmatch(zone):
-        return f"{offset[1]}{offset[2]:0>2}:{offset[3] or '00'}"
     try:
-        moment = datetime.fromisoformat(f"{date} {time['hour']:0>2}:{time['minute']}").replace(tzinfo=ZoneInfo(zone))
-    except (ValueError, OSError, ZoneInfoNotFoundError):
-        return zone
-    spelled = f"{moment:%z}"
-    return f"{spelled[:3]}:{spelled[3:5]}"
+        match name:
+            case "date":
+                readings = date_readings(stripped, context.conventions)
+            case "time":
+                readings = time_readings(stripped, context.time_zone)
+            case "date-time":
+                readings = date_time_readings(stripped, context.conventions, context.time_zone)
+            case _:
+                return stripped
+    except DateFaultError as error:
+        raise _invalid([format_error(field.name, name, error.fault)]) from None
+    return _only(field, readings, readings, format_error(field.name, name, FormatFault()))
 
 
-def _parse_number(field: NumberField, text: str) -> int | float:
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if _NUMBER.fullmatch(text):
-        return float(text)
-    raise _invalid([type_error(field)])
+def _parse_number(field: NumberField, text: str, context: InputContext) -> int | float:
+    readings = number_readings(text, context.conventions)
+    return _only(field, readings, [number_text(each, context.conventions) for each in readings], type_error(field))
+
+
+def _only(field: Field, readings: Sequence[_Reading], texts: Sequence[str], otherwise: FieldError) -> _Reading:
+    """Return the only one of *readings*; an error with their *texts* if there are several."""
+    if len(readings) == 1:
+        return readings[0]
+    if not readings or field.is_hidden:  # what is hidden is not shown in an error
+        raise _invalid([otherwise])
+    raise _invalid([field_error(field.name, "ambiguous", first=texts[0], second=texts[1])])
 
 
 def _parse_boolean(field: BooleanField, text: str) -> bool:

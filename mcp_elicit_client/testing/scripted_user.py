@@ -11,7 +11,7 @@ from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
 from mcp_elicit_client.core.helpers import get_defaults
 from mcp_elicit_client.core.validation.field_errors import AnswerError
 from mcp_elicit_client.presentation.catalog import ENGLISH
-from mcp_elicit_client.presentation.input_parsing import InputContext, parse_text
+from mcp_elicit_client.presentation.input_parsing import CANONICAL_LOCALE, InputContext, parse_text
 from mcp_elicit_client.presentation.warnings import RequestWarning, request_warnings
 from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserAction
 from mcp_elicit_client.typing import Answer, FormRequest, Request, Source
@@ -140,7 +140,7 @@ class ScriptedUser:
             raise TypeError("`types` needs a request in form mode.")
         content: dict[str, Any] = {}
         errors: list[tuple[str, str]] = []
-        context = InputContext.for_request(request)
+        context = InputContext.for_request(request, locale=CANONICAL_LOCALE)
         for name, text in texts.items():
             field = request.form.by_name[name]
             try:

@@ -34,7 +34,7 @@ from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.schema.bounds import is_multiple
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.text import is_unicode, sanitize_text
-from mcp_elicit_client.core.validation.field_errors import FieldError, error_for_keyword, field_error
+from mcp_elicit_client.core.validation.field_errors import FieldError, error_for_keyword, field_error, format_error
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.core.validation.patterns import NO_USER, PatternSteps, match_patterns, run_steps
 
@@ -130,7 +130,16 @@ def validate_field(field: Field, value: object, limits: Limits = DEFAULT_LIMITS)
     violated = _violated_keywords(field, value)
     if not violated:
         return ()
-    return [error_for_keyword(field, keyword, within=within) for keyword, within in dict.fromkeys(violated)]
+    return [_keyword_error(field, value, keyword, within=within) for keyword, within in dict.fromkeys(violated)]
+
+
+def _keyword_error(field: Field, value: object, keyword: str, *, within: bool) -> FieldError:
+    error = error_for_keyword(field, keyword, within=within)
+    if error.code != "format":
+        return error
+    row = FORMATS[error.params["format"]]
+    wrong = next((text for text in texts_of(value) if not row.check(text)), "")
+    return format_error(field.name, error.params["format"], row.find_fault(wrong))
 
 
 def drop_nulls(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:

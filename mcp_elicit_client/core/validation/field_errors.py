@@ -20,7 +20,7 @@ from mcp_elicit_client.core.messages import (
     english,
     format_message,
 )
-from mcp_elicit_client.core.validation.formats import FORMATS
+from mcp_elicit_client.core.validation.formats import FAULTS, FORMATS, FormatFault
 from mcp_elicit_client.exceptions import ElicitationError
 
 ErrorCode: TypeAlias = Literal[
@@ -31,6 +31,7 @@ ErrorCode: TypeAlias = Literal[
     "min_length",
     "max_length",
     "format",
+    "ambiguous",
     "pattern",
     "minimum",
     "maximum",
@@ -59,7 +60,8 @@ class FieldError(BaseModel):
             is about the whole answer.
         code: A stable code; ``docs/reference.md`` lists all.
         params: The parameters of the message: limits, the expected type, the
-            format.  Never the value.
+            format and what is wrong with it.  Never the value, except for
+            typed text that is ``ambiguous``: its readings.
         message: An English sentence that tells the user what to enter.
     """
 
@@ -85,7 +87,8 @@ class FieldError(BaseModel):
         if self.code == "type":
             return TYPE_ERRORS[self.params["type"]]
         if self.code == "format":
-            return FORMATS[self.params["format"]].error
+            fault = self.params.get("fault")
+            return FAULTS[fault] if fault else FORMATS[self.params["format"]].error
         if self.params.get("ambiguous"):
             return AMBIGUOUS_OPTION
         if self.params.get("options"):
@@ -147,6 +150,12 @@ _KEYWORDS: Mapping[str, tuple[ErrorCode, str]] = {
 def field_error(name: str, code: ErrorCode, /, **params: object) -> FieldError:
     """Return the error *code* of the field *name*."""
     return FieldError(field=name, code=code, params=params)
+
+
+def format_error(name: str, format_name: str, fault: FormatFault) -> FieldError:
+    """Return the error for a text of the field *name* that lacks its format, with what is wrong with it."""
+    params = {"fault": fault.code, **fault.params} if fault.code else {}
+    return field_error(name, "format", format=format_name, **params)
 
 
 def type_error(field: Field) -> FieldError:

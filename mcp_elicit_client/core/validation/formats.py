@@ -7,11 +7,12 @@ Servers also send the others.
 
 from __future__ import annotations
 
+import calendar
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta, timezone
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mcp_elicit_client.core.messages import Message
 
@@ -49,6 +50,11 @@ _DATE_TIME = (
     r"(?:[Zz]|(?P<sign>[+-])(?P<off_hour>[0-9]{2}):(?P<off_minute>[0-9]{2}))"
 )
 _LEAP_SECOND = 60
+
+# What a person may have meant, to say what is wrong with it.
+_ANY_DATE = r"([0-9]{1,9})-([0-9]{1,2})-([0-9]{1,2})"
+_SHORT_YEAR = r"[0-9]{1,2}([-/.]) ?[0-9]{1,2}\1 ?[0-9]{2}"
+_ANY_TIME = r"([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.[0-9]+)?)?\s*(?P<zone>.*)"
 _HOUR_PART = r"(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
 _DURATION = (
     rf"P(?:[0-9]+W|(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)(?:T{_HOUR_PART})?|T{_HOUR_PART})"
@@ -115,6 +121,71 @@ def is_time(text: str) -> bool:
     return is_date_time(f"2000-06-15T{text}")
 
 
+class FormatFault(NamedTuple):
+    """
+    What is wrong with a date or a time.
+
+    Attributes:
+        code: A key of `FAULTS`; empty if nothing more is known than that the
+            format is wrong.
+        params: The parameters of its message.
+    """
+
+    code: str = ""
+    params: Mapping[str, Any] = {}
+
+
+FAULTS: Mapping[str, Message] = {
+    "year": Message("Enter the year with four digits."),
+    "month": Message("Enter a month from 1 to 12."),
+    "day": Message("Enter a day from 1 to {max}."),
+    "no_time": Message("Add a time, such as 14:30."),
+    "hour": Message("Enter a time from 00:00 to 23:59."),
+    "zone": Message("Add a time zone, such as +01:00."),
+    "unknown_zone": Message("This time zone is unknown. Enter its distance from UTC, such as +01:00."),
+    "skipped": Message("The clocks are put forward at this time. Enter another time."),
+}
+"""The message for each fault of a date or a time."""
+
+_UNKNOWN_FAULT = FormatFault()
+
+
+def date_fault(text: str) -> FormatFault:
+    """Return what is wrong with the date *text*."""
+    match = re.fullmatch(_ANY_DATE, text, re.ASCII)
+    if match is None:
+        return FormatFault("year") if re.fullmatch(_SHORT_YEAR, text, re.ASCII) else _UNKNOWN_FAULT
+    year, month, day = (int(part) for part in match.groups())
+    if len(match[1]) != len("2026"):
+        return FormatFault("year")
+    if not 1 <= month <= 12:
+        return FormatFault("month")
+    days = calendar.monthrange(year or 2000, month)[1]
+    return _UNKNOWN_FAULT if 1 <= day <= days else FormatFault("day", {"max": days})
+
+
+def time_fault(text: str) -> FormatFault:
+    """Return what is wrong with the time *text*."""
+    match = re.fullmatch(_ANY_TIME, text, re.ASCII)
+    if match is None:
+        return _UNKNOWN_FAULT
+    if int(match[1]) > 23 or int(match[2]) > 59 or int(match[3] or 0) > 59:
+        return FormatFault("hour")
+    if not match["zone"]:
+        return FormatFault("zone")
+    is_zone = re.fullmatch(r"[Zz]|[+-][0-9]{2}:[0-9]{2}", match["zone"], re.ASCII)
+    return _UNKNOWN_FAULT if is_zone else FormatFault("unknown_zone")
+
+
+def date_time_fault(text: str) -> FormatFault:
+    """Return what is wrong with the date and time *text*: with its date first."""
+    date_part, time_part, _ = [*re.split(r"[Tt ]+", text, maxsplit=1), "", ""][:3]
+    fault = date_fault(date_part)
+    if fault.code or not is_date(date_part):
+        return fault
+    return time_fault(time_part) if time_part else FormatFault("no_time")
+
+
 def is_duration(text: str) -> bool:
     """Return True if *text* is a duration of RFC 3339, appendix A: ``P1DT12H``."""
     return re.fullmatch(_DURATION, text, re.ASCII) is not None
@@ -158,6 +229,7 @@ class Format(NamedTuple):
         name: The name of the format, for descriptions of a field.
         example: A valid text.
         html_input: The type of the HTML input.
+        find_fault: Returns what is wrong with a text that lacks the format.
         strip: True if spaces around a typed text are removed.
     """
 
@@ -166,6 +238,7 @@ class Format(NamedTuple):
     name: Message
     example: str
     html_input: str
+    find_fault: Callable[[str], FormatFault] = lambda _: _UNKNOWN_FAULT
     strip: bool = True
 
 
@@ -193,20 +266,23 @@ FORMATS: Mapping[str, Format] = {
         name=Message("date (YYYY-MM-DD)"),
         example="2026-11-20",
         html_input="date",
+        find_fault=date_fault,
     ),
     "date-time": Format(
         is_date_time,
-        error=Message("Enter a date and time with its time zone, such as 2026-11-20 14:30 +01:00."),
+        error=Message("Enter a date and time, such as 2026-11-20 14:30."),
         name=Message("date and time"),
         example="2026-11-20T14:30:00+01:00",
         html_input="datetime-local",
+        find_fault=date_time_fault,
     ),
     "time": Format(
         is_time,
-        error=Message("Enter a time with its time zone, such as 14:30 +01:00."),
+        error=Message("Enter a time, such as 14:30 +01:00."),
         name=Message("time"),
         example="14:30:00+01:00",
         html_input="time",
+        find_fault=time_fault,
     ),
     "duration": Format(
         is_duration,

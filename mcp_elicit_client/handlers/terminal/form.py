@@ -80,7 +80,7 @@ class _LineForm:
     @property
     def context(self) -> InputContext:
         """The host's limits, and the user and server of the request."""
-        return InputContext.for_request(self.request)
+        return InputContext.of_this_computer(self.request, locale=self.catalog.locale)
 
     async def ask(self) -> Answer:
         fields = self.request.form.fields

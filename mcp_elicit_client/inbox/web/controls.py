@@ -24,7 +24,7 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import FieldDescription, describe_field, selection_limits
 from mcp_elicit_client.presentation.form_input import FieldInput, FormState, Intent, Selection, read_form
-from mcp_elicit_client.presentation.input_parsing import InputContext, to_text
+from mcp_elicit_client.presentation.input_parsing import CANONICAL_LOCALE, InputContext, to_text
 from mcp_elicit_client.typing import FormRequest
 
 FormData: TypeAlias = Mapping[str, Sequence[str]]
@@ -139,7 +139,9 @@ def make_controls(
 def read_form_data(request: FormRequest, filled: FormData) -> FormState:
     """Return what *filled* means for the form of *request*.  Patterns are not checked: that takes a process."""
     given = {field.name: _given(field, _name(index), filled) for index, field in enumerate(request.form.fields)}
-    return read_form(request.form, given, InputContext.for_request(request), check_patterns=False)
+    return read_form(
+        request.form, given, InputContext.for_request(request, locale=CANONICAL_LOCALE), check_patterns=False
+    )
 
 
 def _name(index: int) -> str:
@@ -196,7 +198,7 @@ def _kind(field: Field, about: FieldDescription, option_count: int) -> Kind:
 def _text(field: Field, name: str, filled: FormData | None) -> str:
     if filled is not None:
         return "\n".join(filled.get(name, ()))
-    return "" if field.default is None else to_text(field, field.default)
+    return "" if field.default is None else to_text(field, field.default, InputContext(locale=CANONICAL_LOCALE))
 
 
 def _hint(field: Field, kind: Kind, about: FieldDescription, catalog: MessageCatalog) -> str:

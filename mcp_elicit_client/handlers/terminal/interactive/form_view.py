@@ -57,7 +57,7 @@ class FormView(View):
 
     def __init__(self, app: App, request: FormRequest) -> None:
         super().__init__(app, request)
-        context = InputContext.for_request(request)
+        context = InputContext.of_this_computer(request, locale=app.catalog.locale)
         self.controls: list[Control] = [control_of(field, app.catalog, context) for field in request.form.fields]
         for control in self.controls:
             control.on_change = self._changed

@@ -7,10 +7,10 @@ from prompt_toolkit.document import Document
 
 from mcp_elicit_client.core.form import MultiChoiceField, NumberField, TextField, text_constraints
 from mcp_elicit_client.handlers.terminal.interactive.control import Control
-from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Drawing, cut, host_text, input_text
+from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Drawing, host_text, input_text
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.descriptions import format_value
+from mcp_elicit_client.presentation.descriptions import sent_note
 from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty, accepts_line_breaks, to_text
 
@@ -34,7 +34,7 @@ class TextControl(Control):
         self.multiline: bool = accepts_line_breaks(field)
         self.empty: bool = False
         self._is_checking = False
-        text = "" if field.default is None else to_text(field, field.default)
+        text = "" if field.default is None else to_text(field, field.default, context)
         self._buffer = Buffer(document=Document(text, len(text)), multiline=True)
         self._buffer.on_text_changed += self._on_text_changed
 
@@ -92,9 +92,8 @@ class TextControl(Control):
             drawn.lines += host_text(self.catalog.text(messages.CHECKING), width, "class:hint", INDENT)
         elif self.empty:
             drawn.lines += host_text(f"({self.catalog.text(messages.EMPTY)})", width, "class:hint", INDENT)
-        elif (sent := self._sent_otherwise()) is not None:
-            shown = cut(self.catalog.text(messages.SENT_AS, value=sent), width - len(INDENT) - 1)
-            drawn.lines.append([("class:hint", INDENT + shown)])
+        elif note := self._sent_note():
+            drawn.lines += host_text(note, width, "class:hint", INDENT)
         return drawn
 
     def summary(self) -> str:
@@ -132,9 +131,6 @@ class TextControl(Control):
         has_pattern = text is not None and bool(text.pattern)
         self._is_checking = has_pattern and self._state.is_set and not self.empty
 
-    def _sent_otherwise(self) -> str | None:
-        """Return the value to send if it differs from the text."""
-        value = self.state.value
-        if self.field.is_hidden or not self.touched or not self.state.is_set or isinstance(value, list):
-            return None
-        return None if str(value) == self.text else format_value(self.field, value, self.catalog)
+    def _sent_note(self) -> str:
+        """Return a sentence about what is sent if it differs from the text."""
+        return sent_note(self.field, self.text, self.state.value, self.catalog) if self.touched else ""

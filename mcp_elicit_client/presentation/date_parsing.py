@@ -1,0 +1,161 @@
+"""Dates and times as people write them: the readings of a text in the formats of RFC 3339."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from mcp_elicit_client.core.validation.formats import FormatFault, is_date
+from mcp_elicit_client.presentation.locale_conventions import Conventions
+
+LOCAL_TIME_ZONE = "local"
+"""The time zone of this computer."""
+
+_YEAR_FIRST = re.compile(
+    r"([0-9]{4})(?P<separator>[-/]|\. ?|年 ?)([0-9]{1,2})(?:(?P=separator)|月 ?)([0-9]{1,2})(?:日|\.)?", re.ASCII
+)
+_YEAR_LAST = re.compile(r"([0-9]{1,2})(?P<separator>[-/]|\. ?)([0-9]{1,2})(?P=separator)([0-9]{4})", re.ASCII)
+_DATE_AND_TIME = re.compile(r"(.{6,20}?)(?:[Tt]|,?[ \t]{1,9})([0-9]{1,2}(?:[:.h][0-9]|[ \t]?[AaPp]\.?[Mm]).{0,100})")
+_TIME = re.compile(
+    r"(?P<hour>[0-9]{1,2})(?:[:.h](?P<minute>[0-9]{2})(?P<seconds>:[0-9]{2}(?:\.[0-9]{1,9})?)?)?"
+    r"(?:[ \t]?(?P<half>[AaPp])\.?[Mm]\.?(?![A-Za-z/]))?"
+    r"(?:[ \t]{0,9}(?P<zone>[A-Za-z+\u2212-][A-Za-z0-9_+:/\u2212-]{0,63}))?",
+    re.ASCII,
+)
+_OFFSET = re.compile(r"(?:UTC|GMT)?([+-])([0-9]{1,2}):?([0-9]{2})?", re.ASCII | re.IGNORECASE)
+
+
+class DateFaultError(Exception):
+    """
+    A date or a time that is understood but cannot be used.
+
+    Attributes:
+        fault: What is wrong with it.
+    """
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.fault = FormatFault(code)
+
+
+def date_readings(text: str, conventions: Conventions) -> tuple[str, ...]:
+    """
+    Return the dates that *text* may mean, as ``2026-12-24``.
+
+    The year has four digits and stands first or last.  If it stands last and
+    the order of day and month is not the user's, both orders are readings.
+    Text that cannot be a date is returned as it is.
+    """
+    if match := _YEAR_FIRST.fullmatch(text):
+        return (_iso(match[1], match[3], match[4]),)
+    match = _YEAR_LAST.fullmatch(text)
+    if match is None:
+        return (text,)
+    first, second, year = match[1], match[3], match[4]
+    readings = {"dmy": _iso(year, second, first), "mdy": _iso(year, first, second)}
+    usual = readings.get(conventions.date_order or "", "")
+    if is_date(usual):
+        return (usual,)
+    return tuple(dict.fromkeys(filter(is_date, readings.values()))) or (usual or readings["dmy"],)
+
+
+def time_readings(text: str, time_zone: str | None) -> tuple[str, ...]:
+    """
+    Return the times that *text* may mean, as ``19:30:00+01:00``.
+
+    A time has no date.  If the offset of its zone changes within this year,
+    both are readings.
+    """
+    year = date.today().year  # noqa: DTZ011 -- any day of about now
+    times = [_join_time(text, time_zone, f"{year}-{day}") for day in ("01-01", "07-01")]
+    return tuple(dict.fromkeys(found for each in times for found in each))
+
+
+def date_time_readings(text: str, conventions: Conventions, time_zone: str | None) -> tuple[str, ...]:
+    """
+    Return the moments that *text* may mean, as ``2026-12-24T19:30:00+01:00``.
+
+    Without a zone in the text, *time_zone* is used.  An hour that occurs
+    twice, since the clocks are put back, has two readings.
+
+    Raises:
+        DateFaultError: If the zone is unknown, or the clocks skip the time.
+    """
+    match = _DATE_AND_TIME.fullmatch(text)
+    if match is None:
+        return date_readings(text, conventions)
+    days = date_readings(match[1], conventions)
+    return tuple(f"{day}T{time}" for day in days for time in _join_time(match[2], time_zone, day))
+
+
+def names_time_zone(text: str) -> bool:
+    """Return True if the date and time *text* says in which time zone it is."""
+    match = _DATE_AND_TIME.fullmatch(text)
+    time = _TIME.fullmatch(match[2] if match else text)
+    return time is not None and time["zone"] is not None
+
+
+def _iso(year: str, month: str, day: str) -> str:
+    return f"{year}-{month:0>2}-{day:0>2}"
+
+
+def _join_time(text: str, time_zone: str | None, day: str) -> tuple[str, ...]:
+    """Return the times with offset that *text* may mean on *day*."""
+    match = _TIME.fullmatch(text)
+    if match is None or (match["minute"] is None and match["half"] is None):
+        return (text,)
+    hour = int(match["hour"])
+    if match["half"]:
+        if not 1 <= hour <= 12:
+            raise DateFaultError("hour")
+        hour = hour % 12 + (12 if match["half"] in "Pp" else 0)
+    minutes = f"{hour:02}:{match['minute'] or '00'}"
+    offsets = _offsets(match["zone"] or time_zone, f"{day} {minutes}")
+    return tuple(f"{minutes}{match['seconds'] or ':00'}{offset}" for offset in offsets)
+
+
+def _offsets(zone: str | None, moment: str) -> tuple[str, ...]:
+    """Return the offsets from UTC that *zone* has at *moment*: one, or two if the clocks are put back."""
+    if not zone:
+        return ("",)
+    zone = zone.replace("\u2212", "-")
+    if zone.upper() in ("Z", "UTC", "GMT"):
+        return ("Z",)
+    if offset := _OFFSET.fullmatch(zone):
+        return (f"{offset[1]}{offset[2]:0>2}:{offset[3] or '00'}",)
+    try:
+        naive = datetime.fromisoformat(moment)
+    except ValueError:  # what is wrong with the date or the time is found later
+        return ("",)
+    first, second = (_offset(naive.replace(fold=fold), _find_zone(zone)) for fold in (0, 1))
+    if first == second:
+        return (first,)
+    if _minutes(first) < _minutes(second):
+        raise DateFaultError("skipped")
+    return (first, second)
+
+
+def _find_zone(zone: str) -> tzinfo | None:
+    """Return the time zone *zone*; None for that of this computer."""
+    if zone == LOCAL_TIME_ZONE:
+        return None
+    try:
+        return ZoneInfo(zone)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        raise DateFaultError("unknown_zone") from None
+
+
+def _offset(naive: datetime, zone: tzinfo | None) -> str:
+    try:
+        moment = naive.astimezone() if zone is None else naive.replace(tzinfo=zone)
+        spelled = f"{moment:%z}"
+    except (OverflowError, OSError, ValueError):  # too far from now
+        raise DateFaultError("zone") from None
+    if len(spelled) != len("+0100"):  # an offset with seconds cannot be sent
+        raise DateFaultError("zone")
+    return f"{spelled[:3]}:{spelled[3:]}"
+
+
+def _minutes(offset: str) -> int:
+    return int(f"{offset[0]}1") * (int(offset[1:3]) * 60 + int(offset[4:]))

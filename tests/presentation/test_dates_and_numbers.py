@@ -1,0 +1,228 @@
+"""Dates, times and numbers as people write them: each text has one documented reading, or is refused with its readings."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from babel.localedata import locale_identifiers
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_elicit_client import AnswerError, NumberField, TextField, validate
+from mcp_elicit_client.core.form import Field
+from mcp_elicit_client.core.validation.formats import is_date, is_date_time
+from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.descriptions import sent_note
+from mcp_elicit_client.presentation.form_input import OMITTED, read_field
+from mcp_elicit_client.presentation.input_parsing import (
+    CANONICAL_LOCALE,
+    LOCAL_TIME_ZONE,
+    InputContext,
+    parse_text,
+    to_text,
+)
+from mcp_elicit_client.presentation.languages import to_tag
+from tests.support import form_params, table
+
+pytest.importorskip("babel", reason="the extra languages is not installed")
+
+NUMBER = NumberField(name="n", title="N")
+HIDDEN = NumberField(name="n", title="N", sensitive=True)
+LOCALES: list[str | None] = [None, CANONICAL_LOCALE, *sorted({to_tag(each) or "" for each in locale_identifiers()})]
+
+
+def field_for(format_name: str) -> Field:
+    return NUMBER if format_name == "number" else TextField(name="t", title="T", format=format_name)
+
+
+def context_of(row: dict[str, Any]) -> InputContext:
+    return InputContext(locale=row.get("locale"), time_zone=row.get("time_zone"))
+
+
+@pytest.mark.parametrize("row", table("dates_and_numbers"), ids=lambda row: " ".join(map(str, row.values())))
+def test_a_date_or_number_is_read_as_its_row_says(row: dict[str, Any]) -> None:
+    field, context = field_for(row["format"]), context_of(row)
+    if "error" in row:
+        with pytest.raises(AnswerError) as caught:
+            parse_text(field, row["text"], context)
+        assert str(caught.value) == row["error"]
+    else:
+        value = parse_text(field, row["text"], context)
+        assert (value, type(value)) == (row["value"], type(row["value"]))
+
+
+AMBIGUOUS = [row for row in table("dates_and_numbers") if " or " in row.get("error", "")]
+
+
+@pytest.mark.parametrize("row", AMBIGUOUS, ids=lambda row: " ".join(map(str, row.values())))
+def test_both_readings_that_an_error_names_are_accepted(row: dict[str, Any]) -> None:
+    field, context = field_for(row["format"]), context_of(row)
+    readings = re.findall(r"Enter (.+) or (.+)\.$", row["error"])[0]
+
+    values = [parse_text(field, reading, context) for reading in readings]
+
+    assert values[0] != values[1]
+
+
+def test_the_readings_of_hidden_text_are_not_shown() -> None:
+    with pytest.raises(AnswerError, match=r"^Enter a number, such as 7\.5\.$"):
+        parse_text(HIDDEN, "1.000")
+
+
+def test_an_error_of_a_value_names_its_fault() -> None:
+    request = form_params({"properties": {"on": {"type": "string", "format": "date"}}})
+    texts = ["2026-13-45", "2026-02-30", "24.12.2026", "24.12.26", "foo"]
+
+    assert [validate(request, {"on": text}).errors[0].message for text in texts] == [
+        "Enter a month from 1 to 12.",
+        "Enter a day from 1 to 28.",
+        "Enter a date as YYYY-MM-DD.",
+        "Enter the year with four digits.",
+        "Enter a date as YYYY-MM-DD.",
+    ]
+
+
+# --- What is sent is a documented reading
+
+
+def documented(text: str) -> set[float]:
+    """Return what the documentation says that *text* may mean, by another way than the parser."""
+    readings = set()
+    for decimal in ".,":
+        for group in ["", *"., '\u2019\u00a0\u2009\u202f"]:
+            whole, _, fraction = text.lstrip("+-").partition(decimal)
+            parts = whole.split(group) if group and group != decimal else [whole]
+            grouped = len(parts) == 1 or (
+                len(parts[0]) in (1, 2, 3) and parts[0][0] != "0" and all(len(part) in (2, 3) for part in parts[1:])
+            )
+            digits = "".join(parts)
+            if grouped and re.fullmatch("[0-9]*", digits + fraction) and digits + fraction:
+                readings.add(float(f"{digits or '0'}.{fraction or '0'}") * (-1 if text[0] == "-" else 1))
+    return readings
+
+
+TYPED_NUMBERS = st.from_regex(r"[-+]?[0-9]{0,4}([., '\u202f][0-9]{1,4}){0,3}", fullmatch=True)
+
+
+@given(TYPED_NUMBERS, st.sampled_from(LOCALES))
+def test_a_number_that_is_sent_is_one_of_its_documented_readings(text: str, locale: str | None) -> None:
+    state = read_field(NUMBER, text, InputContext(locale=locale))
+
+    assert not state.is_set or state.value in documented(text)
+
+
+@given(TYPED_NUMBERS)
+def test_without_a_locale_only_a_number_with_one_reading_is_sent(text: str) -> None:
+    state = read_field(NUMBER, text)
+
+    assert not state.is_set or {state.value} == {each for each in documented(text) if not _is_indian(text)}
+
+
+def _is_indian(text: str) -> bool:
+    return bool(re.search(r"[.,' \u202f][0-9]{2}[.,' \u202f]", text))
+
+
+@given(
+    st.integers(1, 99), st.integers(1, 99), st.integers(1000, 9999), st.sampled_from("./-"), st.sampled_from(LOCALES)
+)
+def test_a_date_that_is_sent_has_the_digits_that_were_typed(
+    first: int, second: int, year: int, separator: str, locale: str | None
+) -> None:
+    typed = f"{first}{separator}{second:02}{separator}{year}"
+    readings = {f"{year}-{second:02}-{first:02}", f"{year}-{first:02}-{second:02}"}
+    possible = {each for each in readings if is_date(each)}
+
+    state = read_field(field_for("date"), typed, InputContext(locale=locale))
+
+    assert not state.is_set or state.value in possible
+    assert state.is_set or len(possible) != 1
+    if locale is None:
+        assert state.is_set == (len(possible) == 1)
+
+
+ZONES = ["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC", "+05:45", LOCAL_TIME_ZONE]
+
+
+@given(st.datetimes(datetime(1950, 1, 1), datetime(2060, 1, 1)), st.sampled_from(ZONES))
+def test_a_time_without_a_zone_is_sent_as_a_time_in_the_zone_of_the_user(moment: datetime, zone: str) -> None:
+    typed = f"{moment:%Y-%m-%d %H:%M}"
+
+    state = read_field(field_for("date-time"), typed, InputContext(time_zone=zone))
+
+    if state.is_set:
+        sent = datetime.fromisoformat(state.value.replace("Z", "+00:00"))
+        assert sent.replace(tzinfo=None) == datetime.fromisoformat(typed)
+        assert sent.astimezone(_zone(zone)).replace(tzinfo=None) == datetime.fromisoformat(typed)
+        assert sent_note(field_for("date-time"), typed, state.value, ENGLISH).startswith("Your time zone: ")
+    else:
+        ours = [datetime.fromisoformat(typed).replace(tzinfo=_zone(zone), fold=fold).utcoffset() for fold in (0, 1)]
+        assert ours[0] != ours[1] or (ours[0] or timedelta()).seconds % 60
+
+
+def _zone(name: str) -> Any:
+    if name == "+05:45":
+        return timezone(timedelta(hours=5, minutes=45))
+    return ZoneInfo(name) if name != LOCAL_TIME_ZONE else datetime.now().astimezone().tzinfo
+
+
+@given(
+    st.one_of(st.integers(-(2**53) + 1, 2**53 - 1), st.floats(allow_nan=False, allow_infinity=False)),
+    st.sampled_from(LOCALES),
+)
+def test_a_number_that_is_shown_for_editing_is_read_back(value: float, locale: str | None) -> None:
+    context = InputContext(locale=locale)
+
+    assert parse_text(NUMBER, to_text(NUMBER, value, context), context) == value
+
+
+@given(st.decimals(-(10**9), 10**9, places=3), st.sampled_from([each for each in LOCALES if each not in (None, "und")]))
+def test_a_number_in_the_format_of_a_locale_is_read_back_or_refused(value: Any, locale: str) -> None:
+    from babel.numbers import format_decimal
+
+    text = format_decimal(value, format="#,##0.###", locale=locale.replace("-", "_"))
+
+    state = read_field(NUMBER, text, InputContext(locale=locale))
+
+    assert not state.is_set or state.value == float(value)
+    if re.fullmatch("[0-9]+([.,][0-9]+)?", text):
+        assert state.is_set
+
+
+@given(st.text(max_size=40), st.sampled_from(["date", "time", "date-time"]), st.sampled_from(["", *ZONES]))
+def test_no_text_of_a_date_raises_anything_but_an_answer_error(text: str, format_name: str, zone: str) -> None:
+    state = read_field(field_for(format_name), text, InputContext(time_zone=zone or None))
+
+    assert not state.is_set or format_name != "date-time" or is_date_time(state.value)
+
+
+# --- What a person sees
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "value", "note"),
+    [
+        (NUMBER, "7,5", 7.5, "Sent as 7.5"),
+        (NUMBER, "7.5", 7.5, ""),
+        (NUMBER, "1.000", 1000, "Sent as 1000"),
+        (HIDDEN, "7,5", 7.5, ""),
+        (NUMBER, "x", OMITTED, ""),
+        (field_for("date"), "24.12.2026", "2026-12-24", "Sent as 2026-12-24"),
+        (field_for("email"), " a@b.example ", "a@b.example", ""),
+        (TextField(name="t", title="T"), " x ", " x ", ""),
+        (
+            field_for("date-time"),
+            "2026-12-24 19:30",
+            "2026-12-24T19:30:00+01:00",
+            "Your time zone: +01:00. Sent as 2026-12-24T19:30:00+01:00",
+        ),
+        (field_for("date-time"), "2026-12-24 19:30 Z", "2026-12-24T19:30:00Z", "Sent as 2026-12-24T19:30:00Z"),
+    ],
+)
+def test_a_note_says_what_is_sent_where_it_differs_from_what_was_typed(
+    field: Field, typed: str, value: Any, note: str
+) -> None:
+    assert sent_note(field, typed, value, ENGLISH) == note
