@@ -8,11 +8,14 @@ from mcp_elicit_client.presentation.locale_conventions import Conventions
 
 _SPACES = " \u00a0\u2009\u202f"
 _APOSTROPHES = "'\u2019"
+_DECIMALS = ".,\N{ARABIC DECIMAL SEPARATOR}"
+_SEPARATORS = f"{_DECIMALS}{_SPACES}{_APOSTROPHES}\N{ARABIC THOUSANDS SEPARATOR}"
 _MINUS = "\N{MINUS SIGN}"
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
 _NUMBER = re.compile(
-    rf"(?P<sign>[+-]?)(?P<digits>[0-9.,{_SPACES}{_APOSTROPHES}]{{1,400}})(?P<exponent>[eE][+-]?[0-9]{{1,4}})?", re.ASCII
+    rf"(?P<sign>[+-]?)(?P<digits>[0-9{_SEPARATORS}]{{1,400}})(?P<exponent>[eE][+-]?[0-9]{{1,4}})?",
+    re.ASCII,
 )
 _FRACTION = re.compile(r"[0-9]{0,300}", re.ASCII)
 
@@ -30,7 +33,7 @@ def number_readings(text: str, conventions: Conventions) -> tuple[int | float, .
     if match is None:
         return ()
     found: dict[tuple[str, str], int | float] = {}
-    for decimal in ".,":
+    for decimal in _DECIMALS:
         reading = _read(match["digits"], decimal, conventions)
         if reading is not None:
             plain, used = reading

@@ -1,4 +1,4 @@
-"""Dates, times and numbers as people write them: each text has one documented reading, or is refused with its readings."""
+"""Dates, times and numbers as people write them: one documented reading, or an error that names several."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ pytest.importorskip("babel", reason="the extra languages is not installed")
 
 NUMBER = NumberField(name="n", title="N")
 HIDDEN = NumberField(name="n", title="N", sensitive=True)
-LOCALES: list[str | None] = [None, CANONICAL_LOCALE, *sorted({to_tag(each) or "" for each in locale_identifiers()})]
+TAGS = sorted(filter(None, {to_tag(each) for each in locale_identifiers()}))
+LOCALES: list[str | None] = [None, CANONICAL_LOCALE, *TAGS]
 
 
 def field_for(format_name: str) -> Field:
@@ -89,7 +90,7 @@ def test_an_error_of_a_value_names_its_fault() -> None:
 # --- What is sent is a documented reading
 
 
-def documented(text: str) -> set[float]:
+def documented(text: str, middle: tuple[int, ...] = (2, 3)) -> set[float]:
     """Return what the documentation says that *text* may mean, by another way than the parser."""
     readings = set()
     for decimal in ".,":
@@ -97,7 +98,10 @@ def documented(text: str) -> set[float]:
             whole, _, fraction = text.lstrip("+-").partition(decimal)
             parts = whole.split(group) if group and group != decimal else [whole]
             grouped = len(parts) == 1 or (
-                len(parts[0]) in (1, 2, 3) and parts[0][0] != "0" and all(len(part) in (2, 3) for part in parts[1:])
+                len(parts[0]) in (1, 2, 3)
+                and parts[0][0] != "0"
+                and all(len(part) in middle for part in parts[1:-1])
+                and len(parts[-1]) == 3
             )
             digits = "".join(parts)
             if grouped and re.fullmatch("[0-9]*", digits + fraction) and digits + fraction:
@@ -112,18 +116,14 @@ TYPED_NUMBERS = st.from_regex(r"[-+]?[0-9]{0,4}([., '\u202f][0-9]{1,4}){0,3}", f
 def test_a_number_that_is_sent_is_one_of_its_documented_readings(text: str, locale: str | None) -> None:
     state = read_field(NUMBER, text, InputContext(locale=locale))
 
-    assert not state.is_set or state.value in documented(text)
+    assert not state.is_set or state.value in documented(text.strip())
 
 
 @given(TYPED_NUMBERS)
 def test_without_a_locale_only_a_number_with_one_reading_is_sent(text: str) -> None:
     state = read_field(NUMBER, text)
 
-    assert not state.is_set or {state.value} == {each for each in documented(text) if not _is_indian(text)}
-
-
-def _is_indian(text: str) -> bool:
-    return bool(re.search(r"[.,' \u202f][0-9]{2}[.,' \u202f]", text))
+    assert not state.is_set or {state.value} == documented(text.strip(), middle=(3,))
 
 
 @given(
@@ -147,9 +147,9 @@ def test_a_date_that_is_sent_has_the_digits_that_were_typed(
 ZONES = ["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC", "+05:45", LOCAL_TIME_ZONE]
 
 
-@given(st.datetimes(datetime(1950, 1, 1), datetime(2060, 1, 1)), st.sampled_from(ZONES))
+@given(st.datetimes(), st.sampled_from(ZONES))
 def test_a_time_without_a_zone_is_sent_as_a_time_in_the_zone_of_the_user(moment: datetime, zone: str) -> None:
-    typed = f"{moment:%Y-%m-%d %H:%M}"
+    typed = moment.isoformat(" ", "minutes")
 
     state = read_field(field_for("date-time"), typed, InputContext(time_zone=zone))
 
@@ -179,7 +179,7 @@ def test_a_number_that_is_shown_for_editing_is_read_back(value: float, locale: s
     assert parse_text(NUMBER, to_text(NUMBER, value, context), context) == value
 
 
-@given(st.decimals(-(10**9), 10**9, places=3), st.sampled_from([each for each in LOCALES if each not in (None, "und")]))
+@given(st.decimals(-(10**9), 10**9, places=3), st.sampled_from(TAGS))
 def test_a_number_in_the_format_of_a_locale_is_read_back_or_refused(value: Any, locale: str) -> None:
     from babel.numbers import format_decimal
 

@@ -5,6 +5,7 @@ import os
 import pty
 import sys
 import termios
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
@@ -127,13 +128,10 @@ async def test_typed_text_becomes_the_value(field: dict[str, Any], typed: str, v
         ({"type": "string", "minLength": 3}, "ab", "Enter at least 3 characters."),
         ({"type": "string", "minLength": 3, "format": "email"}, "a", "Enter at least 3 characters."),
         ({"type": "string", "format": "email"}, "a", "Enter an email address"),
-        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30", "Enter a date and time with its time zone"),
-        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 Nowhere/Else", "Enter a date and time"),
-        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 ../etc/passwd", "Enter a date and time"),
-        ({"type": "string", "format": "date-time"}, "2026-02-30 14:30 UTC", "Enter a date and time"),
+        ({"type": "string", "format": "date-time"}, "2026-11-20 14:30 Nowhere/Else", "This time zone is unknown."),
         ({"type": "string", "format": "date-time"}, "tomorrow", "Enter a date and time"),
-        ({"type": "string", "format": "date"}, "20.11.2026", "Enter a date as"),
-        ({"type": "string", "format": "time"}, "9:05 Europe/Berlin", "Enter a time with its time zone"),
+        ({"type": "string", "format": "date"}, "20.11.26", "Enter the year with four digits."),
+        ({"type": "string", "format": "time"}, "9:05 Europe/Berlin", "Enter 09:05:00+01:00 or"),
         ({"type": "string", "pattern": "^[A-Z]{2}$"}, "abc", "This does not have the required format."),
         ({"enum": ["s", "m"]}, "3", "Select one of the options."),
         ({"enum": ["s", "S"]}, "x", "Select one of the options."),
@@ -609,6 +607,25 @@ class TestOnARealTerminal:
             assert ("| one" in first) != ("| two" in first)
             assert ("| one" in second) != ("| one" in first)
             assert [answer.action for answer in answers] == ["accept", "decline"]
+
+
+async def test_a_time_without_a_zone_is_in_the_zone_of_this_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        sent = await content({"at": {"type": "string", "format": "date-time"}}, "2026-12-24 19:30", "send")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    assert sent == {"at": "2026-12-24T19:30:00+01:00"}
+
+
+async def test_a_decimal_comma_is_accepted_and_the_review_shows_the_number() -> None:
+    answer, console = await ask({"properties": {"price": {"type": "number"}}}, "7,5", "send")
+
+    assert answer.content == {"price": 7.5}
+    assert "price: 7.5" in console.shown
 
 
 PASSWORD = {"properties": {"pw": {"type": "string", "title": "Password"}}, "required": ["pw"]}
