@@ -7,7 +7,7 @@ import functools
 import sys
 import threading
 import types
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from typing import Any, TypeVar
 
 import anyio
@@ -164,6 +164,34 @@ class _Watched:
 def _finish(proxy: asyncio.Future[None], _ended: object) -> None:
     if not proxy.done():
         proxy.set_result(None)
+
+
+def single_error(error: BaseException, raised: BaseException | None) -> BaseException:
+    """
+    Return the error that *error*, possibly an exception group, stands for.
+
+    Args:
+        error: What came out of task groups, or of what was closed at the end.
+        raised: What was raised into them, if anything.
+
+    Returns:
+        *raised*, if it is an error, since the others result from it; the only
+        error in the group; otherwise *error*.  A ``KeyboardInterrupt`` or
+        ``SystemExit`` beside other errors stays in its group.
+    """
+    errors = tuple(_errors(error))
+    if isinstance(raised, Exception) and all(isinstance(each, Exception) for each in errors):
+        return raised
+    return errors[0] if len(errors) == 1 else error
+
+
+def _errors(error: BaseException) -> Iterator[BaseException]:
+    members = getattr(error, "exceptions", None)  # of an exception group
+    if members is None:
+        yield error
+        return
+    for each in members:
+        yield from _errors(each)
 
 
 def is_trio() -> bool:

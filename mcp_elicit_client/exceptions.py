@@ -9,6 +9,7 @@ The exceptions of this package.
     │   ├── CallTimeoutError               a timeout of the server or the user has passed
     │   ├── UrlElicitationIncompleteError  a required URL elicitation was not completed
     │   ├── ResumeError                    a suspended call cannot be resumed
+    │   ├── HandshakeRequiredError         the server cannot ask over this connection
     │   ├── RequestStateRejectedError      the server rejected its own state
     │   ├── TaskError                      a task of the server that has no result
     │   └── CapabilityRequiredError        the server requires a capability that is not declared
@@ -35,6 +36,10 @@ The state of a request in an inbox: not answered yet; answered; the server or
 the host no longer needs the answer; not answered in time; the process that
 asked has stopped.
 """
+
+
+REPORT = "Report it to the author of the server."
+"""The advice in errors that only the server can fix."""
 
 
 class ElicitationError(Exception):
@@ -129,7 +134,7 @@ class CallTimeoutError(CallError, TimeoutError):
         who = "server" if limit == "timeout" else "user"
         super().__init__(
             f"The {who} did not answer in time: the server took {server_seconds:.1f} s ({_limit(timeout)}), "
-            f"the user {user_seconds:.1f} s ({_limit(answer_timeout)})."
+            f"the user {user_seconds:.1f} s ({_limit(answer_timeout)}). Increase `{limit}`, or call again later."
         )
         self.limit = limit
         self.timeout = timeout
@@ -142,9 +147,12 @@ ResumeRefusal: TypeAlias = Literal["unknown", "resuming", "finished", "expired",
 """The code of a `ResumeError`."""
 
 _RESUME_REFUSALS: dict[ResumeRefusal, str] = {
-    "unknown": "This user has no suspended call with this ID.",
-    "resuming": "Another process is resuming this call, or stopped while it did. In the latter case the call is lost.",
-    "finished": "This call was resumed already.",
+    "unknown": "This user has no suspended call with this ID. Check the ID and the user.",
+    "resuming": (
+        "Another process is resuming this call, or stopped while it did. In the latter case the call is lost: "
+        "make it again."
+    ),
+    "finished": "This call was resumed already. Make the call again if its result is needed.",
     "expired": "This call was not resumed in time. Make the call again.",
     "server": "This call belongs to another server. Resume it with the Caller of that server.",
     "protocol": "Calls cannot be resumed over this connection. Connect with protocol version 2026-07-28 or later.",
@@ -220,6 +228,21 @@ class CapabilityRequiredError(CallError):
             "Connect with `Caller.client`, or declare them in your own client."
         )
         self.required = required
+
+
+class HandshakeRequiredError(CallError):
+    """
+    The server cannot ask over this connection: it uses server-initiated requests.
+
+    Protocol versions from 2026-07-28 on do not have them.  The call is not
+    repeated, because the tool has run until its request.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The server asks with `elicitation/create`, which does not exist in the protocol version of this "
+            "connection (2026-07-28 or later). Connect with mode='legacy', and call again."
+        )
 
 
 def _limit(seconds: float | None) -> str:

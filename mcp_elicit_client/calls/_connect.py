@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, TextIO, TypeAlias
 
 from mcp_elicit_client.calls.caller import Caller
-from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 ConnectMode: TypeAlias = Literal["auto", "legacy"]
 """
@@ -73,17 +72,9 @@ async def connect(
     Raises:
         Exception: The SDK's error, if the connection fails.
     """
-    if supports_multi_round_trip():
-        transport = target if isinstance(target, str) else _stdio(target)
-        async with caller.client(transport, mode=mode, **options) as client:
-            yield Connection(caller, client, client.protocol_version)
-    else:
-        async with (
-            _http(target) if isinstance(target, str) else _stdio(target) as streams,
-            caller.session(streams[0], streams[1], **options) as session,
-        ):
-            initialized = await session.initialize()
-            yield Connection(caller, session, str(initialized.protocolVersion))
+    transport = target if isinstance(target, str) else _stdio(target)
+    async with caller.connect(transport, mode=mode, **options) as client:
+        yield Connection(caller, client, str(client.protocol_version))
 
 
 def _stdio(command: Command) -> AbstractAsyncContextManager[Any]:
@@ -92,9 +83,3 @@ def _stdio(command: Command) -> AbstractAsyncContextManager[Any]:
     program, *arguments = command.argv
     env = None if command.env is None else dict(command.env)
     return stdio_client(StdioServerParameters(command=program, args=arguments, env=env), errlog=command.errlog)
-
-
-def _http(url: str) -> AbstractAsyncContextManager[Any]:
-    from mcp.client.streamable_http import streamable_http_client
-
-    return streamable_http_client(url)

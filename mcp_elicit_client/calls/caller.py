@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias
 
 import anyio
@@ -15,18 +17,21 @@ from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.methods import CallSpec, unwrap_session
 from mcp_elicit_client.calls.resuming import claim_call, load_call
 from mcp_elicit_client.calls.runner import CallLimits, CallRunner
+from mcp_elicit_client.calls.server_errors import check_arguments, reports_missing_push
 from mcp_elicit_client.calls.suspending import CallSuspender, SuspendOptions
 from mcp_elicit_client.calls.task_calls import TaskCalls
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
 from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server, check_user
 from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, options_for
-from mcp_elicit_client.exceptions import ResumeError
+from mcp_elicit_client.exceptions import HandshakeRequiredError, ResumeError
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
 from mcp_elicit_client.sdk.tasks_extension import tasks_extensions
 from mcp_elicit_client.typing import Handler, Mode
+
+_logger = logging.getLogger("mcp_elicit_client")
 
 ANSWER_TIMEOUT = 240.0
 """
@@ -95,6 +100,7 @@ class Caller:
         self.request_options: RequestOptions = options_for(handler, request_options)
         if modes is not None:
             self.request_options = dataclasses.replace(self.request_options, modes=modes)
+        self._needs_handshake = False
         self._registry = handler if isinstance(handler, ElicitationRegistry) else None
         self._limits = CallLimits(max_questions=max_questions, max_rounds=max_rounds, max_retries=max_retries)
         self._elicitations = ElicitationDispatcher(handler, self.server, self.request_options, user)
@@ -155,6 +161,40 @@ class Caller:
         The list is empty with other versions.
         """
         return tasks_extensions(self._resolve_task)
+
+    def connect(
+        self, server: Any, *, mode: str = "auto", message_handler: MessageHandler | None = None, **options: Any
+    ) -> AbstractAsyncContextManager[Any]:
+        """
+        Connect to the server, and disconnect at the end of the ``async with`` block.
+
+        It works with both majors of the SDK, and declares only the modes that
+        are answered.  An error of the block arrives as it was raised, not in
+        an exception group.
+
+        Args:
+            server: The URL of a server with streamable HTTP, the command of a
+                server process as ``StdioServerParameters``, or a transport of
+                the SDK.  With mcp 2.x, also a server in this process.
+            mode: How the protocol version is negotiated: ``auto`` for the
+                newest that both sides support, ``legacy`` for the handshake
+                of the versions up to 2025-11-25, or a version from 2026-07-28
+                on.  mcp 1.x always uses the handshake.  If a call failed
+                because the server needs the handshake to ask, ``auto`` uses
+                it from the next connection on.
+            message_handler: Your own message handler.
+            options: Other arguments of the SDK's ``Client`` (mcp 2.x) or
+                ``ClientSession`` (mcp 1.x), by keyword.
+
+        Returns:
+            An async context manager: a ``Client`` with mcp 2.x, an
+            initialized ``ClientSession`` with mcp 1.x.
+        """
+        from mcp_elicit_client.sdk import connections
+
+        if mode == "auto" and self._needs_handshake:
+            mode = "legacy"
+        return connections.connect(server, mode, **self._wiring(message_handler), **options)
 
     def session(self, read: Any, write: Any, *, message_handler: MessageHandler | None = None, **options: Any) -> Any:
         """
@@ -259,6 +299,8 @@ class Caller:
             UrlElicitationIncompleteError: If a required URL elicitation was
                 not completed.
             RequestStateRejectedError: If the server rejects its own state.
+            HandshakeRequiredError: If the server cannot ask over this
+                connection.
             CallError: If the server exceeds a limit, or repeats a request
                 that was declined or cancelled; or if the call cannot be suspended.
             TaskError: If a task ends without a result, or the connection is
@@ -461,13 +503,22 @@ class Caller:
         finish_task: Callable[[ActiveCall, TaskState], Awaitable[Any]] | None = None,
         progress_callback: Any = None,
     ) -> Any:
+        check_arguments(spec.name, spec.arguments)
         user = self._user_of_call(user)
         if suspend is not None:
             _check(suspend)
             suspend.owner_of(user)
         call = ActiveCall(unwrap_session(client), spec.tool, timeouts, self._limits.max_questions, user=user)
         suspender = None if suspend is None else CallSuspender(suspend, call, spec, self.server.name)
-        return await self._runner(call, spec, suspender, progress_callback, finish_task).run()
+        try:
+            result = await self._runner(call, spec, suspender, progress_callback, finish_task).run()
+        except HandshakeRequiredError:
+            self._needs_handshake = True
+            raise
+        if reports_missing_push(result, call.session):
+            self._needs_handshake = True
+            _logger.warning("server %r: %s", self.server.name, HandshakeRequiredError())
+        return result
 
     def _runner(
         self,

@@ -9,7 +9,7 @@ from typing import Any
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask, StoredAnswersFor
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.dispatch import MAX_BATCH
-from mcp_elicit_client.exceptions import CallError, RequestError
+from mcp_elicit_client.exceptions import REPORT, CallError, InboxError, RequestError
 from mcp_elicit_client.typing import Answer
 
 MAX_STATE = 1_048_576
@@ -51,27 +51,14 @@ def parse_input_required(result: Any) -> InputRequired | None:
         return None
     state, requests = result.request_state, result.input_requests or {}
     if state is not None and len(state) > MAX_STATE:
-        raise CallError(f"The server's `requestState` is longer than {MAX_STATE} characters.")
+        raise CallError(f"The server's `requestState` is longer than {MAX_STATE} characters. {REPORT}")
     if len(requests) > MAX_BATCH:
-        raise CallError(f"The server sent {len(requests)} requests at once; at most {MAX_BATCH} are allowed.")
+        raise CallError(f"The server sent {len(requests)} requests at once; at most {MAX_BATCH} are allowed. {REPORT}")
     elicitations = {
         key: request.params for key, request in requests.items() if isinstance(request, mcp.types.ElicitRequest)
     }
     host_requests = {key: request for key, request in requests.items() if key not in elicitations}
     return InputRequired(elicitations, host_requests, state)
-
-
-def is_state_rejected(error: Exception) -> bool:
-    """Return True if *error* says that the server rejected its own state.  The protocol has no code for it."""
-    import mcp.types
-
-    refusal = getattr(error, "error", None)
-    if getattr(refusal, "code", None) != mcp.types.INVALID_PARAMS:
-        return False
-    data, message = getattr(refusal, "data", None), getattr(refusal, "message", None)
-    if isinstance(data, Mapping) and data.get("reason") == "invalid_request_state":
-        return True
-    return isinstance(message, str) and "requeststate" in message.casefold().replace(" ", "").replace("_", "")
 
 
 async def answer_elicitations(
@@ -124,10 +111,18 @@ async def _answer_host_request(call: ActiveCall, key: str, request: Any) -> Any:
 
 
 def load_host_requests(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the requests to the host application that were stored as JSON."""
+    """
+    Read the requests to the host application that were stored as JSON.
+
+    Raises:
+        InboxError: If they cannot be read.
+    """
     import mcp.types
     from pydantic import TypeAdapter
 
     types: Any = mcp.types
-    requests: dict[str, Any] = TypeAdapter(types.InputRequests).validate_python(dict(stored)) if stored else {}
+    try:
+        requests: dict[str, Any] = TypeAdapter(types.InputRequests).validate_python(dict(stored)) if stored else {}
+    except ValueError:
+        raise InboxError("The stored call cannot be read. Call the tool again.") from None
     return requests

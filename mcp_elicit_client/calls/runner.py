@@ -22,18 +22,18 @@ from mcp_elicit_client.calls.multi_round_trip import (
     InputRequired,
     answer_elicitations,
     answer_host_requests,
-    is_state_rejected,
     load_host_requests,
     parse_input_required,
 )
 from mcp_elicit_client.calls.resuming import LoadedCall
+from mcp_elicit_client.calls.server_errors import raise_for
 from mcp_elicit_client.calls.suspending import CallSuspender, Claim
 from mcp_elicit_client.calls.task_polling import is_capability_required, read_capability_error
 from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
 from mcp_elicit_client.calls.tasks import resolve_claim
 from mcp_elicit_client.calls.url_elicitations import UrlRequired, complete_urls, parse_url_required
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.exceptions import CallError, RequestStateRejectedError, TaskError
+from mcp_elicit_client.exceptions import CallError, TaskError
 from mcp_elicit_client.sdk.tasks_extension import foreign_claim, is_task
 
 _FIRST_PAUSE, _MAX_PAUSE = 0.05, 5.0
@@ -131,6 +131,8 @@ class CallRunner:
 
         Raises:
             RequestStateRejectedError: If the server rejects its own state.
+            HandshakeRequiredError: If the server cannot ask over this
+                connection.
             UrlElicitationIncompleteError: If a required URL elicitation was
                 not completed.
             CallTimeoutError: If a timeout passes.
@@ -167,7 +169,8 @@ class CallRunner:
         try:
             result = await self._send(given)
         except Exception as error:  # noqa: BLE001 -- raised again, unless the call is sent again
-            return _outcome_of_error(error, given)
+            raise_for(error, self._call.session, sent_state=given.state is not None)
+            return _outcome_of_error(error)
         required = parse_input_required(result)
         return required if required is not None else Completed(await self._finish(result))
 
@@ -209,7 +212,10 @@ class CallRunner:
                 return given
             case UrlRequired():
                 if self._url_retries == self._limits.max_retries:
-                    text = f"The server still requires URL elicitations after {self._url_retries} retries."
+                    text = (
+                        f"The server still requires URL elicitations after {self._url_retries} retries. "
+                        "Call again when the user has finished there."
+                    )
                     raise CallError(text) from outcome.error
                 self._url_retries += 1
                 await complete_urls(self._call, self._ask, outcome)
@@ -229,7 +235,10 @@ class CallRunner:
         history = self._call.history
         history.rounds += 1
         if history.rounds > self._limits.max_rounds:
-            raise CallError(f"The server required input more than {self._limits.max_rounds} times in one call.")
+            raise CallError(
+                f"The server required input more than {self._limits.max_rounds} times in one call. "
+                "Increase `Caller(max_rounds=...)` if you trust the server."
+            )
         self._pause = _FIRST_PAUSE
         defer = None if self._suspender is None else self._suspender.defer
         answers = await answer_elicitations(self._ask, required.elicitations, defer)
@@ -253,9 +262,7 @@ class CallRunner:
             await anyio.sleep(pause)
 
 
-def _outcome_of_error(error: Exception, given: RoundInput) -> Outcome:
-    if given.state is not None and is_state_rejected(error):
-        raise RequestStateRejectedError from error
+def _outcome_of_error(error: Exception) -> Outcome:
     if is_capability_required(error):
         raise read_capability_error(error) from error
     if needs_tool_list(error):

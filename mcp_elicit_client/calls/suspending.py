@@ -151,9 +151,13 @@ class CallSnapshot(BaseModel):
         try:
             text = self.model_dump_json()
         except (ValueError, RecursionError) as error:
-            raise CallError("The call cannot be suspended: it cannot be written as JSON.") from error
+            raise CallError(
+                "The call cannot be suspended: it cannot be written as JSON. Call without `suspend`."
+            ) from error
         if len(text) > MAX_SNAPSHOT:
-            raise CallError(f"The call cannot be suspended: it takes more than {MAX_SNAPSHOT} characters.")
+            raise CallError(
+                f"The call cannot be suspended: it takes more than {MAX_SNAPSHOT} characters. Call without `suspend`."
+            )
         return text
 
     @classmethod
@@ -267,7 +271,9 @@ class CallSuspender:
                 options.owner_of(self._call.user), snapshot.write(), shown, options.resume_timeout, call_id
             )
         except ValueError as error:
-            raise CallError("The call cannot be suspended: a request cannot be written as JSON.") from error
+            raise CallError(
+                "The call cannot be suspended: a request cannot be written as JSON. Call without `suspend`."
+            ) from error
         if self._claim is not None:
             self._claim.was_suspended = True
         return SuspendedCall.from_stored(stored, stored.request_ids)

@@ -13,7 +13,7 @@ from mcp_elicit_client.calls.active_call import ActiveCall, Ask
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.core.parse import MAX_ELICITATION_ID
 from mcp_elicit_client.core.request import BatchPosition
-from mcp_elicit_client.exceptions import CallError, RequestError
+from mcp_elicit_client.exceptions import REPORT, CallError, RequestError
 from mcp_elicit_client.typing import Answer
 
 URL_ELICITATION_REQUIRED = -32042
@@ -56,13 +56,13 @@ def parse_url_required(error: Exception) -> UrlRequired | None:
     data = getattr(refusal, "data", None)
     listed = data.get("elicitations") if isinstance(data, Mapping) else None
     if not isinstance(listed, list) or not listed:
-        raise CallError("The server requires URL elicitations, but does not list them.") from error
+        raise CallError(f"The server requires URL elicitations, but does not list them. {REPORT}") from error
     if len(listed) > MAX_URLS:
         raise CallError(
-            f"The server requires {len(listed)} URL elicitations; at most {MAX_URLS} are allowed."
+            f"The server requires {len(listed)} URL elicitations; at most {MAX_URLS} are allowed. {REPORT}"
         ) from error
     if not all(isinstance(each, Mapping) and each.get("mode") == "url" for each in listed):
-        raise CallError("The server requires URL elicitations, but lists something else.") from error
+        raise CallError(f"The server requires URL elicitations, but lists something else. {REPORT}") from error
     by_url: dict[str, Mapping[str, Any]] = {}
     for each in listed:
         by_url.setdefault(str(each.get("url")), each)
@@ -84,14 +84,16 @@ async def complete_urls(call: ActiveCall, ask: Ask, required: UrlRequired) -> No
             answer = await ask(params, batch_position=position, respond_after="completion")
         except RequestError as unsafe:
             raise UrlElicitationIncompleteError(
-                f"The server requires a URL elicitation that is not allowed: {unsafe}.", tuple(answers)
+                f"The server requires a URL elicitation that is not allowed: {unsafe}. {REPORT}", tuple(answers)
             ) from required.error
         answers.append(answer)
         if answer.by == "timeout" and call.timeouts.user_deadline <= anyio.current_time():
             raise call.timeouts.expired("answer_timeout") from required.error
         if answer.action != "accept":
             raise UrlElicitationIncompleteError(
-                f"The server requires a URL elicitation that was not completed: {_cause(answer)}.", tuple(answers)
+                f"The server requires a URL elicitation that was not completed: {_cause(answer)}. "
+                "Call again if the user wants to open the URL.",
+                tuple(answers),
             ) from required.error
 
 

@@ -21,6 +21,7 @@ import contextlib
 import functools
 import logging
 from collections.abc import Collection
+from types import TracebackType
 from typing import Any
 
 import anyio
@@ -28,6 +29,7 @@ import anyio.lowlevel
 import mcp
 from mcp import types
 
+from mcp_elicit_client._concurrency import single_error
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.sdk.message_only import CompletingStream, complete_params, complete_result
 from mcp_elicit_client.sdk.tasks_extension import (
@@ -59,7 +61,7 @@ def client_session(read: Any, write: Any, *, modes: Collection[Mode], resolve_ta
         options: Other arguments of ``ClientSession``, by keyword.
     """
     if supports_multi_round_trip():
-        session = _ClientSession(read, write, **session_options(options, resolve_task))
+        session = _Session(read, write, **session_options(options, resolve_task))
         return finish_tasks(prepare_session(session, modes), resolve_task)
     return _ConcurrentSession(read, write, modes=modes, **options)
 
@@ -126,7 +128,39 @@ def _capability(modes: Collection[Mode]) -> types.ElicitationCapability | None:
     return types.ElicitationCapability.model_validate({mode: {} for mode in ("form", "url") if mode in modes})
 
 
-class _CapabilityClient(_Client):  # type: ignore[misc,unused-ignore]
+class _WithoutGroups:
+    """A mixin of context managers: errors leave them as they were raised, not in an exception group."""
+
+    async def __aenter__(self) -> Any:
+        parent: Any = super()
+        try:
+            return await parent.__aenter__()
+        except BaseException as error:
+            single = single_error(error, None)
+            if single is error:
+                raise
+            raise single from single.__cause__
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
+    ) -> Any:
+        parent: Any = super()
+        try:
+            return await parent.__aexit__(kind, raised, trace)
+        except BaseException as error:
+            single = single_error(error, raised)
+            if single is raised:
+                return False
+            if single is error:
+                raise
+            raise single from single.__cause__
+
+
+class _Session(_WithoutGroups, _ClientSession):  # type: ignore[misc,unused-ignore]
+    """A session of mcp 2.x."""
+
+
+class _CapabilityClient(_WithoutGroups, _Client):  # type: ignore[misc,unused-ignore]
     _modes: Collection[Mode]
     _resolve_task: Resolve
 
@@ -142,12 +176,13 @@ class _CapabilityClient(_Client):  # type: ignore[misc,unused-ignore]
         return finish_tasks(session, self._resolve_task)
 
 
-class _ConcurrentSession(_ClientSession):  # type: ignore[misc,unused-ignore]
+class _ConcurrentSession(_WithoutGroups, _ClientSession):  # type: ignore[misc,unused-ignore]
     """
     A session of mcp 1.x that receives while a request is open.
 
     Attributes:
         disconnected: Set when the connection to the server is lost.
+        protocol_version: The protocol version; None before `initialize`.
     """
 
     def __init__(self, read: Any, write: Any, *, modes: Collection[Mode], **options: Any) -> None:
@@ -155,6 +190,12 @@ class _ConcurrentSession(_ClientSession):  # type: ignore[misc,unused-ignore]
         self._modes = modes
         self._open_requests: Any = None
         self.disconnected = anyio.Event()
+        self.protocol_version: str | None = None
+
+    async def initialize(self) -> Any:
+        result = await super().initialize()
+        self.protocol_version = str(result.protocolVersion)
+        return result
 
     async def send_request(self, request: Any, *arguments: Any, **options: Any) -> Any:
         is_initialize = isinstance(request.root, types.InitializeRequest)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +15,10 @@ import pytest
 from mcp_elicit_client import Answer, FormRequest
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command, connect
-from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Request
-from tests.servers.raw import Era, RawHttpServer
-from tests.support import ROOT
+from tests.servers.raw import ERAS, Era, RawHttpServer
 from tests.support.plain import plain
+from tests.support.raw import raw_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
@@ -78,7 +75,6 @@ FAILURES = {
     "two questions at once": Failure("two", expected=f"{TYPED} {TYPED}"),
     "ping while open": Failure("pinged", eras=("legacy",)),
 }
-ERAS: tuple[Era, ...] = ("legacy", "2026-07-28") if supports_multi_round_trip() else ("legacy",)
 MATRIX = [
     pytest.param(name, era, transport, id=f"{name}-{era}-{transport}")
     for name, failure in FAILURES.items()
@@ -86,21 +82,6 @@ MATRIX = [
     for transport in failure.transports
     if era in failure.eras
 ]
-
-
-@contextmanager
-def raw_server(era: Era, transport: str, *, synchronous: bool = False) -> Iterator[tuple[Command | str, Any]]:
-    """Yield where the server is; and the server itself, over HTTP."""
-    if transport == "http":
-        server = RawHttpServer(era, synchronous=synchronous)
-        try:
-            yield server.url, server
-        finally:
-            server.stop()
-    else:
-        with tempfile.TemporaryFile("w+") as errlog:
-            mode = "--legacy" if era == "legacy" else "--rounds"
-            yield Command([sys.executable, "-m", "tests.servers.raw", mode], errlog, {"PYTHONPATH": str(ROOT)}), None
 
 
 @asynccontextmanager

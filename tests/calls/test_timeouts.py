@@ -68,7 +68,8 @@ async def test_a_server_that_hangs_after_the_answer_times_out(connect_mode: Conn
     assert error.limit == "timeout"
     assert (round(error.server_seconds, 1), round(error.user_seconds, 1)) == (1.0, 3.0)
     assert str(error) == (
-        "The server did not answer in time: the server took 1.0 s (limit 1.0 s), the user 3.0 s (limit 60.0 s)."
+        "The server did not answer in time: the server took 1.0 s (limit 1.0 s), the user 3.0 s (limit 60.0 s). "
+        "Increase `timeout`, or call again later."
     )
     assert isinstance(error, TimeoutError)
     assert isinstance(error, CallError)

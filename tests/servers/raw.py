@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import http.server
+import importlib.util
 import json
 import queue
 import socket
@@ -21,6 +22,9 @@ from typing import Any, Literal
 
 Era = Literal["legacy", "2026-07-28"]
 Message = dict[str, Any]
+
+ERAS: tuple[Era, ...] = ("legacy", "2026-07-28") if importlib.util.find_spec("mcp.client.client") else ("legacy",)
+"""The eras that clients of the installed SDK know."""
 
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 SLOW = 0.2
@@ -112,6 +116,9 @@ def text_result(text: str) -> Message:
     return {"resultType": "complete", "content": [{"type": "text", "text": text}]}
 
 
+INVALID = {"resultType": "complete", "content": "not a list"}
+"""What the tool ``invalid`` returns."""
+
 TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("ask", "two", "slow", "pinged", "withdrawn")]
 LISTED = {"resultType": "complete", "tools": TOOLS, "ttlMs": 0, "cacheScope": "private"}
 INITIALIZED = {
@@ -159,8 +166,14 @@ def serve_stdio(era: Era) -> None:
             send(reply(message, era))
 
 
+def nothing(*_: Any) -> Any:
+    """Neither send nor receive."""
+
+
 def call(message: Message, era: Era, send: Callable[[Message], None], receive: Callable[[], Message]) -> Message:
     params = message["params"]
+    if params["name"] == "invalid":
+        return INVALID
     if era == "legacy":
         return text_result(getattr(Peer(send, receive, params.get("arguments")), params["name"])())
     return in_rounds(params["name"], params)
@@ -265,7 +278,7 @@ def _handler(server: RawHttpServer) -> type[http.server.BaseHTTPRequestHandler]:
                 server.call = PushingCall(message)
                 self.stream(server.call, 0)
             elif message.get("method") == "tools/call":
-                result = in_rounds(message["params"]["name"], message["params"])
+                result = call(message, server.era, nothing, nothing)
                 self.respond(200, {"id": message["id"], "result": result})
             elif "method" in message and "id" in message:
                 self.respond(200, reply(message, server.era))

@@ -180,6 +180,10 @@ class Tools:
         answers = [(await peer.form(f"Please {number if reword else ''}"))["action"] for number in range(times)]
         return {"got": answers}
 
+    async def push(self, peer: Peer) -> Any:
+        """Ask with a server-initiated request, whether or not the protocol version has them."""
+        return {"got": await peer.form()}
+
     async def hang(self, peer: Peer) -> Any:
         """Ask, and do nothing for ever with the answer."""
         if peer.rounds and not peer.answers:

@@ -9,7 +9,7 @@ from typing import Any
 
 import mcp
 
-from mcp_elicit_client.calls._connect import Command, ConnectMode, _http, _stdio
+from mcp_elicit_client.calls._connect import Command, ConnectMode, _stdio
 from mcp_elicit_client.sdk.callback import ElicitationCallback, supports_multi_round_trip
 
 
@@ -28,6 +28,8 @@ class PlainConnection:
 async def plain(
     where: Command | str, callback: ElicitationCallback, *, mode: ConnectMode = "auto", **options: Any
 ) -> AsyncIterator[PlainConnection]:
+    from mcp.client.streamable_http import streamable_http_client
+
     sdk: Any = mcp
     if supports_multi_round_trip():
         transport = where if isinstance(where, str) else _stdio(where)
@@ -35,7 +37,7 @@ async def plain(
             yield PlainConnection(client, client.protocol_version)
     else:
         async with (
-            _http(where) if isinstance(where, str) else _stdio(where) as streams,
+            streamable_http_client(where) if isinstance(where, str) else _stdio(where) as streams,
             sdk.ClientSession(streams[0], streams[1], elicitation_callback=callback, **options) as session,
         ):
             initialized = await session.initialize()

@@ -1,0 +1,98 @@
+"""Errors of servers and of the SDK during calls: which of them become a `CallError`, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
+from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError, RequestStateRejectedError
+
+_INVALID_REQUEST, _INVALID_PARAMS = -32600, -32602
+
+_INVALID_RESULT = (
+    "The server returned a result that the protocol version of this connection does not allow. "
+    "Report it to the author of the server; the cause contains the details."
+)
+_OTHER_SESSION = " A request without `requestedSchema` is accepted if you connect with `Caller.connect`."
+
+
+def check_arguments(name: object, arguments: object) -> None:
+    """
+    Check what a call is made with.
+
+    Raises:
+        TypeError: If *name* is not a string, or *arguments* is not a mapping
+            with names.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"The name of a call must be a string, not {type(name).__name__}.")
+    if arguments is not None and not isinstance(arguments, Mapping):
+        raise TypeError(f"The arguments of a call must be a mapping, not {type(arguments).__name__}.")
+    if arguments and not all(isinstance(each, str) for each in arguments):
+        raise TypeError("The names of arguments must be strings.")
+
+
+def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
+    """
+    Raise the `CallError` for an *error* of the SDK, if there is one.
+
+    Args:
+        error: What the SDK raised.
+        session: The session that raised it.
+        sent_state: The call was sent with the server's state.
+
+    Raises:
+        TypeError: If the arguments cannot be written as JSON.
+        CallError: If the server's result is invalid.
+        HandshakeRequiredError: If the server cannot ask over this connection.
+        RequestStateRejectedError: If the server rejected its own state.
+    """
+    if isinstance(error, PydanticSerializationError):
+        raise TypeError("The arguments or `meta` of the call contain a value that JSON does not allow.") from error
+    if isinstance(error, ValidationError):
+        is_prepared = hasattr(session, "disconnected")
+        raise CallError(_INVALID_RESULT if is_prepared else _INVALID_RESULT + _OTHER_SESSION) from error
+    if sent_state and is_state_rejected(error):
+        raise RequestStateRejectedError from error
+    if _lacks_back_channel(error, session):
+        raise HandshakeRequiredError from error
+
+
+def is_state_rejected(error: Exception) -> bool:
+    """Return True if *error* says that the server rejected its own state.  The protocol has no code for it."""
+    refusal = getattr(error, "error", None)
+    if getattr(refusal, "code", None) != _INVALID_PARAMS:
+        return False
+    data, message = getattr(refusal, "data", None), getattr(refusal, "message", None)
+    if isinstance(data, Mapping) and data.get("reason") == "invalid_request_state":
+        return True
+    return isinstance(message, str) and "requeststate" in message.casefold().replace(" ", "").replace("_", "")
+
+
+def _lacks_back_channel(error: Exception, session: object) -> bool:
+    refusal = getattr(error, "error", None)
+    message = getattr(refusal, "message", None)
+    return (
+        getattr(refusal, "code", None) == _INVALID_REQUEST
+        and isinstance(message, str)
+        and "elicitation/create" in message
+        and is_without_push(session)
+    )
+
+
+def is_without_push(session: object) -> bool:
+    """Return True if servers cannot initiate requests over *session*."""
+    version = getattr(session, "protocol_version", None)
+    return isinstance(version, str) and version >= FIRST_MULTI_ROUND_TRIP_VERSION
+
+
+def reports_missing_push(result: Any, session: object) -> bool:
+    """Return True if *result* is the error of a tool of FastMCP 4 that cannot ask over *session*."""
+    if not getattr(result, "is_error", False) or not is_without_push(session):
+        return False
+    texts = (getattr(each, "text", None) for each in getattr(result, "content", ()))
+    return any(isinstance(each, str) and "elicitation via server-initiated requests" in each for each in texts)

@@ -1,0 +1,82 @@
+"""Connections to servers with the installed SDK, whichever major it is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import anyio
+
+from mcp_elicit_client._concurrency import single_error
+from mcp_elicit_client.sdk import sessions
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+
+
+@asynccontextmanager
+async def connect(server: Any, mode: str, **options: Any) -> AsyncIterator[Any]:
+    """
+    Connect to *server*, and disconnect at the end.
+
+    An error arrives as it was raised, not in an exception group.
+
+    Args:
+        server: The URL of a server with streamable HTTP, the command of a
+            server process as ``StdioServerParameters``, or a transport.  With
+            mcp 2.x, also a server in this process.
+        mode: How the protocol version is negotiated, as in ``Client`` of mcp
+            2.x.  mcp 1.x always uses the handshake.
+        options: The arguments of `sessions.client_session` and
+            `sessions.client`.
+
+    Yields:
+        A ``Client`` with mcp 2.x, a ``ClientSession`` with mcp 1.x.
+    """
+    raised: BaseException | None = None
+    is_used = False
+    try:
+        if supports_multi_round_trip():
+            connection = sessions.client(server, mode=mode, **options)
+        else:
+            connection = _connect_session(server, mode, options)
+        async with connection as connected:
+            try:
+                yield connected
+                is_used = True
+            except BaseException as error:
+                raised = error
+                raise
+    except BaseException as error:
+        single = single_error(error, raised)
+        if is_used and isinstance(single, (anyio.BrokenResourceError, anyio.ClosedResourceError)):
+            return  # the server wrote while the connection was closed
+        if single is error:
+            raise
+        raise single from single.__cause__
+
+
+@asynccontextmanager
+async def _connect_session(server: Any, mode: str, options: dict[str, Any]) -> AsyncIterator[Any]:
+    if mode not in ("auto", "legacy"):
+        raise ValueError(f"mcp 1.x does not support mode={mode!r}. Use mode='auto', or install mcp 2.")
+    async with (
+        _transport(server) as streams,
+        sessions.client_session(streams[0], streams[1], **options) as session,
+    ):
+        await session.initialize()
+        yield session
+
+
+def _transport(server: Any) -> AbstractAsyncContextManager[Any]:
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    if isinstance(server, str):
+        return streamable_http_client(server)
+    if isinstance(server, StdioServerParameters):
+        return stdio_client(server)
+    if isinstance(server, AbstractAsyncContextManager):
+        return server
+    raise TypeError(
+        f"`server` takes a URL, StdioServerParameters or a transport with mcp 1.x, not {type(server).__name__}."
+    )
