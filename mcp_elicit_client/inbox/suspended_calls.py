@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.inbox.records import RecordCodec, is_id
@@ -75,6 +75,35 @@ class SuspendedCalls:
         )
         await self.store.suspend(call, stored)
         return call
+
+    async def update(
+        self, call: StoredCall, body: str, requests: Sequence[Request], expires_at: float
+    ) -> StoredCall | None:
+        """
+        Replace the body of a suspended call and add requests to it.
+
+        Args:
+            call: The call as it is stored.
+            body: What is needed to resume it.
+            requests: The new requests, each with its deadline.
+            expires_at: Until when the call can be resumed.
+
+        Returns:
+            The call as it is stored now; None if another process was first.
+
+        Raises:
+            ValueError: If a request cannot be written as JSON.
+        """
+        now = self.store.clock()
+        stored = [self.codec.new_request(call.owner, each, now, expires_at - now, call.id) for each in requests]
+        request_ids = (*call.request_ids, *(request.id for request in stored))
+        text = self.codec.encode_call(call.owner, call.id, body, request_ids)
+        changed = replace(call, body=text, request_ids=request_ids, expires_at=expires_at)
+        return changed if await self.store.update(changed, stored, call.body) else None
+
+    async def erase_answers(self, call_id: str) -> None:
+        """Erase the answers to the requests of a call.  The call stays suspended."""
+        await self.store.erase_answers(call_id)
 
     async def find(self, owner: str, call_id: str) -> CallStatus | None:
         """Return a call of *owner* and its answers so far; None if there is no such call."""

@@ -220,3 +220,57 @@ async def test_a_watcher_sees_the_requests_of_a_suspended_call(inbox: Inbox, sto
         group.cancel_scope.cancel()
 
     assert seen == [(first.id, "pending"), (first.id, "answered")]
+
+
+async def test_requests_are_added_to_a_suspended_call_and_answers_are_kept(stores: Stores) -> None:
+    inbox, other = Inbox(stores(), KEY), Inbox(stores(), KEY)
+    call = await suspend(inbox)
+    await inbox.answer("ann", call.request_ids[0], "accept", {"a": SECRET})
+    deadline = datetime.fromtimestamp(call.expires_at, timezone.utc)
+    more = [request(URL).model_copy(update={"deadline": deadline})]
+
+    changed = await inbox.calls.update(call, "other body", more, call.expires_at + 100)
+    assert changed is not None
+    assert await other.calls.update(call, "too late", more, call.expires_at) is None
+
+    found = await other.calls.find("ann", call.id)
+    assert found is not None
+    assert (found.body, found.call) == ("other body", changed)
+    assert (found.call.request_ids[:1], len(found.call.request_ids)) == (call.request_ids, 2)
+    assert [each and each.content for each in found.answers] == [{"a": SECRET}, None]
+    assert [entry.call for entry in (await other.list("ann")).entries] == [call.id]
+
+    await other.calls.erase_answers(call.id)
+    found = await inbox.calls.find("ann", call.id)
+    assert found is not None
+    assert (found.body, found.call.state) == ("other body", "suspended")
+    assert found.answers[0] is None or found.answers[0].content is None
+    assert SECRET not in await stores.content()
+
+
+async def test_of_forty_simultaneous_updates_one_succeeds(stores: Stores) -> None:
+    inboxes = [Inbox(stores()) for _ in range(4)]
+    call = await suspend(inboxes[0])
+    updated: list[Any] = []
+
+    async def update(number: int) -> None:
+        updated.append(await inboxes[number % 4].calls.update(call, f"{number}", [request()], call.expires_at))
+
+    async with anyio.create_task_group() as group:
+        for number in range(40):
+            group.start_soon(update, number)
+
+    assert len([each for each in updated if each is not None]) == 1
+    assert len((await inboxes[0].list("ann")).entries) == 2
+
+
+async def test_only_a_suspended_call_of_its_owner_is_updated(inbox: Inbox, clock: Clock) -> None:
+    call = await suspend(inbox)
+    assert await inbox.calls.update(replace(call, owner="bob"), BODY, [], call.expires_at) is None
+    assert await inbox.calls.update(replace(call, id="other"), BODY, [], call.expires_at) is None
+    await inbox.calls.claim("ann", call.id, "t")
+    assert await inbox.calls.update(call, BODY, [], call.expires_at) is None
+    await inbox.calls.release(call.id, "t")
+    assert await inbox.calls.update(call, BODY, [], call.expires_at) is not None
+    clock.ahead = 1_000
+    assert await inbox.calls.update(call, BODY, [], call.expires_at + 5_000) is None

@@ -120,6 +120,23 @@ class MemoryStore:
                 self._add(request)
         self.waiters.notify(call.owner)
 
+    async def update(self, call: StoredCall, requests: Sequence[StoredRequest], old_body: str) -> bool:
+        with self._lock:
+            self._close_stale()
+            found = self._calls.get(call.id)
+            if found is None or (found.owner, found.state, found.body) != (call.owner, "suspended", old_body):
+                return False
+            self._calls[call.id] = call
+            heapq.heappush(self._call_expiry, (call.expires_at, call.id))
+            for request in requests:
+                self._add(request)
+        self.waiters.notify(call.owner)
+        return True
+
+    async def erase_answers(self, call_id: str) -> None:
+        with self._lock:
+            self._erase_answers_of(call_id)
+
     async def get_call(self, owner: str, call_id: str) -> StoredCall | None:
         with self._lock:
             self._close_stale()

@@ -110,6 +110,25 @@ class CallStore(Protocol):
         """
         ...
 
+    async def update(self, call: StoredCall, requests: Sequence[StoredRequest], old_body: str) -> bool:
+        """
+        Replace a suspended call and add requests to it, all or nothing.  Answers are kept.
+
+        Args:
+            call: The call.
+            requests: Its new requests; each has the ID of the call.
+            old_body: The body that the call must still have.
+
+        Returns:
+            False if another process was first, or the call is no longer
+            suspended.  Nothing was changed then.
+        """
+        ...
+
+    async def erase_answers(self, call_id: str) -> None:
+        """Erase the answers to the requests of a call: the server has them, and the call stays suspended."""
+        ...
+
     async def get_call(self, owner: str, call_id: str) -> StoredCall | None:
         """Return a call of *owner*; None if there is no such call."""
         ...

@@ -253,11 +253,9 @@ function commands.erase_answers(worker, ...)
   end
 end
 
--- The arguments after the body belong to the requests: ID, request, time of creation and of expiry of each.
-function commands.suspend(state_ttl, id, owner, request_ids, created_at, expires_at, body, ...)
+local function save_call(state_ttl, id, owner, request_ids, created_at, expires_at, body, ...)
   local requests = {...}
   local ttl = milliseconds_until(expires_at)
-  erase_answers_of(id)
   redis.call('HSET', key('call', id), 'id', id, 'owner', owner, 'request_ids', request_ids,
     'created_at', created_at, 'expires_at', expires_at, 'state', 'suspended', 'claim_token', '')
   redis.call('PEXPIRE', key('call', id), ttl + state_ttl)
@@ -267,6 +265,22 @@ function commands.suspend(state_ttl, id, owner, request_ids, created_at, expires
     insert(requests[index], owner, 'call:' .. id, requests[index + 1], requests[index + 2], requests[index + 3])
   end
 end
+
+-- The arguments after the body belong to the requests: ID, request, time of creation and of expiry of each.
+function commands.suspend(state_ttl, id, ...)
+  erase_answers_of(id)
+  save_call(state_ttl, id, ...)
+end
+
+-- Replace a suspended call if it still has the old body.  Return whether it did.
+function commands.update_call(old_body, state_ttl, id, owner, ...)
+  if current_call_state(id, owner) ~= 'suspended' then return 0 end
+  if redis.call('GET', key('body', id)) ~= old_body then return 0 end
+  save_call(state_ttl, id, owner, ...)
+  return 1
+end
+
+function commands.erase_call_answers(id) erase_answers_of(id) end
 
 function commands.get_call(id, owner)
   if not current_call_state(id, owner) then return {} end

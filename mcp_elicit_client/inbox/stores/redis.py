@@ -126,10 +126,13 @@ class RedisStore:
             await self._connection.erase_answer(request.id)
 
     async def suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
-        state_ttl = round(CALL_STATE_TTL * 1_000)
-        about = (call.id, call.owner, json.dumps(call.request_ids), call.created_at, call.expires_at, call.body)
-        each = [(request.id, request.request, request.created_at, request.expires_at) for request in requests]
-        await self._connection.run("suspend", state_ttl, *about, *chain.from_iterable(each))
+        await self._connection.run("suspend", *_call_arguments(call, requests))
+
+    async def update(self, call: StoredCall, requests: Sequence[StoredRequest], old_body: str) -> bool:
+        return bool(await self._connection.run("update_call", old_body, *_call_arguments(call, requests)))
+
+    async def erase_answers(self, call_id: str) -> None:
+        await self._connection.run("erase_call_answers", call_id)
 
     async def get_call(self, owner: str, call_id: str) -> StoredCall | None:
         row = await self._connection.run("get_call", call_id, owner)
@@ -160,6 +163,13 @@ class RedisStore:
             connection = RedisConnection(self._url, self._prefix, **self._options)
             self._connections[loop] = connection
         return connection
+
+
+def _call_arguments(call: StoredCall, requests: Sequence[StoredRequest]) -> list[Any]:
+    state_ttl = round(CALL_STATE_TTL * 1_000)
+    about = (call.id, call.owner, json.dumps(call.request_ids), call.created_at, call.expires_at, call.body)
+    each = [(request.id, request.request, request.created_at, request.expires_at) for request in requests]
+    return [state_ttl, *about, *chain.from_iterable(each)]
 
 
 def _requests(rows: Sequence[list[str]]) -> list[StoredRequest]:

@@ -133,6 +133,15 @@ class SqliteStore:
             self._worker.truncate_log()
         self.waiters.notify(call.owner)
 
+    async def update(self, call: StoredCall, requests: Sequence[StoredRequest], old_body: str) -> bool:
+        was_updated = await run_in_thread(self._update, call, requests, old_body)
+        self.waiters.notify(call.owner)
+        return was_updated
+
+    async def erase_answers(self, call_id: str) -> None:
+        await run_in_thread(self._write, "erase_answers_of", {"lease_owner": lease_owner(call_id)})
+        self._worker.truncate_log()
+
     async def get_call(self, owner: str, call_id: str) -> StoredCall | None:
         return await run_in_thread(self._get_call, owner, call_id)
 
@@ -225,6 +234,18 @@ class SqliteStore:
             for request in requests:
                 _insert(connection, owner_of_lease, request)
         return erased > 0
+
+    def _update(self, call: StoredCall, requests: Sequence[StoredRequest], old_body: str) -> bool:
+        self._close_stale()
+        values = {"id": call.id, "owner": call.owner, "body": call.body, "request_ids": json.dumps(call.request_ids)}
+        times = {"expires_at": call.expires_at, "now": self.clock()}
+        with self._database.writing() as connection:
+            if not execute(connection, "update_call", **values, **times, old_body=old_body).rowcount:
+                return False
+            execute(connection, "renew_lease", lease_owner=lease_owner(call.id), expires_at=call.expires_at)
+            for request in requests:
+                _insert(connection, lease_owner(call.id), request)
+        return True
 
     def _get_call(self, owner: str, call_id: str) -> StoredCall | None:
         self._close_stale()

@@ -139,6 +139,10 @@ WHERE leases.expires_at <= :now AND state = 'pending' AND requests.expires_at > 
 REPLACE INTO calls (id, owner, body, request_ids, created_at, expires_at)
 VALUES (:id, :owner, :body, :request_ids, :created_at, :expires_at)
 
+-- name: update_call
+UPDATE calls SET body = :body, request_ids = :request_ids, expires_at = :expires_at
+WHERE id = :id AND owner = :owner AND state = 'suspended' AND body = :old_body AND expires_at > :now
+
 -- name: get_call
 SELECT * FROM calls WHERE id = :id AND owner = :owner
 
