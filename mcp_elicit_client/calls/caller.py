@@ -15,7 +15,7 @@ import anyio.lowlevel
 from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.methods import CallSpec, unwrap_session
-from mcp_elicit_client.calls.resuming import claim_call, load_call
+from mcp_elicit_client.calls.resuming import LoadedTask, claim_call, load_call
 from mcp_elicit_client.calls.runner import CallLimits, CallRunner
 from mcp_elicit_client.calls.server_errors import check_arguments, reports_missing_push
 from mcp_elicit_client.calls.suspending import CallSuspender, SuspendOptions
@@ -312,7 +312,7 @@ class Caller:
         """
         spec = CallSpec("tool", name, arguments, meta)
         timeouts = CallTimeouts(timeout, answer_timeout)
-        finish_task = functools.partial(self._tasks.finish, wait=wait, on_status=on_task_status)
+        finish_task = functools.partial(self._tasks.finish, wait=wait, on_status=on_task_status, suspend=suspend)
         return await self._call(
             client,
             spec,
@@ -364,6 +364,7 @@ class Caller:
         timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
         answer_timeout: float | None = ANSWER_TIMEOUT,
         progress_callback: Any = None,
+        on_task_status: OnTaskStatus | None = None,
     ) -> Any:
         """
         Continue a suspended call, in any process, once its requests are answered.
@@ -371,7 +372,8 @@ class Caller:
         A request that was declined is answered with decline; one that was
         withdrawn or has expired with cancel.  The call is sent at most once.
         If this process stops while it resumes the call, the outcome is
-        unknown, and the call cannot be resumed again.
+        unknown, and the call cannot be resumed again.  A task, however, can
+        be resumed any number of times, until it expires.
 
         Args:
             call_id: The ID of the `SuspendedCall`.
@@ -384,6 +386,7 @@ class Caller:
             timeout: As in `call_tool`.
             answer_timeout: As in `call_tool`.
             progress_callback: As in `call_tool`.
+            on_task_status: As in `call_tool`.
 
         Returns:
             The result of the call; or a `SuspendedCall`: the same one if
@@ -404,14 +407,19 @@ class Caller:
         loaded = await load_call(stored, owner, call_id, self.server.name)
         if (getattr(session, "protocol_version", None) or "") < FIRST_MULTI_ROUND_TRIP_VERSION:
             raise ResumeError("protocol")
+        timeouts, limit = CallTimeouts(timeout, answer_timeout), self._limits.max_questions
+        if isinstance(loaded, LoadedTask):
+            user = loaded.snapshot.user or user
+            call = ActiveCall(session, loaded.snapshot.tool, timeouts, limit, user=user)
+            return await self._tasks.resume_suspended(call, loaded, suspend, on_task_status)
         if loaded.suspended.pending_ids:
             return loaded.suspended
         async with claim_call(stored, owner, call_id) as claim:
             loaded = await load_call(stored, owner, call_id, self.server.name, "resuming")
-            if loaded.suspended.pending_ids:
+            if loaded.suspended.pending_ids or isinstance(loaded, LoadedTask):
                 return loaded.suspended
-            snapshot, timeouts = loaded.snapshot, CallTimeouts(timeout, answer_timeout)
-            spec, limit = snapshot.call_spec, self._limits.max_questions
+            snapshot = loaded.snapshot
+            spec = snapshot.call_spec
             call = ActiveCall(session, spec.tool, timeouts, limit, snapshot.history, user=snapshot.user or user)
             suspender = CallSuspender(suspend, call, spec, self.server.name, claim)
             return await self._runner(call, spec, suspender, progress_callback).resume(loaded, claim)

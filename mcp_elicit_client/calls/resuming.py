@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import anyio
 
 from mcp_elicit_client.calls.active_call import StoredAnswersFor
-from mcp_elicit_client.calls.suspending import CallSnapshot, Claim, SuspendedCall
+from mcp_elicit_client.calls.suspending import CallSnapshot, Claim, SuspendedCall, TaskSnapshot, read_snapshot
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import InboxError, ResumeError
-from mcp_elicit_client.inbox.stores.models import CallState
+from mcp_elicit_client.inbox.stores.models import CallState, StoredCall
 from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
 from mcp_elicit_client.typing import Request
 
@@ -42,21 +42,48 @@ class LoadedCall:
 
     def given_answer(self, key: str) -> StoredAnswersFor:
         """Return what gives the stored answer to the request with *key*."""
-        return lambda _request: _GivenAnswer(self.answers[key])
+        return lambda _request: GivenAnswer(self.answers[key])
 
 
 @dataclass(frozen=True, slots=True)
-class _GivenAnswer:
+class LoadedTask:
+    """
+    A suspended task that was loaded from its store.
+
+    Attributes:
+        suspended: The public part.
+        snapshot: What was stored.
+        stored: The call as it is stored.
+        answers: As in `LoadedCall`.
+    """
+
+    suspended: SuspendedCall
+    snapshot: TaskSnapshot
+    stored: StoredCall
+    answers: Mapping[str, Answer | None]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """
+    The answer that was given to one request while its call was suspended.
+
+    Attributes:
+        given: The answer; None if there is none.
+        is_resuming: See `StoredAnswers`.
+    """
+
     given: Answer | None
     is_resuming: bool = True
 
     async def answer(self, _request: Request, /) -> Answer:
+        """Return the answer, or a cancel."""
         return self.given or Answer.cancel(by="unattended", reason="the request was not answered")
 
 
 async def load_call(
     calls: SuspendedCalls, owner: str, call_id: str, server: str, state: CallState = "suspended"
-) -> LoadedCall:
+) -> LoadedCall | LoadedTask:
     """
     Load a suspended call.
 
@@ -81,7 +108,7 @@ async def load_call(
     if not found.body:
         raise ResumeError("expired")
     try:
-        snapshot = CallSnapshot.read(found.body)
+        snapshot = read_snapshot(found.body)
         answers = dict(zip(snapshot.requests, found.answers, strict=True))
         by_id = zip(found.call.request_ids, found.answers, strict=True)
         suspended = SuspendedCall.from_stored(found.call, (each for each, answer in by_id if answer is None))
@@ -89,6 +116,8 @@ async def load_call(
         raise InboxError(_NOT_A_CALL) from None
     if snapshot.server != server:
         raise ResumeError("server")
+    if isinstance(snapshot, TaskSnapshot):
+        return LoadedTask(suspended, snapshot, found.call, answers)
     return LoadedCall(suspended, snapshot, answers)
 
 

@@ -27,6 +27,9 @@ RESUME_TIMEOUT = 590.0
 MAX_RESUME_TIMEOUT = 366 * 86_400.0
 """The longest `SuspendOptions.resume_timeout`, in seconds."""
 
+TASK_TIMEOUT = 86_400.0
+"""How long a suspended task can be resumed, in seconds, if the server keeps it that long."""
+
 _ANSWER_SHARE = 0.9
 """The share of `SuspendOptions.resume_timeout` in which requests can be answered.  The rest is for resuming."""
 
@@ -51,6 +54,8 @@ class SuspendOptions:
             time that the server requires input.  Set it to less than the
             time for which the server accepts its state.  Requests can be
             answered for nine tenths of it, or until a policy closes them.
+        task_timeout: How long a task can be resumed, in seconds; less if the
+            server does not keep it that long.
 
     Raises:
         ValueError: If the user is empty or too long, or the timeout is out of
@@ -60,13 +65,15 @@ class SuspendOptions:
     inbox: Inbox
     default_user: str | None = None
     resume_timeout: float = RESUME_TIMEOUT
+    task_timeout: float = TASK_TIMEOUT
 
     def __post_init__(self) -> None:
         check_user(self.default_user)
-        if not 0 < self.resume_timeout <= MAX_RESUME_TIMEOUT:
-            raise ValueError(
-                f"SuspendOptions.resume_timeout must be more than 0 and at most {MAX_RESUME_TIMEOUT:.0f} seconds."
-            )
+        for name in ("resume_timeout", "task_timeout"):
+            if not 0 < getattr(self, name) <= MAX_RESUME_TIMEOUT:
+                raise ValueError(
+                    f"SuspendOptions.{name} must be more than 0 and at most {MAX_RESUME_TIMEOUT:.0f} seconds."
+                )
 
     def owner_of(self, user: str | None) -> str:
         """
@@ -80,11 +87,13 @@ class SuspendOptions:
             raise ValueError("A call without a user cannot be suspended. Pass `user`, or SuspendOptions.default_user.")
         return owner
 
-    @property
-    def answer_deadline(self) -> datetime:
-        """When a request that is stored now expires, in UTC."""
+    def with_deadline(self, request: Request, seconds: float) -> Request:
+        """Return *request* so that it expires in time, if it is stored now and its call expires in *seconds*."""
         now = self.inbox.calls.store.clock()
-        return datetime.fromtimestamp(now + _ANSWER_SHARE * self.resume_timeout, timezone.utc)
+        deadline = datetime.fromtimestamp(now + _ANSWER_SHARE * seconds, timezone.utc)
+        if request.deadline is not None:
+            deadline = min(deadline, request.deadline)
+        return request.model_copy(update={"deadline": deadline})
 
 
 class SuspendedCall(BaseModel):
@@ -113,7 +122,7 @@ class SuspendedCall(BaseModel):
         return cls(id=call.id, request_ids=call.request_ids, pending_ids=tuple(pending_ids), expires_at=expires_at)
 
 
-class CallSnapshot(BaseModel):
+class Snapshot(BaseModel):
     """
     All that is stored of a suspended call.
 
@@ -121,25 +130,13 @@ class CallSnapshot(BaseModel):
         format: The format of this record.
         server: The name that the host application gave the server.
         user: The user that the call is for, if it has one.
-        call_spec: What is called.
-        state: The server's ``requestState``, unchanged.
         history: The history of the call.
-        requests: The deferred requests, as the server sent them, by its keys.
-            The order is that of their IDs in the inbox.
-        answers: The answers of policies, by the server's keys.
-        host_requests: The requests to the host application itself, as on the
-            wire, by the server's keys.
     """
 
     format: int = FORMAT
     server: str
     user: str | None = None
-    call_spec: CallSpec
-    state: str | None
     history: CallHistory
-    requests: dict[str, AnyRequest]
-    answers: dict[str, Answer]
-    host_requests: dict[str, Any]
 
     def write(self) -> str:
         """
@@ -160,23 +157,66 @@ class CallSnapshot(BaseModel):
             )
         return text
 
-    @classmethod
-    def read(cls, text: str) -> CallSnapshot:
-        """
-        Read the JSON of a snapshot.
 
-        Raises:
-            InboxError: If its format is another one.
-            ValueError: If it is not a snapshot.
-        """
-        stored = from_json(text)
-        found = stored.get("format") if isinstance(stored, dict) else None
-        if isinstance(found, int) and found != FORMAT:
-            raise InboxError(
-                f"The suspended call is stored in format {found}; this version reads format {FORMAT}. "
-                "Resume it with the version of mcp-elicit-client that suspended it, or call the tool again."
-            )
-        return cls.model_validate_json(text)
+class TaskSnapshot(Snapshot):
+    """
+    All that is stored of a suspended task: with its ID, the server reports the rest at any time.
+
+    Attributes:
+        task_id: The server's ID of the task.
+        tool: The name of the tool; None if it is unknown.
+        created_at: When the task was created, in seconds since 1970.
+        requests: What identifies the requests in the inbox, by the server's
+            keys.  The order is that of their IDs in the inbox.
+        responses: The responses to requests that are not in the inbox, as on
+            the wire, each with what identifies its request.
+    """
+
+    task_id: str
+    tool: str | None
+    created_at: float
+    requests: dict[str, str] = {}
+    responses: dict[str, tuple[str, dict[str, Any]]] = {}
+
+
+class CallSnapshot(Snapshot):
+    """
+    All that is stored of a suspended call that is made again with the answers.
+
+    Attributes:
+        call_spec: What is called.
+        state: The server's ``requestState``, unchanged.
+        requests: The deferred requests, as the server sent them, by its keys.
+            The order is that of their IDs in the inbox.
+        answers: The answers of policies, by the server's keys.
+        host_requests: The requests to the host application itself, as on the
+            wire, by the server's keys.
+    """
+
+    call_spec: CallSpec
+    state: str | None
+    requests: dict[str, AnyRequest]
+    answers: dict[str, Answer]
+    host_requests: dict[str, Any]
+
+
+def read_snapshot(text: str) -> CallSnapshot | TaskSnapshot:
+    """
+    Read the JSON of a snapshot.
+
+    Raises:
+        InboxError: If its format is another one.
+        ValueError: If it is not a snapshot.
+    """
+    stored = from_json(text)
+    found = stored.get("format") if isinstance(stored, dict) else None
+    if isinstance(found, int) and found != FORMAT:
+        raise InboxError(
+            f"The suspended call is stored in format {found}; this version reads format {FORMAT}. "
+            "Resume it with the version of mcp-elicit-client that suspended it, or call the tool again."
+        )
+    is_task = isinstance(stored, dict) and "task_id" in stored
+    return TaskSnapshot.model_validate_json(text) if is_task else CallSnapshot.model_validate_json(text)
 
 
 class Claim:
@@ -219,13 +259,13 @@ class CallSuspender:
         self._spec = spec
         self._server = server
         self._claim = claim
-        self._deferred: dict[str, _Deferral] = {}
+        self._deferred: dict[str, Deferral] = {}
 
     def defer(self, key: str) -> StoredAnswersFor:
         """Return what defers the request with *key*."""
 
-        def stored(request: Request) -> _Deferral:
-            self._deferred[key] = deferral = _Deferral(request)
+        def stored(request: Request) -> Deferral:
+            self._deferred[key] = deferral = Deferral(request)
             return deferral
 
         return stored
@@ -264,8 +304,12 @@ class CallSuspender:
             answers={key: answer for key, answer in answers.items() if key not in pending},
             host_requests={key: _to_wire(request) for key, request in required.host_requests.items()},
         )
-        shown = [self._with_deadline(deferral.shown) for deferral in pending.values() if deferral.shown is not None]
         options, call_id = self._options, None if self._claim is None else self._claim.id
+        shown = [
+            options.with_deadline(deferral.shown, options.resume_timeout)
+            for deferral in pending.values()
+            if deferral.shown is not None
+        ]
         try:
             stored = await options.inbox.calls.suspend(
                 options.owner_of(self._call.user), snapshot.write(), shown, options.resume_timeout, call_id
@@ -278,17 +322,11 @@ class CallSuspender:
             self._claim.was_suspended = True
         return SuspendedCall.from_stored(stored, stored.request_ids)
 
-    def _with_deadline(self, request: Request) -> Request:
-        deadline = self._options.answer_deadline
-        if request.deadline is not None:
-            deadline = min(deadline, request.deadline)
-        return request.model_copy(update={"deadline": deadline})
-
 
 @dataclass(slots=True)
-class _Deferral:
+class Deferral:
     """
-    One request of a call that is being suspended.
+    Stands in for the answer to one request of a call that is being suspended.
 
     Attributes:
         request: The request as the server sent it.

@@ -6,6 +6,9 @@ from typing import Any
 
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
+from mcp_elicit_client.calls.resuming import LoadedTask
+from mcp_elicit_client.calls.suspended_tasks import TaskSuspender
+from mcp_elicit_client.calls.suspending import SuspendOptions
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle, TaskPoller
 from mcp_elicit_client.calls.task_wire import TaskState, check_task_id
 from mcp_elicit_client.calls.tasks import TaskDriver, TaskMemory
@@ -31,10 +34,27 @@ class TaskCalls:
         self._memory = TaskMemory()
 
     async def finish(
-        self, call: ActiveCall, state: TaskState, *, wait: bool = True, on_status: OnTaskStatus | None = None
+        self,
+        call: ActiveCall,
+        state: TaskState,
+        *,
+        wait: bool = True,
+        on_status: OnTaskStatus | None = None,
+        suspend: SuspendOptions | None = None,
     ) -> Any:
-        """Return the result of a task that *call* created; its handle if *wait* is False."""
+        """
+        Return the result of a task that *call* created.
+
+        Args:
+            call: The call.
+            state: The task.
+            wait: If False, return its handle at once, or a `SuspendedCall`.
+            on_status: Is called with every new status.
+            suspend: Where to suspend the task; None to wait for answers.
+        """
         poller = TaskPoller(call, state, self._server, on_status)
+        if suspend is not None:
+            return await self._suspender(call, poller, suspend).start(wait=wait)
         if wait:
             return await self._drive(call, poller, is_owned=True)
         await poller.report()
@@ -54,6 +74,18 @@ class TaskCalls:
         with self._elicitations.during(call), call.timeouts.running():
             return await self._drive(call, poller, is_owned=False)
 
+    async def resume_suspended(
+        self,
+        call: ActiveCall,
+        loaded: LoadedTask,
+        suspend: SuspendOptions,
+        on_status: OnTaskStatus | None = None,
+    ) -> Any:
+        """Return the result of a suspended task; or a `SuspendedCall`, if requests are pending."""
+        poller = self._poller(call, loaded.snapshot.task_id, on_status)
+        with self._elicitations.during(call), call.timeouts.running():
+            return await self._suspender(call, poller, suspend, loaded).resume()
+
     async def cancel(self, call: ActiveCall, task: TaskHandle | str) -> None:
         """
         Cancel a task.
@@ -71,6 +103,19 @@ class TaskCalls:
         if not supports_tasks() or version < FIRST_MULTI_ROUND_TRIP_VERSION:
             raise TaskError("unsupported", task_id=task_id)
         return TaskPoller(call, TaskState(task_id, "working"), self._server, on_status)
+
+    def _suspender(
+        self, call: ActiveCall, poller: TaskPoller, suspend: SuspendOptions, loaded: LoadedTask | None = None
+    ) -> TaskSuspender:
+        return TaskSuspender(
+            suspend,
+            poller,
+            call,
+            elicitations=self._elicitations,
+            server=self._server,
+            max_questions=self._max_questions,
+            loaded=loaded,
+        )
 
     async def _drive(self, call: ActiveCall, poller: TaskPoller, *, is_owned: bool) -> Any:
         task_id = poller.state.id

@@ -26,6 +26,9 @@ REQUEST_TIMEOUT = 30.0
 MAX_OUTAGE = 60.0
 """How long a task is polled without success while no request is open, in seconds."""
 
+MAX_IDLE = 900.0
+"""How long a task may require input that it does not ask for, in seconds."""
+
 TTL_MARGIN = 60.0
 """How long a task is polled after its lifetime, in seconds."""
 
@@ -90,6 +93,7 @@ class TaskPoller:
         self._on_status = on_status
         self._created = anyio.current_time()
         self._last_success = self._created
+        self._idle_since: float | None = None
         self._reported: tuple[TaskStatus, str | None] | None = None
 
     @property
@@ -186,6 +190,25 @@ class TaskPoller:
             # The request is no longer open, or the task has expired: the next poll tells.
         return True
 
+    def check_idle(self) -> None:
+        """
+        Check how long the server has required input, but has had nothing to ask.
+
+        Raises:
+            TaskError: If it is too long.
+        """
+        now = anyio.current_time()
+        if self.state.status != "input_required":
+            self._idle_since = None
+            return
+        self._idle_since = now if self._idle_since is None else self._idle_since
+        if now > self._idle_since + MAX_IDLE:
+            raise TaskError("invalid", "it requires input, but asks for nothing", task_id=self.state.id)
+
+    def reset_idle(self) -> None:
+        """Forget how long the server has had nothing to ask."""
+        self._idle_since = None
+
     async def report(self) -> None:
         """Report a new status to the host application."""
         current = (self.state.status, self.state.message)
@@ -212,8 +235,20 @@ class TaskPoller:
             self.on_failure(error)
             raise
 
-    async def abandon(self) -> None:
-        """Cancel the task, even if this call is cancelled.  Errors are ignored: nobody waits for the task."""
+    async def abandon_after(self, error: BaseException, *, is_owned: bool) -> None:
+        """
+        Cancel the task if it must not run on after *error*, even if this call is cancelled.
+
+        Args:
+            error: Ends the call.
+            is_owned: Nobody else knows the task.
+        """
+        if self.state.is_final:
+            return
+        if error.code in ("limit", "invalid") if isinstance(error, TaskError) else is_owned:
+            await self._abandon()
+
+    async def _abandon(self) -> None:
         with anyio.move_on_after(_CANCEL_TIMEOUT, shield=True):
             try:
                 await self.requests.cancel(_CANCEL_TIMEOUT)

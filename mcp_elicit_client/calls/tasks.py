@@ -25,9 +25,6 @@ from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.exceptions import CapabilityRequiredError, RequestError, TaskError
 
-MAX_IDLE = 900.0
-"""How long a task may require input that it does not ask for, in seconds."""
-
 _MAX_REMEMBERED = 256
 _MISSED_POLLS = 2
 """A request is withdrawn if it is missing in this many polls: one replica of the server may lag behind."""
@@ -99,7 +96,6 @@ class TaskDriver:
         self._max_questions = max_questions
         self._is_owned = is_owned
         self._visited: set[str] = set()
-        self._idle_since: float | None = None
         self._failure: Exception | None = None
 
     async def run(self) -> Any:
@@ -116,16 +112,8 @@ class TaskDriver:
         try:
             return await self._run()
         except BaseException as error:
-            if self._must_cancel(error):
-                await self._poller.abandon()
+            await self._poller.abandon_after(error, is_owned=self._is_owned)
             raise
-
-    def _must_cancel(self, error: BaseException) -> bool:
-        if self._poller.state.is_final:
-            return False
-        if isinstance(error, TaskError):
-            return error.code in ("limit", "invalid")
-        return self._is_owned
 
     async def _run(self) -> Any:
         await self._poller.report()
@@ -143,7 +131,7 @@ class TaskDriver:
         key = self._next_key(state)
         if key is None:
             return await self._wait(state)
-        self._idle_since = None
+        self._poller.reset_idle()
         await self._answer(key, state)
         return self._poller.state
 
@@ -161,13 +149,7 @@ class TaskDriver:
 
     async def _wait(self, state: TaskState) -> TaskState:
         """Wait for the server; or for the user, who has opened a URL that the server still lists."""
-        if state.status == "input_required":
-            now = anyio.current_time()
-            self._idle_since = now if self._idle_since is None else self._idle_since
-            if now > self._idle_since + MAX_IDLE:
-                raise TaskError("invalid", "it requires input, but asks for nothing", task_id=state.id)
-        else:
-            self._idle_since = None
+        self._poller.check_idle()
         if not any(key in self._visited for key in state.requests):
             return await self._poller.next()
         timeouts = self._call.timeouts
@@ -186,7 +168,7 @@ class TaskDriver:
             if request.is_elicitation:
                 asked.response = await self._elicit(key, state)
             else:
-                asked.response = await self._ask_host(key, request)
+                asked.response = await ask_host(self._call, state.id, key, request)
         finally:
             if asked.response is None:  # withdrawn, or this call was cancelled: it may be asked again
                 del self._asked[key]
@@ -234,13 +216,6 @@ class TaskDriver:
                 return
             missed = 0 if key in state.requests else missed + 1
 
-    async def _ask_host(self, key: str, request: InputRequest) -> dict[str, Any]:
-        try:
-            requests = load_host_requests({key: request.wire})
-        except ValueError as error:
-            raise TaskError("invalid", "it asks for something unknown", task_id=self._poller.state.id) from error
-        return to_wire((await answer_host_requests(self._call, requests))[key])
-
     async def _send_remembered(self, state: TaskState) -> None:
         """Send responses that were given before the connection broke."""
         for key, request in state.requests.items():
@@ -252,6 +227,21 @@ class TaskDriver:
     async def _send(self, key: str, asked: AskedKey) -> None:
         await self._poller.send(key, asked.response or {})
         asked.was_sent = True
+
+
+async def ask_host(call: ActiveCall, task_id: str, key: str, request: InputRequest) -> dict[str, Any]:
+    """
+    Answer a request to the host application itself (sampling, roots), and return the response as on the wire.
+
+    Raises:
+        TaskError: If it is something else.
+        Exception: The SDK's error, if the host application refuses.
+    """
+    try:
+        requests = load_host_requests({key: request.wire})
+    except ValueError as error:
+        raise TaskError("invalid", "it asks for something unknown", task_id=task_id) from error
+    return to_wire((await answer_host_requests(call, requests))[key])
 
 
 def to_wire(response: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from mcp_elicit_client.audit import AuditLog
 from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.calls.active_call import CallHistory
 from mcp_elicit_client.calls.methods import CallSpec
-from mcp_elicit_client.calls.suspending import CallSnapshot
+from mcp_elicit_client.calls.suspending import CallSnapshot, read_snapshot
 from mcp_elicit_client.exceptions import CallError, ElicitationError, RequestStateRejectedError, ResumeError
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, MemoryStore, RedisStore, SqliteStore
 from mcp_elicit_client.policies import (
@@ -792,7 +792,8 @@ def test_a_snapshot_is_read_as_it_was_written(arguments: Any, state: str | None)
         host_requests={},
     )
 
-    read = CallSnapshot.read(snapshot.write())
+    read = read_snapshot(snapshot.write())
+    assert isinstance(read, CallSnapshot)
     assert read.model_dump() == snapshot.model_dump()
     assert json.dumps(read.call_spec.arguments) == json.dumps(arguments)
 

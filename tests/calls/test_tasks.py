@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 import pytest
 
-from mcp_elicit_client import Answer, CallError, CallTimeoutError, ElicitationRegistry
-from mcp_elicit_client.calls import Caller, TaskHandle, task_polling, tasks
+from mcp_elicit_client import CallError, CallTimeoutError, ElicitationRegistry
+from mcp_elicit_client.calls import Caller, TaskHandle, task_polling
 from mcp_elicit_client.exceptions import CapabilityRequiredError, TaskError
-from mcp_elicit_client.typing import Request
 from tests.servers.tasker import EXTENSION, Tasker, ask, build, question
+from tests.support.extensions import everything_is_a_task, foreign_extension
+from tests.support.taskers import TEXT, User, accepted, connected, plan, told, updates
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds]
-
-TEXT = {"content": [{"type": "text", "text": "done"}]}
 
 
 @pytest.fixture(autouse=True)
@@ -36,65 +32,14 @@ def tasker(seen: list[str]) -> Tasker:
     return Tasker(seen.append)
 
 
-class User:
-    """Answers every request with a name, and remembers what was asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.withdrawn: list[str] = []
-        self.thinks: Callable[[], Awaitable[object]] = anyio.lowlevel.checkpoint
-        self.action = "accept"
-
-    async def __call__(self, request: Request, /) -> Answer:
-        self.asked.append(request.message)
-        try:
-            await self.thinks()
-        except anyio.get_cancelled_exc_class():
-            self.withdrawn.append(request.message)
-            raise
-        if self.action != "accept":
-            return Answer.decline(by="user") if self.action == "decline" else Answer.cancel(by="user")
-        if request.mode == "url":
-            return Answer.accept(None, by="user")
-        return Answer.accept({"name": "Ann"}, by="user")
-
-
 @pytest.fixture
 def user() -> User:
     return User()
 
 
-@asynccontextmanager
-async def connected(
-    tasker: Tasker, user: User, *, server: Any = None, **options: Any
-) -> AsyncIterator[tuple[Caller, Any]]:
-    limits = {key: options.pop(key) for key in ("max_questions",) if key in options}
-    caller = Caller(user, "mail", **limits)
-    async with caller.client(server or build(tasker), **options) as client:
-        with anyio.fail_after(30):
-            yield caller, client
-
-
-def told(result: Any) -> Any:
-    return json.loads(result.content[0].text)
-
-
-def accepted(*keys: str) -> dict[str, Any]:
-    return {key: {"action": "accept", "content": {"name": "Ann"}} for key in keys}
-
-
-def updates(seen: list[str]) -> list[Any]:
-    return [json.loads(line.removeprefix("update ")) for line in seen if line.startswith("update ")]
-
-
-def plan(*steps: Any, **more: Any) -> dict[str, Any]:
-    return {"plan": list(steps), **more}
-
-
 async def failed(tasker: Tasker, user: User, arguments: dict[str, Any], **options: Any) -> TaskError:
     """Make a call, and return the error in which it ends."""
-    limits = {key: options.pop(key) for key in ("max_questions",) if key in options}
-    async with connected(tasker, user, **limits) as (caller, client):
+    async with connected(tasker, user, max_questions=options.pop("max_questions", 25)) as (caller, client):
         try:
             await caller.call_tool(client, "run", arguments, **options)
         except TaskError as error:
@@ -362,16 +307,9 @@ async def test_a_task_that_is_only_started_is_resumed_by_its_id(tasker: Tasker, 
 
 
 async def test_a_call_without_a_task_returns_its_result_at_once(tasker: Tasker, user: User) -> None:
-    async with connected(tasker, user, mode="2026-07-28", extensions=[NoTasks()]) as (caller, client):
+    async with connected(tasker, user, extensions=[foreign_extension()]) as (caller, client):
         result = await caller.call_tool(client, "run", plan(ask("a")), wait=False)
     assert result.content[0].text == "no task"
-
-
-def NoTasks() -> Any:  # noqa: N802 -- as a class
-    """Declare another extension, which claims the results of tasks."""
-    from tests.support.extensions import foreign_extension
-
-    return foreign_extension()
 
 
 async def test_a_resumed_task_runs_on_if_nobody_waits_any_more(tasker: Tasker, user: User, seen: list[str]) -> None:
@@ -524,7 +462,7 @@ async def test_input_that_is_not_asked_for_is_waited_for_but_not_forever(
     nothing = {"raw": {"status": "input_required"}, "polls": 20}
     async with connected(tasker, user) as (caller, client):
         assert told(await caller.call_tool(client, "run", plan(nothing, ask("a")))) == accepted("a")
-    monkeypatch.setattr(tasks, "MAX_IDLE", 0.1)
+    monkeypatch.setattr(task_polling, "MAX_IDLE", 0.1)
     error = await failed(tasker, user, plan({**nothing, "polls": 9_999}))
     assert (error.code, seen[-1]) == ("invalid", "cancel")
 
@@ -599,8 +537,6 @@ async def test_a_server_that_stays_away_ends_the_call_but_not_the_task(
 
 
 async def test_a_task_in_place_of_a_prompt_or_resource_is_an_invalid_response(user: User) -> None:
-    from tests.support.extensions import everything_is_a_task
-
     caller = Caller(user, "mail")
     async with caller.client(everything_is_a_task()) as client:
         for call in (caller.get_prompt(client, "p"), caller.read_resource(client, "test://r")):
@@ -625,16 +561,12 @@ async def test_tasks_are_declared_only_where_they_are_served(tasker: Tasker, use
 
 
 async def test_a_result_that_another_extension_claims_is_finished_by_it(tasker: Tasker, user: User) -> None:
-    from tests.support.extensions import foreign_extension
-
     async with connected(tasker, user, extensions=[foreign_extension()]) as (caller, client):
         result = await caller.call_tool(client, "run", plan(force=True))
         assert result.content[0].text == "claimed"
 
 
 async def test_an_extension_of_the_host_is_not_declared_twice(tasker: Tasker, user: User) -> None:
-    from tests.support.extensions import foreign_extension
-
     async with connected(tasker, user, extensions=[foreign_extension(EXTENSION)]) as (caller, client):
         result = await caller.call_tool(client, "run", plan(ask("a")))
         assert told(result) == accepted("a")

@@ -1,0 +1,311 @@
+"""
+`TaskSuspender`: tasks whose requests are answered in an inbox, by any process at any time.
+
+Every step can be repeated, also by several processes at the same time.  What
+was asked is stored before the user sees it, and only if no other process
+changed the call meanwhile.  What was answered is stored before it is sent.
+The server ignores a response that it has.  So a process may stop anywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+
+from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
+from mcp_elicit_client.calls.resuming import GivenAnswer, LoadedTask, load_call
+from mcp_elicit_client.calls.suspending import Deferral, SuspendedCall, SuspendOptions, TaskSnapshot
+from mcp_elicit_client.calls.task_polling import TaskPoller
+from mcp_elicit_client.calls.task_wire import InputRequest, TaskState
+from mcp_elicit_client.calls.tasks import ask_host, read_result, to_wire
+from mcp_elicit_client.core.answer import Answer
+from mcp_elicit_client.core.request import BatchPosition
+from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, RequestError, TaskError
+from mcp_elicit_client.inbox.stores.models import StoredCall
+
+MIN_LIFETIME = 60.0
+"""The minimum time for which a suspended task is stored, in seconds, whatever the server says."""
+
+_CLOSE_TIMEOUT = 5.0
+_MISSED_POLLS = 2
+"""See `tasks`."""
+
+
+class TaskSuspender:
+    """
+    Drives one task until it has ended, or waits for users.
+
+    Args:
+        options: Where the task is suspended.
+        poller: Polls the task.
+        call: The call that the task belongs to.
+        elicitations: What answers the requests of the server.
+        server: The name that the host application gave the server.
+        max_questions: The maximum number of requests.
+        loaded: The task as it was suspended; None for a new one.
+    """
+
+    _stored: StoredCall
+
+    def __init__(  # noqa: PLR0913 -- the parts of one task, by keyword
+        self,
+        options: SuspendOptions,
+        poller: TaskPoller,
+        call: ActiveCall,
+        *,
+        elicitations: ElicitationDispatcher,
+        server: str,
+        max_questions: int,
+        loaded: LoadedTask | None = None,
+    ) -> None:
+        self._options = options
+        self._calls = options.inbox.calls
+        self._owner = options.owner_of(call.user)
+        self._poller = poller
+        self._call = call
+        self._elicitations = elicitations
+        self._server = server
+        self._max_questions = max_questions
+        self._answers: Mapping[str, Answer | None] = {}
+        self._sent: set[str] = set()
+        self._missed: dict[str, int] = {}
+        if loaded is None:
+            now = self._calls.store.clock()
+            self._snapshot = TaskSnapshot(
+                server=server,
+                user=call.user,
+                history=call.history,
+                task_id=poller.state.id,
+                tool=call.tool,
+                created_at=now,
+            )
+        else:
+            self._use(loaded)
+
+    async def start(self, *, wait: bool) -> Any:
+        """
+        Store a new task, and wait until it has ended or requires input from a user.
+
+        Args:
+            wait: If False, do not wait.
+
+        Raises:
+            InboxError: If the inbox cannot be used.
+            Exception: As in `TaskDriver.run`.  The task is cancelled then.
+        """
+        lifetime = self._expires_at() - self._snapshot.created_at
+        try:
+            self._stored = await self._calls.suspend(self._owner, self._snapshot.write(), [], lifetime)
+        except BaseException as error:
+            await self._poller.abandon_after(error, is_owned=True)
+            raise
+        result: Any = None
+        try:
+            await self._poller.report()
+            result = await self._run_new() if wait else self._suspended()
+        except BaseException as error:
+            await self._poller.abandon_after(error, is_owned=True)
+            await self._close_quietly()
+            raise
+        finally:
+            if not isinstance(result, SuspendedCall):  # nobody knows the ID of the stored call
+                await self._finish_quietly()
+        return result
+
+    async def _run_new(self) -> Any:
+        is_working = self._poller.state.status == "working"
+        return await self._run(await (self._poller.next() if is_working else self._poller.poll()))
+
+    async def resume(self) -> Any:
+        """
+        Continue a suspended task.
+
+        Returns:
+            The tool's result; or a `SuspendedCall`, if requests are pending.
+
+        Raises:
+            InboxError: If the inbox cannot be used.
+            Exception: As in `TaskDriver.run`.
+        """
+        try:
+            return await self._run(await self._poller.poll())
+        except TaskError as error:
+            await self._poller.abandon_after(error, is_owned=False)
+            if error.code != "interrupted":
+                await self._close_quietly()
+            raise
+
+    async def _run(self, state: TaskState) -> Any:
+        while not state.is_final:
+            await self._store_requests(state)
+            await self._send_responses(state)
+            if await self._has_pending(state):
+                return self._suspended()
+            self._poller.check_idle()
+            state = await self._poller.next()
+        await self._close()
+        return await read_result(self._call, state)
+
+    # --- what is asked
+
+    async def _store_requests(self, state: TaskState) -> None:
+        while True:
+            fresh = self._fresh(state)
+            if fresh:
+                self._poller.reset_idle()
+            elif abs(self._expires_at() - self._stored.expires_at) < 1:
+                return
+            deferred = await self._defer(fresh, state)
+            if await self._update(deferred, {key: fresh[key].digest for key in deferred}):
+                return
+            self._use(await self._load())
+
+    def _fresh(self, state: TaskState) -> dict[str, InputRequest]:
+        """Return the requests that were not asked yet."""
+        known = {**self._snapshot.requests, **{key: each for key, (each, _) in self._snapshot.responses.items()}}
+        for key, request in state.requests.items():
+            if known.get(key, request.digest) != request.digest:
+                raise TaskError("invalid", "it changed a request under the same key", task_id=state.id)
+        fresh = {key: request for key, request in state.requests.items() if key not in known}
+        if len(known) + len(fresh) > self._max_questions:
+            raise TaskError("limit", f"more than {self._max_questions} requests", task_id=state.id)
+        return fresh
+
+    async def _defer(self, fresh: Mapping[str, InputRequest], state: TaskState) -> dict[str, Deferral]:
+        """Return the requests for the inbox.  What is answered at once goes into the snapshot."""
+        deferred: dict[str, Deferral] = {}
+        for key, request in fresh.items():
+            if not request.is_elicitation:
+                self._respond(key, request, await ask_host(self._call, state.id, key, request))
+                continue
+            deferral: Deferral | None = None
+
+            def defer(asked: Any) -> Deferral:
+                nonlocal deferral
+                deferral = Deferral(asked)
+                return deferral
+
+            answer = await self._ask(key, state, defer)
+            if answer.by == "pending" and deferral is not None and deferral.shown is not None:
+                deferred[key] = deferral
+            else:
+                self._respond(key, request, to_wire(self._elicitations.to_result(answer)))
+        self._call.check_repeats()
+        return deferred
+
+    def _respond(self, key: str, request: InputRequest, response: dict[str, Any]) -> None:
+        self._snapshot.responses[key] = (request.digest, response)
+
+    async def _ask(self, key: str, state: TaskState, stored: Any) -> Answer:
+        position = BatchPosition(number=list(state.requests).index(key) + 1, total=len(state.requests))
+        ask = functools.partial(self._elicitations.on_input_required, stored=stored)
+        try:
+            return await ask(
+                self._call, state.requests[key].wire.get("params"), batch_position=position, request_id=key
+            )
+        except RequestError:  # errors are not allowed here
+            return Answer.cancel(by="error", reason="the request cannot be answered")
+
+    async def _update(self, deferred: Mapping[str, Deferral], digests: Mapping[str, str]) -> bool:
+        expires_at = self._expires_at()
+        lifetime = expires_at - self._calls.store.clock()
+        requests = {**self._snapshot.requests, **digests}
+        snapshot = self._snapshot.model_copy(update={"requests": requests, "history": self._call.history})
+        shown = [self._options.with_deadline(each.shown, lifetime) for each in deferred.values() if each.shown]
+        try:
+            stored = await self._calls.update(self._stored, snapshot.write(), shown, expires_at)
+        except ValueError as error:
+            raise TaskError("invalid", "a request cannot be written as JSON", task_id=snapshot.task_id) from error
+        if stored is None:
+            return False
+        self._stored, self._snapshot = stored, snapshot
+        self._answers = {**self._answers, **dict.fromkeys(digests)}
+        return True
+
+    def _expires_at(self) -> float:
+        ttl = self._poller.state.ttl
+        lifetime = self._options.task_timeout if ttl is None else min(ttl, self._options.task_timeout)
+        return self._snapshot.created_at + max(lifetime, MIN_LIFETIME)
+
+    async def _load(self) -> LoadedTask:
+        loaded = await load_call(self._calls, self._owner, self._stored.id, self._server)
+        if not isinstance(loaded, LoadedTask):
+            raise InboxError("The stored task cannot be read. Call the tool again.")
+        return loaded
+
+    def _use(self, loaded: LoadedTask) -> None:
+        self._stored, self._snapshot, self._answers = loaded.stored, loaded.snapshot, loaded.answers
+        self._call.history = loaded.snapshot.history
+
+    # --- what was answered
+
+    async def _send_responses(self, state: TaskState) -> None:
+        for key in state.requests:
+            if key in self._sent:
+                continue
+            response = await self._response(key, state)
+            if response is not None:
+                await self._poller.send(key, response)
+                self._sent.add(key)
+
+    async def _response(self, key: str, state: TaskState) -> dict[str, Any] | None:
+        if key in self._snapshot.responses:
+            return self._snapshot.responses[key][1]
+        given = self._answers.get(key)
+        if given is None:
+            return None
+        answer = await self._ask(key, state, lambda _request: GivenAnswer(given))
+        return to_wire(self._elicitations.to_result(answer))
+
+    async def _has_pending(self, state: TaskState) -> bool:
+        """Return True if users must answer; withdraw requests that the server no longer lists."""
+        pending = {key for key, answer in self._answers.items() if answer is None}
+        for key in pending - set(state.requests):
+            self._missed[key] = self._missed.get(key, 0) + 1
+            if self._missed[key] >= _MISSED_POLLS:
+                await self._withdraw(key)
+        for key in state.requests:
+            self._missed.pop(key, None)
+        return not pending.isdisjoint(state.requests)
+
+    async def _withdraw(self, key: str) -> None:
+        entry_id = self._request_ids[key]
+        with contextlib.suppress(EntryClosedError, EntryNotFoundError):
+            await self._options.inbox.withdraw(self._owner, entry_id, withdrawn_by="client")
+        self._answers = {**self._answers, key: Answer.cancel(by="host", reason="the server withdrew the request")}
+
+    @property
+    def _request_ids(self) -> dict[str, str]:
+        return dict(zip(self._snapshot.requests, self._stored.request_ids, strict=True))
+
+    def _suspended(self) -> SuspendedCall:
+        ids = self._request_ids
+        return SuspendedCall.from_stored(
+            self._stored, (ids[key] for key, answer in self._answers.items() if answer is None)
+        )
+
+    # --- the end
+
+    async def _close(self) -> None:
+        """Withdraw pending requests and erase answers.  The result can be fetched again until the task expires."""
+        for key, answer in self._answers.items():
+            if answer is None:
+                await self._withdraw(key)
+        if not self._snapshot.requests and not self._snapshot.responses:
+            return
+        self._snapshot.responses.clear()
+        await self._update({}, {})
+        await self._calls.erase_answers(self._stored.id)
+
+    async def _close_quietly(self) -> None:
+        with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True), contextlib.suppress(InboxError):
+            await self._close()
+
+    async def _finish_quietly(self) -> None:
+        with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True), contextlib.suppress(InboxError):
+            await self._calls.finish(self._stored.id)
