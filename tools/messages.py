@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(__file__).parent.parent / "mcp_elicit_client"
 
-TRANSLATED = ("core", "presentation")
-"""The folders whose messages are translated.  The command line is in English only."""
-
 HEADER = r"""msgid ""
 msgstr ""
 "Content-Type: text/plain; charset=utf-8\n"
@@ -37,10 +34,9 @@ msgstr ""
 """
 
 
-def messages_in_the_package(*folders: str) -> set[Message]:
-    """Return every `Message` that the package, or *folders* in it, contain; read from the source."""
-    files = (path for folder in folders or (".",) for path in (PACKAGE / folder).rglob("*.py"))
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in files)
+def messages_in_the_package() -> set[Message]:
+    """Return every `Message` that the package contains; read from the source."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py"))
     calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
     return {
         Message(*map(ast.literal_eval, call.args))
@@ -104,7 +100,7 @@ def strings_of(entry: CatalogMessage) -> tuple[str, ...]:
 def main(added: Sequence[str] = ()) -> int:
     from babel.messages.catalog import Catalog
 
-    messages = messages_in_the_package(*TRANSLATED)
+    messages = messages_in_the_package()
     missing = 0
     for language in added:
         source_of(language).parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import math
 import os
@@ -21,22 +22,11 @@ from mcp_elicit_client.audit import AuditError, Checkpoint, Verification, read_k
 from mcp_elicit_client.audit.chain import Keys
 from mcp_elicit_client.audit.files import key_path, open_to_verify
 from mcp_elicit_client.audit.verifier import OpenFile, open_all
-from mcp_elicit_client.cli.common import (
-    CANNOT_READ,
-    CHECKPOINT,
-    DAMAGE,
-    INVALID_LINE,
-    LOST_EVENTS,
-    MORE_VIOLATIONS,
-    NO_LINE_MATCHES,
-    TOTALS,
-    TOTALS_WITHOUT_LATENCY,
-    VERIFICATION_FAILED,
-    VERIFICATION_PASSED,
-    UsageError,
-    quote_name,
-)
+from mcp_elicit_client.cli import messages
+from mcp_elicit_client.cli.common import UsageError, quote_name, wrap
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.formatting import format_number
 
 _POLL_INTERVAL = 0.2
 _MAX_SHOWN = 200
@@ -57,7 +47,7 @@ def _readable(log: Path) -> Iterator[None]:
         raise
     except OSError as error:
         path = error.filename or log
-        raise UsageError(CANNOT_READ.format(path=path, reason=error.strerror)) from None
+        raise UsageError(messages.CANNOT_READ, path=path, reason=error.strerror) from None
     except (AuditError, ValueError) as error:
         raise UsageError(str(error)) from None
 
@@ -74,25 +64,28 @@ def run_verify(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({**asdict(found), "last": str(found.last)}))
     else:
-        for line in _verification_lines(found):
+        for line in _verification_lines(found, options.catalog):
             print(line)
     return 0 if found else 1
 
 
-def _verification_lines(found: Verification) -> Iterator[str]:
+def _verification_lines(found: Verification, catalog: MessageCatalog) -> Iterator[str]:
     for each in found.violations:
-        where = f"{sanitize_text(each.file, multiline=False)}, line {each.line}: " if each.line else ""
-        yield f"{where}{each.code}: {each.message}"
+        if each.line:
+            file = sanitize_text(each.file, multiline=False)
+            where = catalog.text(messages.VIOLATION, file=file, line=each.line, code=each.code, text=each.message)
+        else:
+            where = f"{each.code}: {each.message}"
+        yield wrap(where, hanging=2)
     if found.more:
-        yield MORE_VIOLATIONS.format(count=found.more)
+        yield catalog.text(messages.MORE_VIOLATIONS, count=found.more)
     if found:
-        yield VERIFICATION_PASSED[found.events != 1].format(count=found.events)
+        yield catalog.text(messages.VERIFICATION_PASSED, count=found.events)
     else:
-        count = len(found.violations) + found.more
-        yield VERIFICATION_FAILED[count != 1].format(count=count)
+        yield catalog.text(messages.VERIFICATION_FAILED, count=len(found.violations) + found.more)
     if not found.events and found.violations:
-        yield NO_LINE_MATCHES
-    yield CHECKPOINT.format(checkpoint=found.last)
+        yield wrap(catalog.text(messages.NO_LINE_MATCHES))
+    yield catalog.text(messages.CHECKPOINT, checkpoint=found.last)
 
 
 # --- tail
@@ -100,7 +93,7 @@ def _verification_lines(found: Verification) -> Iterator[str]:
 
 def run_tail(options: argparse.Namespace) -> int:
     """Print the last events of a log; return the exit status."""
-    write = json.dumps if options.json else _event_line
+    write = json.dumps if options.json else functools.partial(_event_line, catalog=options.catalog)
     with _readable(options.file), ExitStack() as stack:
         _, files = open_all(options.file, stack)
         user_id = _user_id(options)
@@ -157,15 +150,15 @@ def _parse(line: bytes) -> _Event:
     return event if isinstance(event, dict) else {"event": "malformed", "bytes": len(line)}
 
 
-def _event_line(event: _Event) -> str:
+def _event_line(event: _Event, catalog: MessageCatalog = ENGLISH) -> str:
     start = " ".join(filter(None, (_value(event.get("time")), _value(event.get("seq"), "#{}"))))
     match event.get("event"):
         case "question":
             shown = "; ".join(filter(None, _clauses(event)))
         case "recovery":
-            shown = LOST_EVENTS.format(count=_value(event.get("lost")))
+            shown = catalog.text(messages.LOST_EVENTS, count=_value(event.get("lost")))
         case _:
-            shown = INVALID_LINE
+            shown = catalog.text(messages.INVALID_LINE)
     return f"{start} {shown}".strip()
 
 
@@ -220,12 +213,14 @@ def run_stats(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(found))
         return 0
+    catalog: MessageCatalog = options.catalog
     median = found["median_latency"]
     if median is None:
-        print(TOTALS_WITHOUT_LATENCY.format(count=found["requests"]))
+        print(catalog.text(messages.TOTALS_WITHOUT_LATENCY, count=found["requests"]))
     else:
-        print(TOTALS.format(count=found["requests"], latency=f"{median:.3f} s"))
-    print(DAMAGE.format(lost=found["lost"], malformed=found["malformed"]))
+        latency = f"{format_number(round(median, 3), catalog.locale)} s"
+        print(catalog.text(messages.TOTALS, count=found["requests"], latency=latency))
+    print(catalog.text(messages.DAMAGE, lost=found["lost"], malformed=found["malformed"]))
     for name in _COUNTED:
         print(f"{name}:")
         for value, count in found[name].items():

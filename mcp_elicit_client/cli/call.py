@@ -1,111 +1,120 @@
-"""``mcp-elicit call``, ``demo`` and ``show``: answer the requests of a server, of the demo server, or of a file."""
+"""``mcp-elicit call`` and ``mcp-elicit demo``: answer the requests of a server, or of the demo server."""
 
 from __future__ import annotations
 
 import argparse
 import functools
 import json
-import os
 import sys
 import tempfile
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import anyio
 from pydantic_core import from_json
 
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
-from mcp_elicit_client.cli.common import (
-    ARGUMENTS_NOT_AN_OBJECT,
-    ARGUMENTS_NOT_JSON,
-    CONNECTION_CLOSED,
-    ERROR,
-    NEEDS_LEGACY,
-    NOT_AN_OBJECT,
-    NOTE,
-    SERVER_FAILED,
-    SERVER_MISSING,
-    TOOL_PROMPT,
-    UNKNOWN_TOOL,
-    CommandFailedError,
-    UsageError,
-    describe_diagnostic,
-    parse_json,
-    read_params,
-)
-from mcp_elicit_client.core.request import Server
+from mcp_elicit_client.cli import messages
+from mcp_elicit_client.cli.common import CommandFailedError, UsageError, output_width, parse_json
+from mcp_elicit_client.cli.handlers import handler_from_options, interactive_handler, limits, url_rules, wants_browser
+from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.core.url.inspect import UrlRules
 from mcp_elicit_client.demo.run import run_demo
-from mcp_elicit_client.dispatch import Dispatcher
-from mcp_elicit_client.exceptions import CallError, MissingExtraError
-from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.handlers.terminal import TerminalHandler
+from mcp_elicit_client.exceptions import CallError
 from mcp_elicit_client.handlers.terminal.line_mode import Console, EndOfInputError, InterruptedByUserError, terminal
-from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.policies import protect_secrets
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.quoting import quote
-from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
 from mcp_elicit_client.registry import ElicitationRegistry
-from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.typing import Answer, Handler, Request
-
-if TYPE_CHECKING:
-    from mcp.types import ElicitResult
 
 _MAX_RESULT = 100_000
 _MAX_DESCRIPTION = 300
 _MAX_NAME = 80
 _MAX_ERROR = 500
 _LOG_LINES = 10
-_WIDTH = 78
+_NUMBER_WIDTH = 3
 _INVALID_REQUEST = -32600
 _EXAMPLE = 'TOOL {"text": "hello"}'
 
+_Tools = Sequence[tuple[str, str]]
+
 
 def run_demo_command(options: argparse.Namespace) -> int:
-    """Run the demo; return the exit status."""
+    """
+    Run the demo; return the exit status.
+
+    Raises:
+        CommandFailedError: If it fails.
+    """
     asks_user = not options.auto and (wants_browser(options) or (sys.stdin.isatty() and sys.stdout.isatty()))
     handler = interactive_handler(options) if asks_user else None
     try:
-        anyio.run(run_demo, handler, functools.partial(print, flush=True))
+        anyio.run(
+            functools.partial(run_demo, handler, functools.partial(print, flush=True), options.catalog, options.json)
+        )
     except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
-        raise CommandFailedError(_explain(error)) from None
+        raise CommandFailedError(_explain(error, options.catalog)) from None
     return 0
 
 
 def run_call(options: argparse.Namespace) -> int:
-    """Call a tool, or list the tools and let the user choose; return the exit status."""
+    """
+    Call a tool, or list the tools and let the user choose; return the exit status.
+
+    Raises:
+        UsageError: If the arguments are not a JSON object, or no server is
+            named.
+    """
     if bool(options.url) == bool(options.server_command):
-        raise UsageError(SERVER_MISSING)
+        raise UsageError(messages.SERVER_MISSING)
     arguments = parse_json(options.args, "--args")
     if not isinstance(arguments, dict):
-        raise UsageError(NOT_AN_OBJECT.format(source="--args"))
+        raise UsageError(messages.NOT_AN_OBJECT, source="--args")
     return anyio.run(_connect_and_call, options, arguments)
 
 
 async def _connect_and_call(options: argparse.Namespace, arguments: Mapping[str, Any]) -> int:
-    registry = ElicitationRegistry(url_rules=url_rules(options))
+    registry = ElicitationRegistry(
+        limits=limits(options), url_rules=url_rules(options), policy=protect_secrets(action="warn")
+    )
     registry.on_elicitation(handler_from_options(options))
+    catalog: MessageCatalog = options.catalog
     mode: ConnectMode = "legacy" if options.legacy else "auto"
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:
         where = options.url or Command(options.server_command, errlog)
         try:
             async with connect(where, Caller(registry, _server_name(options)), mode=mode) as connection:
                 if options.tool is None:
-                    return await _choose_tools(connection, as_json=options.json)
-                return await _call_tool(connection, options.tool, arguments, as_json=options.json)
+                    return await _choose_tools(connection, catalog, as_json=options.json)
+                tool = await _tool_name(connection, options.tool)
+                return await _call_tool(connection, tool, arguments, as_json=options.json)
         except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
             if any(isinstance(each, BrokenPipeError) for each in _leaves(error)):
                 raise BrokenPipeError from None
-            hint = f"\n{NEEDS_LEGACY}" if _needs_legacy(error, mode) else ""
-            raise CommandFailedError(_explain(error, errlog) + hint) from None
+            hint = f"\n{catalog.text(messages.NEEDS_LEGACY)}" if _needs_legacy(error, mode) else ""
+            raise CommandFailedError(_explain(error, catalog, errlog) + hint) from None
 
 
 def _server_name(options: argparse.Namespace) -> str:
     address: Sequence[str] = [options.url] if options.url else options.server_command
     return options.name or sanitize_text(" ".join(address), limit=_MAX_NAME, multiline=False)
+
+
+async def _tool_name(connection: Connection, typed: str) -> str:
+    """Return the name of the tool that the user typed, which may be its number in the list."""
+    if not typed.isascii() or not typed.isdigit():
+        return typed
+    return _tool_at(typed, await connection.list_tools()) or typed
+
+
+def _tool_at(typed: str, tools: _Tools) -> str | None:
+    """Return the tool with the name *typed*, or else with that number, from 1 on; None if there is none."""
+    names = [name for name, _ in tools]
+    if typed in names:
+        return typed
+    is_number = typed.isascii() and typed.isdigit() and 1 <= int(typed) <= len(names)
+    return names[int(typed) - 1] if is_number else None
 
 
 async def _call_tool(
@@ -119,66 +128,76 @@ async def _call_tool(
         for part in result.get("content", []):
             shown = part["text"] if part.get("type") == "text" else f"[{part.get('type')}]"
             text = sanitize_text(str(shown), limit=_MAX_RESULT)
-            print(quote(text, _WIDTH) if is_quoted else text)
+            print(quote(text, output_width()) if is_quoted else text)
     return 1 if result.get("isError") else 0
 
 
-async def _choose_tools(connection: Connection, *, as_json: bool) -> int:
-    """List the tools; in a terminal, call the tools that the user types."""
+async def _choose_tools(connection: Connection, catalog: MessageCatalog, *, as_json: bool) -> int:
+    """List the tools; in a terminal, call the tools that the user chooses by number or name."""
     tools = await connection.list_tools()
-    for tool, description in tools:
-        print(quote(sanitize_text(tool, limit=_MAX_DESCRIPTION, multiline=False), _WIDTH))
-        if description:
-            described = quote(sanitize_text(description, limit=_MAX_DESCRIPTION, multiline=False), _WIDTH)
-            print(textwrap.indent(described, "  "))
+    if as_json:
+        print(json.dumps([{"name": name, "description": description} for name, description in tools]))
+        return 0
+    for line in _tool_lines(tools):
+        print(line)
     while True:
         async with terminal() as console:
-            line = None if console is None else await _ask_tool(console)
-        if not line:
+            typed = None if console is None else await _ask_tool(console, catalog)
+        if not typed:
             return 0
-        tool, arguments, complaint = _read_tool_line(line, {tool for tool, _ in tools})
-        if complaint:
-            print(complaint)
+        tool, arguments, complaint = _read_tool_line(typed, tools)
+        if complaint is not None:
+            print(catalog.text(complaint, **({"example": _EXAMPLE} if "{example}" in complaint.text else {})))
             continue
         try:
-            await _call_tool(connection, tool, arguments, as_json=as_json, is_quoted=True)
+            await _call_tool(connection, tool, arguments, as_json=False, is_quoted=True)
         except Exception as error:  # noqa: BLE001 -- the next call may succeed
-            print(_explain(error))
+            print(_explain(error, catalog))
 
 
-async def _ask_tool(console: Console) -> str | None:
+def _tool_lines(tools: _Tools) -> Iterator[str]:
+    """Yield the tools with their numbers, which the host writes before the gutter of the server's text."""
+    for number, (name, description) in enumerate(tools, 1):
+        texts = [sanitize_text(name, limit=_MAX_DESCRIPTION, multiline=False)]
+        if description:
+            texts.append(sanitize_text(description, limit=_MAX_DESCRIPTION, multiline=False))
+        quoted = "\n".join(quote(text, output_width() - _NUMBER_WIDTH) for text in texts).split("\n")
+        for at, line in enumerate(quoted):
+            yield f"{'' if at else number:>{_NUMBER_WIDTH}}{line}"
+
+
+async def _ask_tool(console: Console, catalog: MessageCatalog) -> str | None:
     try:
-        return (await console.ask(f"\n{TOOL_PROMPT}")).strip()
+        return (await console.ask(f"\n{catalog.text(messages.TOOL_PROMPT)}")).strip()
     except (EndOfInputError, InterruptedByUserError):
         return None
 
 
-def _read_tool_line(line: str, tools: set[str]) -> tuple[str, dict[str, Any], str]:
-    """Return the tool and its arguments, and why they cannot be used; empty if they can."""
-    tool, _, typed = line.partition(" ")
+def _read_tool_line(line: str, tools: _Tools) -> tuple[str, dict[str, Any], Message | None]:
+    """Return the tool and its arguments, and why they cannot be used; None if they can."""
+    typed, _, rest = line.partition(" ")
+    tool = _tool_at(typed, tools)
     try:
-        arguments = from_json(typed or "{}")
+        arguments = from_json(rest or "{}")
     except ValueError:
-        return tool, {}, ARGUMENTS_NOT_JSON.format(example=_EXAMPLE)
-    if tool not in tools:
-        return tool, {}, UNKNOWN_TOOL
+        return typed, {}, messages.ARGUMENTS_NOT_JSON
+    if tool is None:
+        return typed, {}, messages.UNKNOWN_TOOL
     if not isinstance(arguments, dict):
-        return tool, {}, ARGUMENTS_NOT_AN_OBJECT
-    return tool, arguments, ""
+        return tool, {}, messages.ARGUMENTS_NOT_AN_OBJECT
+    return tool, arguments, None
 
 
-def _explain(error: BaseException, errlog: TextIO | None = None) -> str:
+def _explain(error: BaseException, catalog: MessageCatalog, errlog: TextIO | None = None) -> str:
     """Return what failed, sanitized, with the last lines of the server's log."""
-    causes = list(
-        dict.fromkeys(sanitize_text(_describe(each), limit=_MAX_ERROR, multiline=False) for each in _leaves(error))
-    )
-    lines = [SERVER_FAILED.format(reason="; ".join(causes))]
+    texts = (_describe(each, catalog) for each in _leaves(error))
+    causes = list(dict.fromkeys(sanitize_text(text, limit=_MAX_ERROR, multiline=False) for text in texts))
+    lines = [catalog.text(messages.SERVER_FAILED, reason="; ".join(causes))]
     if errlog is not None:
         errlog.seek(0)
         tail = errlog.read()[-_MAX_RESULT:].splitlines()[-_LOG_LINES:]
-        lines += [
-            quote(sanitize_text(line, limit=_MAX_ERROR, multiline=False), _WIDTH) for line in tail if line.strip()
-        ]
+        shown = (sanitize_text(line, limit=_MAX_ERROR, multiline=False) for line in tail if line.strip())
+        lines += [quote(line, output_width()) for line in shown]
     return "\n".join(lines)
 
 
@@ -196,9 +215,9 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
             yield from _leaves(each)
 
 
-def _describe(error: BaseException) -> str:
+def _describe(error: BaseException, catalog: MessageCatalog) -> str:
     if isinstance(error, (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)):
-        return CONNECTION_CLOSED
+        return catalog.text(messages.CONNECTION_CLOSED)
     if isinstance(error, CallError):
         return str(error)
     code = _code(error)
@@ -208,70 +227,3 @@ def _describe(error: BaseException) -> str:
 def _code(error: BaseException) -> int | None:
     code = getattr(getattr(error, "error", None), "code", None)
     return code if isinstance(code, int) else None
-
-
-# --- show
-
-
-def run_show(options: argparse.Namespace) -> int:
-    """Show a request and print its answer as JSON; return the exit status."""
-    params = read_params(options.file)
-    handler = handler_from_options(options)
-
-    async def note_and_ask(request: Request, /) -> Answer | ElicitResult:
-        for warning in request_warnings(request, ENGLISH):
-            print(warning_line(warning, ENGLISH), file=sys.stderr)
-        for diagnostic in request.diagnostics:
-            print(NOTE.format(text=describe_diagnostic(diagnostic)), file=sys.stderr)
-        return await handler(request)
-
-    dispatcher = Dispatcher(note_and_ask, RequestOptions(url_rules=url_rules(options)))
-
-    async def answer() -> Answer:
-        return await dispatcher.answer(params, server=Server.from_name(options.name))
-
-    given = anyio.run(answer)
-    if given.by != "user":
-        print(ERROR.format(reason=given.reason), file=sys.stderr)
-    print(json.dumps(dispatcher.to_wire(given)))
-    return 1 if given.by == "error" else 0
-
-
-# --- The handler that the options select
-
-
-def wants_browser(options: argparse.Namespace) -> bool:
-    """Return True if requests are shown in the browser."""
-    return bool(options.browser) or os.environ.get("MCP_ELICIT_UI", "").strip().casefold() == "browser"
-
-
-def interactive_handler(options: argparse.Namespace) -> Handler:
-    """
-    Return the handler that asks the user of this computer.
-
-    Raises:
-        CommandFailedError: If an extra is missing.
-    """
-    if not wants_browser(options):
-        return TerminalHandler()
-    from mcp_elicit_client.handlers.browser import BrowserHandler
-
-    try:
-        return BrowserHandler()
-    except MissingExtraError as error:
-        raise CommandFailedError(str(error)) from None
-
-
-def handler_from_options(options: argparse.Namespace) -> Handler:
-    """
-    Return the handler that the options select.
-
-    Raises:
-        CommandFailedError: If an extra is missing.
-    """
-    return HeadlessHandler() if options.headless else interactive_handler(options)
-
-
-def url_rules(options: argparse.Namespace) -> UrlRules:
-    """Return the URL rules that the options select."""
-    return UrlRules(allow_loopback=options.allow_loopback)

@@ -1,33 +1,17 @@
-"""``mcp-elicit check`` and ``mcp-elicit lint``: test a callback; check the request in a file."""
+"""``mcp-elicit check``: test an elicitation callback."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mcp_elicit_client.cli.common import (
-    ALLOWED,
-    CALLBACK_MISSING,
-    CANNOT_WRITE,
-    NOT_ALLOWED,
-    PROGRESS,
-    REQUEST_REJECTED,
-    REQUEST_SUPPORTED,
-    UNKNOWN_SCENARIO,
-    USER_SKIPPED,
-    UsageError,
-    describe_diagnostic,
-    read_params,
-)
-from mcp_elicit_client.core.parse import parse_request
-from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
-from mcp_elicit_client.core.schema.lint import LintMessage, lint
+from mcp_elicit_client.cli import messages
+from mcp_elicit_client.cli.common import UsageError, output_width, wrap
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 
 if TYPE_CHECKING:
     from mcp_elicit_client.testing import ScenarioResult
@@ -39,9 +23,9 @@ def run_check(options: argparse.Namespace) -> int:
     """Run scenarios on a callback and print the report, or list the scenarios; return the exit status."""
     names = _scenario_names(options.only)
     if (options.callback is None) == (not options.list):
-        raise UsageError(CALLBACK_MISSING)
+        raise UsageError(messages.CALLBACK_MISSING)
     if options.list:
-        _list_scenarios(names)
+        _list_scenarios(names, as_json=options.json)
         return 0
     results = _run_scenarios(options, names)
     try:
@@ -49,7 +33,7 @@ def run_check(options: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise UsageError(CANNOT_WRITE.format(path=error.filename, reason=error.strerror)) from None
+        raise UsageError(messages.CANNOT_WRITE, path=error.filename, reason=error.strerror) from None
     failing = ("fail", "inconclusive") if options.strict else ("fail",)
     return 1 if any(each.outcome in failing for each in results) else 0
 
@@ -71,7 +55,7 @@ def _run_scenarios(options: argparse.Namespace, names: Sequence[str]) -> list[Sc
     try:
         for result in runner.results():
             results.append(result)
-            _show_progress(PROGRESS.format(done=len(results), count=len(names)))
+            _show_progress(options.catalog.text(messages.PROGRESS, done=len(results), count=len(names)))
     except LoadError as error:
         raise UsageError(sanitize_text(str(error), limit=_MAX_ERROR, multiline=False)) from None
     finally:
@@ -83,23 +67,31 @@ def _scenario_names(selected: Sequence[str]) -> list[str]:
     """Return the names of the scenarios that *selected* names, directly or by their group; all if it is empty."""
     from mcp_elicit_client.testing import SCENARIOS
 
-    known = {name for each in SCENARIOS.values() for name in (each.name, each.group)}
+    known = {name.casefold() for each in SCENARIOS.values() for name in (each.name, each.group)}
+    chosen = {name.casefold() for name in selected}
     for name in selected:
-        if name not in known:
+        if name.casefold() not in known:
             shown = sanitize_text(name, limit=_MAX_ERROR, multiline=False)
-            raise UsageError(UNKNOWN_SCENARIO.format(name=shown))
-    return [each.name for each in SCENARIOS.values() if not selected or {each.name, each.group} & set(selected)]
+            raise UsageError(messages.UNKNOWN_SCENARIO, name=shown)
+    return [
+        each.name for each in SCENARIOS.values() if not chosen or {each.name.casefold(), each.group.casefold()} & chosen
+    ]
 
 
-def _list_scenarios(names: Sequence[str]) -> None:
+def _list_scenarios(names: Sequence[str], *, as_json: bool) -> None:
+    """Print the scenarios by group, each name on a line of its own."""
     from mcp_elicit_client.testing import SCENARIOS
 
+    if as_json:
+        texts = ("name", "group", "title", "because", "source")
+        print(json.dumps([{text: getattr(SCENARIOS[name], text) for text in texts} for name in names], indent=2))
+        return
     group = ""
     for name in names:
         if SCENARIOS[name].group != group:
             group = SCENARIOS[name].group
-            print(f"{group}:")
-        print(f"  {name}: {SCENARIOS[name].title}")
+            print(group)
+        print(f"  {name}\n{wrap(SCENARIOS[name].title, 4)}")
 
 
 def _report(options: argparse.Namespace, results: Sequence[ScenarioResult]) -> None:
@@ -111,50 +103,13 @@ def _report(options: argparse.Namespace, results: Sequence[ScenarioResult]) -> N
         print(json.dumps(as_json(options.callback, results), indent=2))
         return
     print(f"{sanitize_text(options.callback, multiline=False)}\n")
-    for line in as_text(results, verbose=options.verbose):
+    catalog: MessageCatalog = options.catalog
+    for line in as_text(results, verbose=options.verbose, width=output_width(), catalog=catalog):
         print(line)
     if options.user is None:
-        print(USER_SKIPPED)
+        print(wrap(catalog.text(messages.USER_SKIPPED)))
 
 
 def _show_progress(line: str) -> None:
     if sys.stderr.isatty():
         print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
-
-
-# --- lint
-
-
-def run_lint(options: argparse.Namespace) -> int:
-    """Check a request against each protocol version; return the exit status."""
-    params = read_params(options.file)
-    versions = [options.protocol_version] if options.protocol_version else PROTOCOL_VERSIONS
-    found = [each for each in lint(params) if each.protocol_version in versions]
-    rejecting = {each.protocol_version for each in found if each.severity == "error"}
-    if options.json:
-        print(json.dumps([each.model_dump() for each in found], indent=2))
-    else:
-        for line in _lint_lines(versions, found, rejecting):
-            print(line)
-        for line in _support_lines(params):
-            print(line)
-    return 1 if len(rejecting) == len(versions) else 0
-
-
-def _lint_lines(versions: Sequence[str], found: Sequence[LintMessage], rejecting: AbstractSet[str]) -> Iterator[str]:
-    for version in versions:
-        yield (NOT_ALLOWED if version in rejecting else ALLOWED).format(version=version)
-        for each in found:
-            if each.protocol_version == version:
-                yield f"  {each.severity}: {each.path or '/'}: {each.message}"
-
-
-def _support_lines(params: object) -> Iterator[str]:
-    try:
-        request = parse_request(params)
-    except RequestError as error:
-        yield REQUEST_REJECTED.format(reason=str(error).removesuffix("."))
-        return
-    yield REQUEST_SUPPORTED
-    for diagnostic in request.diagnostics:
-        yield f"  {diagnostic.code}: {describe_diagnostic(diagnostic)}"

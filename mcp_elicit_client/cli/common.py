@@ -1,65 +1,52 @@
-"""What the commands share: their texts, their errors, and the reading of JSON."""
+"""What the commands share: their errors, the width of the terminal, and the reading of JSON."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic_core import from_json
 
+from mcp_elicit_client.cli import messages
 from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 
 _MAX_FIELD_NAME = 80
 _MAX_FILE = 16 * 1024 * 1024
+_WIDTH = 101
+_MIN_WIDTH = 40
 
-# --- Texts, in English only.  Pairs are a singular and a plural.  The help texts are in the package's `__init__`.
 
-# errors
-ERROR = "mcp-elicit: {reason}"
-COMMAND_NOT_ACCEPTED = "Only `mcp-elicit call` accepts a command after `--`."
-SERVER_MISSING = "Pass either --url URL or -- COMMAND [ARG ...]."
-CALLBACK_MISSING = "Pass a CALLBACK or --list."
-UNKNOWN_SCENARIO = "There is no scenario or group named {name}. Run `mcp-elicit check --list` to list them."
-NOT_JSON = "{source} is not JSON: {reason}"
-NOT_UNICODE = "It is not Unicode text."
-NOT_AN_OBJECT = "{source} must be a JSON object."
-CANNOT_READ = "Cannot read {path}: {reason}"
-CANNOT_WRITE = "Cannot write {path}: {reason}"
-TOO_LARGE = "{path} is larger than {max} bytes."
+def output_width() -> int:
+    """Return the columns of the terminal; a default without one.  ``COLUMNS`` overrides both."""
+    return max(shutil.get_terminal_size((_WIDTH, 24)).columns - 1, _MIN_WIDTH)
 
-# call
-SERVER_FAILED = "The server failed: {reason}"
-CONNECTION_CLOSED = "It closed the connection."
-NEEDS_LEGACY = "If this server sends requests as before 2026-07-28, pass --legacy."
-TOOL_PROMPT = "Tool and JSON arguments (press Enter to quit): "
-UNKNOWN_TOOL = "Unknown tool."
-ARGUMENTS_NOT_JSON = "The arguments are not JSON. Example: {example}"
-ARGUMENTS_NOT_AN_OBJECT = "The arguments must be a JSON object."
 
-# show and lint
-NOTE = "Note: {text}"
-ALLOWED = "{version}: allowed"
-NOT_ALLOWED = "{version}: not allowed"
-REQUEST_SUPPORTED = "mcp-elicit supports this request."
-REQUEST_REJECTED = "mcp-elicit rejects this request: {reason}."
+def wrap(text: str, indent: int = 0, hanging: int | None = None) -> str:
+    """
+    Return *text*, sanitized, in lines that fit the terminal.  Names in it are not broken.
 
-# check
-PROGRESS = "{done} of {count} scenarios"
-USER_SKIPPED = "Scenarios that need a user were skipped. Pass --user to run them."
-
-# audit
-VERIFICATION_PASSED = ("Verification passed: {count} line.", "Verification passed: {count} lines.")
-VERIFICATION_FAILED = ("Verification failed: {count} violation.", "Verification failed: {count} violations.")
-MORE_VIOLATIONS = "... and {count} more"
-NO_LINE_MATCHES = "No line matches the key. Either the key is wrong, or the whole log was rewritten."
-CHECKPOINT = "Checkpoint: {checkpoint}"
-LOST_EVENTS = "The log could not be written. Lost events: {count}"
-INVALID_LINE = "(invalid line)"
-TOTALS = "Requests: {count}. Median latency: {latency}."
-TOTALS_WITHOUT_LATENCY = "Requests: {count}."
-DAMAGE = "Lost events: {lost}. Invalid lines: {malformed}."
+    Args:
+        text: The text.
+        indent: The indentation of the first line.
+        hanging: The indentation of the other lines; None for the same.
+    """
+    first, rest = " " * indent, " " * (indent if hanging is None else hanging)
+    lines: Sequence[str] = textwrap.wrap(
+        sanitize_text(text, multiline=False),
+        output_width(),
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    return "\n".join(lines)
 
 
 def describe_diagnostic(diagnostic: Diagnostic) -> str:
@@ -78,12 +65,37 @@ def quote_name(name: str) -> str:
 # --- Errors
 
 
-class UsageError(Exception):
+class CommandError(Exception):
+    """
+    A command cannot do its work.
+
+    Args:
+        message: The message, or a sentence in English.  Sanitized.
+        parameters: The parameters of the message.
+    """
+
+    def __init__(self, message: Message | str, **parameters: object) -> None:
+        super().__init__(message if isinstance(message, str) else message.text)
+        self._message = message
+        self._parameters = parameters
+
+    def text(self, catalog: MessageCatalog) -> str:
+        """Return the sentence in the language of *catalog*."""
+        if isinstance(self._message, str):
+            return self._message
+        shown = {
+            name: catalog.text(value) if isinstance(value, Message) else value
+            for name, value in self._parameters.items()
+        }
+        return catalog.text(self._message, **shown)
+
+
+class UsageError(CommandError):
     """The command line is wrong, or a file cannot be used.  The exit status is 2."""
 
 
-class CommandFailedError(Exception):
-    """The command failed.  The text is sanitized.  The exit status is 1."""
+class CommandFailedError(CommandError):
+    """The command failed.  The exit status is 1."""
 
 
 # --- JSON from files and arguments
@@ -106,9 +118,9 @@ def read_params(name: str) -> object:
             with Path(name).open("rb") as file:
                 data = file.read(_MAX_FILE + 1)
     except OSError as error:
-        raise UsageError(CANNOT_READ.format(path=name, reason=error.strerror)) from None
+        raise UsageError(messages.CANNOT_READ, path=name, reason=error.strerror) from None
     if len(data) > _MAX_FILE:
-        raise UsageError(TOO_LARGE.format(path=name, max=_MAX_FILE))
+        raise UsageError(messages.TOO_LARGE, path=name, max=_MAX_FILE)
     found = parse_json(data, name)
     if isinstance(found, dict) and "message" not in found and isinstance(found.get("params"), dict):
         return found["params"]
@@ -122,10 +134,11 @@ def parse_json(data: str | bytes, source: str) -> object:
     Raises:
         UsageError: If it is not JSON.
     """
+    reason: Message | str
     try:
         return from_json(data.decode(json.detect_encoding(data)) if isinstance(data, bytes) else data)
     except UnicodeDecodeError:
-        reason = NOT_UNICODE
+        reason = messages.NOT_UNICODE
     except ValueError as error:
         reason = str(error)
-    raise UsageError(NOT_JSON.format(source=source, reason=reason))
+    raise UsageError(messages.NOT_JSON, source=source, reason=reason)

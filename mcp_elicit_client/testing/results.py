@@ -12,7 +12,9 @@ from xml.etree import ElementTree as ET
 
 import anyio
 
+from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.testing.callback_under_test import CallbackUnderTest, UnsupportedActionError
 from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery
 from mcp_elicit_client.testing.scenario_run import (
@@ -29,6 +31,18 @@ Outcome: TypeAlias = Literal["pass", "fail", "inconclusive", "not applicable"]
 Correct; wrong; inconclusive, because the callback did not reach the tested
 step or its user could not be played; or not supported by the installed SDK.
 """
+
+OUTCOMES: Mapping[Outcome, Message] = {
+    "pass": Message("pass"),
+    "fail": Message("fail"),
+    "inconclusive": Message("inconclusive"),
+    "not applicable": Message("not applicable"),
+}
+FAIL = Message("FAIL")
+RESULT = Message("Result: {text}")
+REASON = Message("Reason: {text}")
+REFERENCE = Message("Reference: {text}")
+SCENARIO_COUNT = Message("{count} scenario", "{count} scenarios", "count")
 
 ANSWER_TIMEOUT = 5.0
 """The default of the maximum seconds for one answer."""
@@ -136,57 +150,91 @@ def _is_disconnect(error: BaseException) -> bool:
 # --- Reports
 
 
-def as_text(results: Sequence[ScenarioResult], *, verbose: bool = False) -> Iterator[str]:
+def as_text(
+    results: Sequence[ScenarioResult],
+    *,
+    verbose: bool = False,
+    width: int = _WIDTH,
+    catalog: MessageCatalog = ENGLISH,
+) -> Iterator[str]:
     """
     Yield the lines of the report: failures with their reasons, and counts.
+
+    Each name of a scenario is whole and on a line of its own.
 
     Args:
         results: The results.
         verbose: Also list the scenarios that pass.
+        width: The maximum length of a line, except for names.
+        catalog: The labels.  What scenarios say is in English.
     """
+    report = _Report(width, catalog)
     for group in dict.fromkeys(_scenario(each).group for each in results):
         in_group = [each for each in results if _scenario(each).group == group]
-        yield f"{group[0].upper()}{group[1:]}: {count_outcomes(in_group)}"
+        yield f"{group}: {report.counts(in_group)}"
         for result in in_group:
-            yield from _result_lines(result, verbose=verbose)
-        yield from _unfinished_lines(in_group)
+            yield from report.lines(result, verbose=verbose)
+        yield from report.unfinished_lines(in_group)
     yield ""
-    yield f"{len(results)} scenarios: {count_outcomes(results)}"
+    yield f"{catalog.text(SCENARIO_COUNT, count=len(results))}: {report.counts(results)}"
 
 
-def _result_lines(result: ScenarioResult, *, verbose: bool) -> Iterator[str]:
-    scenario = _scenario(result)
-    delivery = f" ({result.delivery})" if result.delivery else ""
-    if result.outcome == "fail":
-        yield f"  FAIL {result.scenario}{delivery}"
-        yield from _wrap(scenario.title)
-        yield from _wrap(f"Result: {result.reason}")
-        yield from _wrap(f"Reason: {scenario.because}")
-        yield from _wrap(f"Reference: {scenario.source}")
-    elif result.outcome == "pass" and verbose:
-        yield f"  pass {result.scenario}"
+class _Report:
+    """
+    The parts of the report.
 
+    Args:
+        width: The maximum length of a line.
+        catalog: The labels.
+    """
 
-def _unfinished_lines(results: Sequence[ScenarioResult]) -> Iterator[str]:
-    """Yield the inconclusive and not applicable scenarios, grouped by reason."""
-    names: dict[tuple[Outcome, str], list[str]] = {}
-    for each in results:
-        if each.outcome in ("inconclusive", "not applicable"):
-            names.setdefault((each.outcome, each.reason), []).append(each.scenario)
-    for (outcome, reason), scenarios in names.items():
-        yield from _wrap(f"{outcome}: {reason} ({', '.join(scenarios)})", 2)
+    def __init__(self, width: int, catalog: MessageCatalog) -> None:
+        self._width = width
+        self._text = catalog.text
 
+    def lines(self, result: ScenarioResult, *, verbose: bool) -> Iterator[str]:
+        """Yield the lines about a scenario that failed, or passed."""
+        scenario = _scenario(result)
+        delivery = f" ({result.delivery})" if result.delivery else ""
+        if result.outcome == "fail":
+            yield f"  {self._text(FAIL)} {result.scenario}{delivery}"
+            yield from self._wrap(scenario.title)
+            yield from self._wrap(self._text(RESULT, text=result.reason))
+            yield from self._wrap(self._text(REASON, text=scenario.because))
+            yield from self._wrap(self._text(REFERENCE, text=scenario.source))
+        elif result.outcome == "pass" and verbose:
+            yield f"  {self._text(OUTCOMES['pass'])} {result.scenario}"
 
-def _wrap(text: str, indent: int = _INDENT) -> list[str]:
-    return textwrap.wrap(
-        sanitize_text(text, multiline=False), _WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2)
-    )
+    def unfinished_lines(self, results: Sequence[ScenarioResult]) -> Iterator[str]:
+        """Yield the inconclusive and not applicable scenarios, grouped by reason."""
+        names: dict[tuple[Outcome, str], list[str]] = {}
+        for each in results:
+            if each.outcome in ("inconclusive", "not applicable"):
+                names.setdefault((each.outcome, each.reason), []).append(each.scenario)
+        for (outcome, reason), scenarios in names.items():
+            yield from self._wrap(f"{self._text(OUTCOMES[outcome])}: {reason}", 2)
+            yield from (f"{' ' * _INDENT}{name}" for name in scenarios)
+
+    def counts(self, results: Sequence[ScenarioResult]) -> str:
+        """Return how many of *results* have each outcome, such as ``2 pass, 1 fail``."""
+        counts = Counter(each.outcome for each in results)
+        shown = (f"{counts[outcome]} {self._text(OUTCOMES[outcome])}" for outcome in _OUTCOMES if counts[outcome])
+        return ", ".join(shown) or "0"
+
+    def _wrap(self, text: str, indent: int = _INDENT) -> list[str]:
+        return textwrap.wrap(
+            sanitize_text(text, multiline=False),
+            self._width,
+            initial_indent=" " * indent,
+            subsequent_indent=" " * (indent + 2),
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
 
 
 def count_outcomes(results: Sequence[ScenarioResult]) -> str:
-    """Return how many of *results* have each outcome, such as ``2 pass, 1 fail``."""
-    counts = Counter(each.outcome for each in results)
-    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in _OUTCOMES if counts[outcome]) or "none"
+    """Return how many of *results* have each outcome, in English, such as ``2 pass, 1 fail``."""
+    return _Report(_WIDTH, ENGLISH).counts(results)
 
 
 def as_json(callback: str, results: Sequence[ScenarioResult]) -> dict[str, Any]:

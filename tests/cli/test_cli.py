@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import logging
+import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import pytest
 
 from mcp_elicit_client.cli import _SanitizingFormatter, main
+from mcp_elicit_client.cli.call import _tool_at
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
 from mcp_elicit_client.core.schema.lint import lint
 from mcp_elicit_client.demo.server import REQUESTS
 from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.presentation.catalog import available_languages
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
-from tests.support import cases, corpus, form_params, http_server
+from mcp_elicit_client.testing.results import Outcome, ScenarioResult, as_text
+from tests.support import ROOT, cases, corpus, form_params, http_server, needs_babel
 
 GOOD = form_params({"type": "object", "properties": {"name": {"type": "string"}}})
 ODD = form_params({"type": "object", "properties": {"a": {"type": "object"}, "b": {"anyOf": [{"type": "null"}, {}]}}})
@@ -52,6 +58,170 @@ def test_help_names_the_commands_and_the_exit_status(run: Any) -> None:
     assert all(word in out for word in ("demo", "call", "show", "lint", "exit status"))
 
 
+def test_without_a_command_the_help_is_printed(run: Any) -> None:
+    assert run() == run("--help")
+
+
+def test_the_version_is_printed(run: Any) -> None:
+    status, out, _ = run("--version")
+
+    assert (status, out.split()[:2]) == (0, ["mcp-elicit", metadata.version("mcp-elicit-client")])
+
+
+@needs_babel
+@pytest.mark.parametrize("words", [["--language", "de"], ["--language=de"]])
+def test_texts_are_in_the_language_of_the_option(run: Any, words: list[str]) -> None:
+    assert "Aufruf: mcp-elicit" in run(*words, "--help")[1]
+    status, _, err = run(*words, "show", "/does/not/exist")
+    assert (status, err) == (2, "mcp-elicit: /does/not/exist kann nicht gelesen werden: No such file or directory\n")
+
+
+@needs_babel
+def test_texts_are_in_the_language_of_the_environment(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "de_CH.UTF-8")
+
+    assert "Aufruf: mcp-elicit" in run("call", "--help")[1]
+
+
+PASSWORD = form_params(
+    {
+        "type": "object",
+        "properties": {
+            "password": {"type": "string", "title": "Password"},
+            "count": {"type": "integer", "default": "x"},
+            "code": {"type": "string", "pattern": "^a$", "default": "b"},
+        },
+    }
+)
+
+
+def test_lint_warns_about_sensitive_data_and_impossible_defaults(run: Any) -> None:
+    _, out, _ = run("lint", file=PASSWORD)
+    _, data, _ = run("lint", "--json", file=PASSWORD)
+
+    shown = " ".join(out.split())
+    fields = "/requestedSchema/properties"
+    assert shown.count(f"warning: {fields}/password: The field asks for a password. Servers must use URL mode") == 1
+    assert shown.count(f"warning: {fields}/count/default: its default is not valid: Enter a whole number.") == 1
+    assert shown.count(f"warning: {fields}/code/default: its default does not match its pattern") == 1
+    assert {each["severity"] for each in json.loads(data)} == {"error", "warning", "note"}
+
+
+def test_show_warns_about_sensitive_data_and_impossible_defaults(run: Any) -> None:
+    _, out, err = run("show", "--headless", "--json", file=PASSWORD)
+
+    assert "Warning: The field asks for a password.\n" in err
+    assert 'Note: "count": its default is not valid: Enter a whole number.\n' in err
+    assert 'Note: "code": its default does not match its pattern\n' in err
+    answer = json.loads(out)
+    assert (answer["action"], answer["by"]) == ("cancel", "unattended")
+    assert [each["code"] for each in answer["warnings"] if not each["is_note"]] == ["sensitive_data"]
+
+
+def test_limits_are_switches(run: Any) -> None:
+    many = form_params({"properties": {f"f{number}": {"type": "string"} for number in range(5)}})
+
+    assert run("show", "--headless", "--max-fields", "4", file=many)[0] == 1
+    assert run("show", "--headless", "--max-fields", "5", file=many)[0] == 0
+    assert "rejects this request" in run("lint", "--max-fields", "4", file=many)[1]
+    assert "supports this request" in run("lint", "--no-check-patterns", file=many)[1]
+    assert run("lint", "--max-fields", "-1", file=many)[0] == 2
+
+
+@pytest.mark.parametrize("tool", ["1", "book_table"])
+def test_call_takes_a_tool_by_number_or_name(run: Any, tool: str) -> None:
+    status, out, _ = run("call", tool, "--headless", *DEMO)
+
+    assert status == 0
+    assert json.loads(out)["action"] == "cancel"
+
+
+@pytest.mark.parametrize(
+    ("typed", "tool"), [("2", "b"), ("b", "b"), ("1", "1"), ("4", None), ("0", None), ("²", None), ("", None)]
+)
+def test_a_name_is_preferred_to_a_number(typed: str, tool: str | None) -> None:
+    assert _tool_at(typed, [("a", ""), ("b", ""), ("1", "")]) == tool
+
+
+def test_every_command_prints_json(run: Any) -> None:
+    tools = json.loads(run("call", "--json", *DEMO)[1])
+    calls = [json.loads(line) for line in run("demo", "--auto", "--json")[1].splitlines()]
+    scenarios = json.loads(run("check", "--list", "--json")[1])
+
+    assert tools[0]["name"] == "book_table"
+    assert {each["tool"] for each in calls} == {each["name"] for each in tools}
+    assert {"name", "group", "title", "because", "source"} == set(scenarios[0])
+
+
+@pytest.mark.parametrize("columns", [40, 60, 120])
+def test_output_fits_the_terminal_and_names_are_whole(run: Any, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    names = [each["name"] for each in json.loads(run("check", "--list", "--json")[1])]
+    results = [
+        ScenarioResult(scenario=name, outcome=outcome, reason="It " + "failed badly " * 9)
+        for name, outcome in zip(names, itertools.cycle(get_args(Outcome)), strict=False)
+    ]
+    shown = [*run("check", "--list")[1].splitlines(), *as_text(results, verbose=True, width=columns)]
+
+    assert set(names) <= {line.split()[-1] for line in shown if line.strip()}
+    assert all(len(line) <= columns or len(line.split()) <= 3 or "fail," in line for line in shown)
+
+
+# --- Completion
+
+COMPLETIONS = [
+    ("mcp-elicit c", ["call", "check", "completion"]),
+    ("mcp-elicit check --sh", ["--shape"]),
+    ("mcp-elicit check --shape f", ["fastmcp"]),
+    ("mcp-elicit audit v", ["verify"]),
+    ("mcp-elicit audit verify --ch", ["--checkpoint"]),
+    ("mcp-elicit audit verify READM", ["README.md"]),
+    ("mcp-elicit show READM", ["README.md"]),
+    ("mcp-elicit completion b", ["bash"]),
+    ("mcp-elicit call --max-op", ["--max-option-title", "--max-option-value", "--max-options"]),
+]
+
+
+def complete(run: Any, folder: Path, shell: str, line: str, program: str) -> list[str]:
+    """Complete *line* in a real shell with *program*, which gets the script and the line."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    script = folder / shell
+    script.write_text(run("completion", shell)[1], encoding="utf-8")
+    words = [shell, "-c", program, *(["shell"] if shell == "bash" else []), str(script), line]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
+    return sorted(row.split("\t")[0] for row in done.stdout.split("\n") if row)
+
+
+@pytest.mark.parametrize(("line", "expected"), COMPLETIONS)
+def test_bash_completes_commands_options_values_and_files(
+    run: Any, tmp_path: Path, line: str, expected: list[str]
+) -> None:
+    program = (
+        'source "$1"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _mcp_elicit; '
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+
+    assert complete(run, tmp_path, "bash", line, program) == expected
+
+
+@pytest.mark.parametrize(("line", "expected"), COMPLETIONS)
+def test_fish_completes_commands_options_values_and_files(
+    run: Any, tmp_path: Path, line: str, expected: list[str]
+) -> None:
+    assert complete(run, tmp_path, "fish", line, "source $argv[1]; complete -C $argv[2]") == expected
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_is_valid_in_every_language(run: Any, tmp_path: Path, shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    for language in available_languages():
+        script = tmp_path / shell
+        script.write_text(run("--language", language, "completion", shell)[1], encoding="utf-8")
+        assert subprocess.run([shell, "-n", str(script)], check=False, capture_output=True).stderr == b""
+
+
 @pytest.mark.parametrize("command", ["demo", "call", "show", "lint"])
 def test_every_command_has_help(run: Any, command: str) -> None:
     status, out, _ = run(command, "--help")
@@ -63,7 +233,6 @@ def test_every_command_has_help(run: Any, command: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "required"),
         (["call", "x"], "Pass either --url URL or -- COMMAND"),
         (["call", "x", "--url", "http://x", "--", "y"], "Pass either --url URL or -- COMMAND"),
         (["call", "x", "--args", "{", "--", "y"], "--args is not JSON"),
@@ -114,14 +283,14 @@ def test_the_size_of_a_file_is_limited(run: Any) -> None:
 def test_show_prints_the_diagnostics_of_the_request(run: Any) -> None:
     _, _, err = run("show", "--headless", file=ODD)
 
-    assert 'Note: "a": it has an unsupported type' in err
+    assert 'Note: "a": it has an unsupported type' in " ".join(err.split())
 
 
-def test_show_without_a_terminal_cancels(run: Any) -> None:
+def test_show_fails_if_no_user_was_asked(run: Any) -> None:
     status, out, err = run("show", file=GOOD)
 
-    assert (status, json.loads(out)) == (0, {"action": "cancel"})
-    assert "there is no terminal" in err
+    assert (status, json.loads(out)) == (1, {"action": "cancel"})
+    assert err == "mcp-elicit: The request was not answered: there is no terminal\n"
 
 
 def test_show_refuses_a_request_that_cannot_be_answered(run: Any) -> None:
@@ -139,7 +308,7 @@ def test_lint_checks_each_protocol_version(run: Any) -> None:
         "2025-06-18: not allowed\n  error: /mode: must be one of: form\n"
         "2025-11-25: allowed\n"
         "2026-07-28: allowed\n"
-        "  note: /elicitationId: this revision has no elicitationId; the key is ignored\n"
+        "  note: /elicitationId: this version has no elicitationId; the key is ignored\n"
         "mcp-elicit supports this request.\n"
     )
 
@@ -243,7 +412,7 @@ def test_call_lists_the_tools(run: Any) -> None:
     status, out, _ = run("call", *DEMO)
 
     assert status == 0
-    assert out.startswith("  | book_table\n    | Welcome!")
+    assert out.startswith("  1  | book_table\n     | Welcome!")
 
 
 SERVER_INITIATED = """

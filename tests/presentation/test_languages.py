@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import sys
 from datetime import datetime, timezone
 from typing import Any
@@ -24,15 +22,11 @@ from mcp_elicit_client.presentation import formatting, messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog, available_languages
 from mcp_elicit_client.presentation.descriptions import describe_field, format_value
 from mcp_elicit_client.presentation.languages import from_accept_language, from_environment, to_tag
-from tests.support import form_params, form_request
+from tests.support import form_params, form_request, needs_babel
 from tests.support.console import ScriptedConsole
 
 HAVE = ("en", "de", "fr", "ja")
 PAGE = {"accept": "text/html"}
-needs_babel = pytest.mark.skipif(
-    importlib.util.find_spec("babel") is None and os.environ.get("CI") != "true",
-    reason="the extra languages is not installed",
-)
 
 
 # --- The environment

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from mcp_elicit_client.cli import messages as cli_messages
+from mcp_elicit_client.core import messages as core_messages
+from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.validation.field_errors import field_error
 from mcp_elicit_client.core.validation.formats import FORMATS
+from mcp_elicit_client.demo import messages as demo_messages
 from mcp_elicit_client.presentation import catalog as catalogs
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, LOCALES, MessageCatalog, parameters_of
-from tests.support import ROOT, skip_or_fail
-from tools.messages import TRANSLATED, messages_in_the_package, read_translations, strings_of
+from tests.support import ROOT, needs_babel, skip_or_fail
+from tools.messages import messages_in_the_package, read_translations, strings_of
 
 PACKAGE = ROOT / "mcp_elicit_client"
 LANGUAGES = sorted(each.name for each in LOCALES.iterdir() if each.is_dir())
-needs_babel = pytest.mark.skipif(
-    importlib.util.find_spec("babel") is None and os.environ.get("CI") != "true",
-    reason="the extra languages is not installed",
-)
 
 
 @needs_babel
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_message_of_the_user_interfaces_is_translated_and_every_translation_is_used(language: str) -> None:
-    ids = {message.text: message for message in messages_in_the_package(*TRANSLATED)}
+    ids = {message.text: message for message in messages_in_the_package()}
     translated = {
         each.id if isinstance(each.id, str) else each.id[0]: each for each in read_translations(language) if each.id
     }
@@ -62,12 +62,17 @@ def test_equal_texts_are_equal_messages() -> None:
     assert len({message.text for message in found}) == len(found)
 
 
-def test_every_constant_is_used() -> None:
-    names = {name for name in vars(messages) if name.isupper()}
-    files = [path for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html")) if path.name != "messages.py"]
+@pytest.mark.parametrize(
+    "module", [core_messages, messages, cli_messages, demo_messages], ids=lambda each: each.__name__
+)
+def test_every_constant_is_used(module: ModuleType) -> None:
+    own = Path(module.__file__ or "")
+    names = {name for name, value in vars(module).items() if name.isupper() and isinstance(value, (Message, Mapping))}
+    files = [path for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html")) if path != own]
     source = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    source += "\n".join(re.findall(r": (\w+),$", (PACKAGE / "presentation/messages.py").read_text(), re.MULTILINE))
+    source += "\n".join(re.findall(r": (\w+),$", own.read_text(encoding="utf-8"), re.MULTILINE))
 
+    assert names
     assert names - set(re.findall(r"\w+", source)) == set()
 
 

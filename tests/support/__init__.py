@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -107,6 +108,12 @@ def recording_browser(folder: Path, record: str = '"$#" "$1"') -> tuple[Path, Pa
     browser.write_text(f"#!/bin/sh\nprintf '%s\\n' {record} >> {opened}\n")
     browser.chmod(0o755)
     return browser, opened
+
+
+needs_babel = pytest.mark.skipif(
+    importlib.util.find_spec("babel") is None and os.environ.get("CI") != "true",
+    reason="the extra languages is not installed",
+)
 
 
 def npm_tool(name: str) -> str:

@@ -151,7 +151,7 @@ async def local_page(request: Request) -> Shown:
 async def demo(request: Request) -> Shown:
     """The demo without a user."""
     lines: list[str] = []
-    await _narrated(HeadlessHandler(), lines.append)(request)
+    await _narrated(HeadlessHandler(), lines.append, ENGLISH)(request)
     return _rows("\n".join(lines))
 
 

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.parse import check_size, to_wire
-from mcp_elicit_client.core.request import ProtocolVersion
+from mcp_elicit_client.core.parse import check_size, parse_request, to_wire
+from mcp_elicit_client.core.request import FormRequest, ProtocolVersion
+from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.validation.formats import STANDARD_FORMATS
+from mcp_elicit_client.core.validation.patterns import run_steps, settling_steps
+from mcp_elicit_client.exceptions import RequestError
 
 _ANNOTATIONS = frozenset({"type", "title", "description", "default"})
 _MEANT = frozenset(
@@ -27,28 +30,33 @@ _MEANT = frozenset(
 )
 
 
+Severity: TypeAlias = Literal["error", "warning", "note"]
+"""The severity of a `LintMessage`."""
+
+
 class LintMessage(BaseModel):
     """
-    One thing to know about a request under one revision.
+    A finding about a request under one protocol version.
 
     Attributes:
-        revision: The revision that says so.
-        severity: ``error`` if the revision forbids it, else ``note``.
-        path: Where, as a JSON Pointer, safe to show.
-        message: What, in a sentence.
+        protocol_version: The protocol version.
+        severity: ``error`` if its schema forbids the request, ``warning`` if
+            users will be warned, or a default has no effect, else ``note``.
+        path: The place, as a JSON Pointer.  Sanitized.
+        message: The finding, as a sentence for developers.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     protocol_version: ProtocolVersion
-    severity: Literal["error", "note"]
+    severity: Severity
     path: str
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """How the revisions differ."""
+    """How the protocol versions differ."""
 
     revision: ProtocolVersion
     modes: tuple[str, ...]
@@ -64,19 +72,51 @@ _REVISIONS = (
     _Rules("2026-07-28", ("form", "url"), needs_id=False, has_id=False, every_default=True, new_enums=True),
 )
 
+_USE_URL_MODE = "Servers must use URL mode for it."
+
 _Report = Callable[[str, str], LintMessage]
 
 
 def lint(params: object, limits: Limits = DEFAULT_LIMITS) -> tuple[LintMessage, ...]:
     """
-    Say what each protocol revision finds wrong with the params of ``elicitation/create``.
+    Return what each protocol version finds wrong with the params of ``elicitation/create``.
 
     Raises:
-        RequestError: If *params* is no object, or larger than *limits* allow.
+        RequestError: If *params* is not an object, or larger than *limits*
+            allow.
     """
     wire = to_wire(params)
     check_size(wire, limits)
-    return tuple(finding for rules in _REVISIONS for finding in _request(wire, rules))
+    warnings = tuple(_warnings(wire, limits))
+    return tuple(
+        finding
+        for rules in _REVISIONS
+        for finding in (
+            *_request(wire, rules),
+            *(_finding(rules, "warning", path, message) for path, message in warnings),
+        )
+    )
+
+
+def _warnings(wire: Mapping[str, Any], limits: Limits) -> Iterator[tuple[str, str]]:
+    """Yield the paths and messages of fields that request sensitive data, and of defaults that are not valid."""
+    try:
+        request = parse_request(wire, limits=limits)
+    except RequestError:
+        return
+    if not isinstance(request, FormRequest):
+        return
+    for found in secret_fields(request.form, request.message):
+        path = "/message" if found.field is None else _path_of(found.field)
+        yield path, f"{found.message} {_USE_URL_MODE}"
+    _, unmatched = run_steps(settling_steps(request.form), request.user_and_server)
+    for diagnostic in (*request.diagnostics, *unmatched):
+        if diagnostic.code == "default_dropped" and diagnostic.field is not None:
+            yield f"{_path_of(diagnostic.field)}/default", diagnostic.message
+
+
+def _path_of(field: str) -> str:
+    return f"/requestedSchema/properties/{_shown(field)}"
 
 
 def _request(wire: Mapping[str, Any], rules: _Rules) -> Iterator[LintMessage]:
@@ -87,7 +127,7 @@ def _request(wire: Mapping[str, Any], rules: _Rules) -> Iterator[LintMessage]:
         return _finding(rules, "note", path, message)
 
     if not isinstance(wire.get("message"), str):
-        yield error("/message", "must be a text")
+        yield error("/message", "must be a string")
     mode = wire.get("mode", "form")
     if mode not in rules.modes:
         yield error("/mode", f"must be one of: {', '.join(rules.modes)}")
@@ -96,17 +136,17 @@ def _request(wire: Mapping[str, Any], rules: _Rules) -> Iterator[LintMessage]:
     else:
         yield from _schema(wire.get("requestedSchema"), rules, error, note)
     if "mode" in wire and rules.revision == "2025-06-18" and mode == "form":
-        yield note("/mode", "this revision has no modes; the key is ignored")
+        yield note("/mode", "this version has no modes; the key is ignored")
 
 
 def _url(wire: Mapping[str, Any], rules: _Rules, error: _Report, note: _Report) -> Iterator[LintMessage]:
     if not isinstance(wire.get("url"), str):
-        yield error("/url", "must be a text")
+        yield error("/url", "must be a string")
     has_id = isinstance(wire.get("elicitationId"), str)
     if rules.needs_id and not has_id:
-        yield error("/elicitationId", "must be a text")
+        yield error("/elicitationId", "must be a string")
     if "elicitationId" in wire and not rules.has_id:
-        yield note("/elicitationId", "this revision has no elicitationId; the key is ignored")
+        yield note("/elicitationId", "this version has no elicitationId; the key is ignored")
 
 
 def _schema(schema: object, rules: _Rules, error: _Report, note: _Report) -> Iterator[LintMessage]:
@@ -128,7 +168,7 @@ def _schema(schema: object, rules: _Rules, error: _Report, note: _Report) -> Ite
                 yield note(f"{at}/required", f"{_shown(name)} is not among the properties")
     for key in schema:
         if key not in ("type", "properties", "required", "$schema"):
-            yield note(f"{at}/{_shown(key)}", "is no part of the schemas that this revision describes")
+            yield note(f"{at}/{_shown(key)}", "is not part of the schemas that this version describes")
     for name, field in schema["properties"].items():
         yield from _field(f"{at}/properties/{_shown(name)}", field, rules, error, note)
 
@@ -139,11 +179,11 @@ def _field(at: str, field: object, rules: _Rules, error: _Report, note: _Report)
         return
     for key in ("title", "description"):
         if key in field and not isinstance(field[key], str):
-            yield error(f"{at}/{key}", "must be a text")
+            yield error(f"{at}/{key}", "must be a string")
     yield from _kind(at, field, rules, error)
     for key in field:
         if key not in _ANNOTATIONS and key not in _MEANT:
-            yield note(f"{at}/{_shown(key)}", "is no keyword of this revision; a client may ignore it")
+            yield note(f"{at}/{_shown(key)}", "is not a keyword of this version; a client may ignore it")
 
 
 def _kind(at: str, field: Mapping[str, Any], rules: _Rules, error: _Report) -> Iterator[LintMessage]:
@@ -211,7 +251,7 @@ def _is_titled(options: object) -> bool:
     )
 
 
-def _finding(rules: _Rules, severity: Literal["error", "note"], path: str, message: str) -> LintMessage:
+def _finding(rules: _Rules, severity: Severity, path: str, message: str) -> LintMessage:
     return LintMessage(protocol_version=rules.revision, severity=severity, path=path, message=message)
 
 

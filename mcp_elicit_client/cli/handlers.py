@@ -1,0 +1,57 @@
+"""The handler, the URL rules and the limits that the options of a command select."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+
+from mcp_elicit_client.cli.common import CommandFailedError
+from mcp_elicit_client.core.limits import Limits
+from mcp_elicit_client.core.url.inspect import UrlRules
+from mcp_elicit_client.exceptions import MissingExtraError
+from mcp_elicit_client.handlers.headless import HeadlessHandler
+from mcp_elicit_client.handlers.terminal import TerminalHandler
+from mcp_elicit_client.typing import Handler
+
+
+def wants_browser(options: argparse.Namespace) -> bool:
+    """Return True if requests are shown in the browser."""
+    return bool(options.browser) or os.environ.get("MCP_ELICIT_UI", "").strip().casefold() == "browser"
+
+
+def interactive_handler(options: argparse.Namespace) -> Handler:
+    """
+    Return the handler that asks the user of this computer.
+
+    Raises:
+        CommandFailedError: If an extra is missing.
+    """
+    if not wants_browser(options):
+        return TerminalHandler(messages=options.catalog)
+    from mcp_elicit_client.handlers.browser import BrowserHandler
+
+    try:
+        return BrowserHandler(messages=options.catalog if options.language else None)
+    except MissingExtraError as error:
+        raise CommandFailedError(str(error)) from None
+
+
+def handler_from_options(options: argparse.Namespace) -> Handler:
+    """
+    Return the handler that the options select.
+
+    Raises:
+        CommandFailedError: If an extra is missing.
+    """
+    return HeadlessHandler() if options.headless else interactive_handler(options)
+
+
+def url_rules(options: argparse.Namespace) -> UrlRules:
+    """Return the URL rules that the options select."""
+    return UrlRules(allow_loopback=options.allow_loopback)
+
+
+def limits(options: argparse.Namespace) -> Limits:
+    """Return the limits that the options select."""
+    return Limits(**{each.name: getattr(options, each.name) for each in dataclasses.fields(Limits)})

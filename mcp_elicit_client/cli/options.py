@@ -1,0 +1,277 @@
+"""The commands of ``mcp-elicit``, their options and their help."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mcp_elicit_client.cli import messages
+from mcp_elicit_client.cli.audit import run_stats, run_tail, run_verify
+from mcp_elicit_client.cli.call import run_call, run_demo_command
+from mcp_elicit_client.cli.check import run_check
+from mcp_elicit_client.cli.common import wrap
+from mcp_elicit_client.cli.completion import SHELLS, run_completion
+from mcp_elicit_client.cli.request import run_lint, run_show
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.messages import Message
+from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+
+Run = Callable[[argparse.Namespace], int]
+
+_TAIL_LINES = 10
+_SUCCESS_AND_FAILURE = (messages.SUCCEEDED, messages.FAILED, messages.USAGE_ERROR)
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Writes the word "usage" in the user's language."""
+
+    def __init__(self, *args: Any, usage_word: str, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._usage_word = usage_word
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        super().add_usage(usage, actions, groups, self._usage_word if prefix is None else prefix)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help is in the language of *catalog*."""
+
+    def __init__(self, *, catalog: MessageCatalog, **options: Any) -> None:
+        self.catalog: MessageCatalog = catalog
+        formatter = partial(_Formatter, usage_word=catalog.text(messages.USAGE))
+        super().__init__(formatter_class=formatter, allow_abbrev=False, add_help=False, **options)
+        self._positionals.title = catalog.text(messages.ARGUMENTS)
+        self._optionals.title = catalog.text(messages.OPTIONS)
+        self.add("-h", "--help", action="help", help=messages.HELP)
+
+    def add(self, *names: str, help: Message, **options: Any) -> argparse.Action:  # noqa: A002 -- as argparse
+        """Add an argument whose help is a message."""
+        counts = {"count": options.pop("count")} if "count" in options else {}
+        return self.add_argument(*names, help=_escape(self.catalog.text(help, **counts)), **options)
+
+    def add_commands(self, dest: str, *, required: bool) -> Any:
+        """Begin the commands of this one."""
+        make: Any = partial(_Parser, catalog=self.catalog)
+        title = self.catalog.text(messages.COMMANDS)
+        return self.add_subparsers(title=title, metavar="COMMAND", dest=dest, required=required, parser_class=make)
+
+
+def _escape(text: str) -> str:
+    """Return *text* for argparse, which formats it with ``%``."""
+    return text.replace("%", "%%")
+
+
+def make_parser(catalog: MessageCatalog) -> argparse.ArgumentParser:
+    """Return the parser.  Its result has `run`, a function from the options to the exit status."""
+    parser = _Parser(
+        catalog=catalog,
+        prog="mcp-elicit",
+        description=catalog.text(messages.DESCRIPTION),
+        epilog=_exit_status(catalog, *_SUCCESS_AND_FAILURE),
+    )
+    parser.add("--version", action=_ShowVersion, nargs=0, help=messages.VERSION)
+    parser.add("--language", metavar="LANGUAGE", help=messages.LANGUAGE)
+    parser.set_defaults(run=lambda _options: _print_help(parser))
+    commands = parser.add_commands("command", required=False)
+    for add in (_add_demo, _add_call, _add_show, _add_lint, _add_audit, _add_check):
+        add(commands, catalog)
+    completion = _add_command(
+        commands,
+        catalog,
+        "completion",
+        partial(run_completion, parser),
+        messages.COMPLETION,
+        description=f"{catalog.text(messages.COMPLETION_DESCRIPTION)}\n{_LOAD_COMPLETION}",
+    )
+    completion.add("shell", choices=SHELLS, help=messages.SHELL)
+    return parser
+
+
+_LOAD_COMPLETION = """
+  bash:  source <(mcp-elicit completion bash)
+  zsh:   source <(mcp-elicit completion zsh)
+  fish:  mcp-elicit completion fish | source
+"""
+
+
+class _ShowVersion(argparse.Action):
+    """Prints the version, which is read only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"mcp-elicit {version('mcp-elicit-client')} (mcp {version('mcp')})")
+        parser.exit()
+
+
+def _print_help(parser: argparse.ArgumentParser) -> int:
+    parser.print_help()
+    return 0
+
+
+def _exit_status(catalog: MessageCatalog, success: Message, failure: Message, usage: Message) -> str:
+    rows = ((0, success), (1, failure), (2, usage), (130, messages.INTERRUPTED))
+    lines = (wrap(f"{status:<4} {catalog.text(message)}", 2, 7) for status, message in rows)
+    return "\n".join((catalog.text(messages.EXIT_STATUS), *lines))
+
+
+def _add_command(
+    commands: Any, catalog: MessageCatalog, name: str, run: Run, summary: Message, **options: Any
+) -> _Parser:
+    parser: _Parser = commands.add_parser(name, help=_escape(catalog.text(summary)), **options)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_demo(commands: Any, catalog: MessageCatalog) -> None:
+    parser = _add_command(commands, catalog, "demo", run_demo_command, messages.DEMO)
+    parser.add("--auto", action="store_true", help=messages.AUTO)
+    parser.add("--json", action="store_true", help=messages.AS_JSON)
+    _add_browser(parser)
+
+
+def _add_call(commands: Any, catalog: MessageCatalog) -> None:
+    parser = _add_command(
+        commands,
+        catalog,
+        "call",
+        run_call,
+        messages.CALL,
+        usage="mcp-elicit call [TOOL] [--args JSON] [--name NAME] [--json] (--url URL | -- COMMAND [ARG ...])",
+        description=wrap(catalog.text(messages.CALL_DESCRIPTION)),
+        epilog=_exit_status(catalog, *_SUCCESS_AND_FAILURE),
+    )
+    parser.add("tool", metavar="TOOL", nargs="?", help=messages.TOOL)
+    parser.add("--args", metavar="JSON", default="{}", help=messages.TOOL_ARGUMENTS)
+    parser.add("--url", metavar="URL", help=messages.URL)
+    parser.add("--name", metavar="NAME", help=messages.NAME)
+    parser.add("--json", action="store_true", help=messages.AS_JSON)
+    parser.add("--legacy", action="store_true", help=messages.LEGACY)
+    _add_handler(parser)
+    _add_limits(parser)
+
+
+def _add_show(commands: Any, catalog: MessageCatalog) -> None:
+    epilog = _exit_status(catalog, *_SUCCESS_AND_FAILURE)
+    parser = _add_command(commands, catalog, "show", run_show, messages.SHOW, epilog=epilog)
+    parser.add("file", metavar="FILE", help=messages.FILE)
+    parser.add("--name", metavar="NAME", default=catalog.text(messages.FILE_SERVER), help=messages.NAME)
+    parser.add("--json", action="store_true", help=messages.DETAILED_JSON)
+    _add_handler(parser)
+    _add_limits(parser)
+
+
+def _add_lint(commands: Any, catalog: MessageCatalog) -> None:
+    epilog = _exit_status(catalog, *_SUCCESS_AND_FAILURE)
+    parser = _add_command(commands, catalog, "lint", run_lint, messages.LINT, epilog=epilog)
+    parser.add("file", metavar="FILE", help=messages.FILE)
+    parser.add("--protocol-version", choices=PROTOCOL_VERSIONS, help=messages.PROTOCOL_VERSION)
+    parser.add("--json", action="store_true", help=messages.AS_JSON)
+    _add_limits(parser)
+
+
+def _add_audit(commands: Any, catalog: MessageCatalog) -> None:
+    audit: _Parser = commands.add_parser("audit", help=_escape(catalog.text(messages.AUDIT)))
+    subcommands = audit.add_commands("subcommand", required=True)
+
+    parser = _add_log_command(subcommands, catalog, "verify", run_verify, messages.AUDIT_VERIFY)
+    parser.add("--key", metavar="FILE", help=messages.KEY)
+    parser.add("--checkpoint", metavar="SEQ:MAC", help=messages.CHECKPOINT_OPTION)
+
+    parser = _add_log_command(subcommands, catalog, "tail", run_tail, messages.AUDIT_TAIL)
+    parser.add("-n", metavar="N", type=_count, default=_TAIL_LINES, help=messages.EVENT_COUNT, count=_TAIL_LINES)
+    parser.add("--follow", action="store_true", help=messages.FOLLOW)
+    _add_user(parser)
+
+    _add_user(_add_log_command(subcommands, catalog, "stats", run_stats, messages.AUDIT_STATS))
+
+
+def _add_log_command(commands: Any, catalog: MessageCatalog, name: str, run: Run, summary: Message) -> _Parser:
+    text = catalog.text(summary)
+    description = f"{text[0].upper()}{text[1:]}. {catalog.text(messages.ROTATED_FILES)}"
+    epilog = _exit_status(catalog, messages.AUDIT_SUCCEEDED, messages.AUDIT_FAILED, messages.AUDIT_USAGE_ERROR)
+    parser = _add_command(commands, catalog, name, run, summary, description=description, epilog=epilog)
+    parser.add("file", metavar="FILE", type=Path, help=messages.LOG)
+    parser.add("--json", action="store_true", help=messages.AS_JSON)
+    return parser
+
+
+def _add_user(parser: _Parser) -> None:
+    parser.add("--user", metavar="USER", help=messages.EVENT_USER)
+    parser.add("--key", metavar="FILE", help=messages.KEY)
+
+
+def _add_check(commands: Any, catalog: MessageCatalog) -> None:
+    status = _exit_status(catalog, messages.CHECK_SUCCEEDED, messages.CHECK_FAILED, messages.CHECK_USAGE_ERROR)
+    parser = _add_command(
+        commands,
+        catalog,
+        "check",
+        run_check,
+        messages.CHECK,
+        description=wrap(catalog.text(messages.CHECK_DESCRIPTION)),
+        epilog=f"{wrap(catalog.text(messages.USER_HOOK))}\n\n{status}",
+    )
+    parser.add("callback", metavar="CALLBACK", nargs="?", help=messages.CALLBACK)
+    parser.add("--user", metavar="HOOK", help=messages.HOOK)
+    parser.add("--shape", choices=("sdk", "fastmcp", "langchain", "mcp-agent"), default="sdk", help=messages.SHAPE)
+    parser.add("--server", metavar="NAME", default="fake-server", help=messages.SHOWN_SERVER)
+    parser.add("--only", metavar="NAME", action="append", default=[], help=messages.ONLY)
+    parser.add("--answer-timeout", metavar="SECONDS", type=_seconds, default=5.0, help=messages.ANSWER_TIMEOUT)
+    parser.add("--scenario-timeout", metavar="SECONDS", type=_seconds, default=30.0, help=messages.SCENARIO_TIMEOUT)
+    parser.add("--json", action="store_true", help=messages.AS_JSON)
+    parser.add("--junit", metavar="FILE", type=Path, help=messages.JUNIT)
+    parser.add("--list", action="store_true", help=messages.LIST)
+    parser.add("--strict", action="store_true", help=messages.STRICT)
+    parser.add("--verbose", action="store_true", help=messages.VERBOSE)
+
+
+# --- Options of several commands
+
+
+def _add_handler(parser: _Parser) -> None:
+    _add_browser(parser)
+    parser.add("--headless", action="store_true", help=messages.HEADLESS)
+    parser.add("--allow-loopback", action="store_true", help=messages.ALLOW_LOOPBACK)
+
+
+def _add_browser(parser: _Parser) -> None:
+    parser.add("--browser", action="store_true", help=messages.BROWSER)
+
+
+def _add_limits(parser: _Parser) -> None:
+    """Add a switch for each of `Limits`."""
+    catalog = parser.catalog
+    group = parser.add_argument_group(catalog.text(messages.LIMITS))
+    for limit in dataclasses.fields(Limits):
+        default = getattr(DEFAULT_LIMITS, limit.name)
+        if isinstance(default, bool):
+            text = _escape(catalog.text(messages.NO_PATTERNS))
+            group.add_argument(f"--no-{_dashed(limit.name)}", dest=limit.name, action="store_false", help=text)
+        else:
+            text = _escape(catalog.text(messages.MAXIMUM, count=default))
+            group.add_argument(f"--{_dashed(limit.name)}", metavar="N", type=_count, default=default, help=text)
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _count(value: str) -> int:
+    number = int(value)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+def _seconds(value: str) -> float:
+    number = float(value)
+    if not 0 < number < math.inf:
+        raise ValueError
+    return number
