@@ -28,12 +28,12 @@ from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.date_parsing import names_time_zone
 from mcp_elicit_client.presentation.form_input import OMITTED
 from mcp_elicit_client.presentation.formatting import format_number, format_temporal
+from mcp_elicit_client.presentation.input_parsing import is_long_text
 from mcp_elicit_client.typing import Request, UrlRequest
 
 _MAX_NAME = 200
 _MAX_VALUE = 2_000
 _MAX_PATTERN = 512
-_LONG_TEXT = 500
 _MOMENT = re.compile(r"(?:[0-9-]{10}T)?[0-9:.]{8,}(?P<zone>Z|[+-][0-9:]{5})", re.ASCII)
 
 InputKind: TypeAlias = Literal["text", "long_text", "number", "boolean", "option", "options", "list"]
@@ -159,8 +159,7 @@ def selection_limits(field: MultiChoiceField, catalog: MessageCatalog) -> str:
 def _input_kind(field: Field) -> InputKind:
     match field:
         case TextField():
-            has_lines = "\n" in (field.default or "") or (field.max_length or 0) >= _LONG_TEXT
-            return "long_text" if has_lines and not field.is_hidden and field.format not in FORMATS else "text"
+            return "long_text" if is_long_text(field) else "text"
         case NumberField():
             return "number"
         case BooleanField():

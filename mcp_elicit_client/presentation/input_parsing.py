@@ -51,6 +51,11 @@ __all__ = [
 
 _Reading = TypeVar("_Reading")
 
+_LONG_TEXT = 500
+"""The maximum number of characters from which on a text may have several lines."""
+
+_LONG_FORMATS = frozenset({"textarea", "multiline", "multi-line", "markdown"})
+
 _YES = frozenset({"y", "yes", "true", "on", "1"})
 _NO = frozenset({"n", "no", "false", "off", "0"})
 
@@ -175,13 +180,26 @@ def accepts_line_breaks(field: Field) -> bool:
     """Return True if typed text for *field* may have several lines."""
     match field:
         case TextField():
-            return field.format is None and not field.is_hidden
+            return is_long_text(field)
         case MultiChoiceField():
             return not field.choices
         case NumberField() | BooleanField() | ChoiceField():
             return False
         case _:
             assert_never(field)
+
+
+def is_long_text(field: TextField) -> bool:
+    """
+    Return True if an answer of several lines suits *field*.
+
+    The default value has several lines, the limit of its length is high, or
+    the server's format is a hint for long text.
+    """
+    if field.is_hidden or field.format in FORMATS:
+        return False
+    has_lines = "\n" in (field.default or "")
+    return has_lines or (field.max_length or 0) >= _LONG_TEXT or (field.format or "").casefold() in _LONG_FORMATS
 
 
 def parse_without_checks(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT) -> Any:

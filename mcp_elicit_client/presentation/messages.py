@@ -26,7 +26,6 @@ TOOL = Message("Tool")
 CLAIMED_NAME = Message("Name reported by the server")
 LEGEND = Message("Text after | comes from the server.")
 EXPIRES_AT = Message("Expires at {time}")
-EXPIRES_IN = Message("Expires in {count} second", "Expires in {count} seconds", "count")
 WITHDRAWN = Message("The request from {server} was withdrawn.")
 
 # --- Notices: requests that a policy declined
@@ -121,6 +120,8 @@ CHECKING = Message("Checking…")
 FILTER = Message("Type to filter: {shown} of {count} option", "Type to filter: {shown} of {count} options", "count")
 NO_MATCHES = Message("No matching options")
 MORE = Message("{count} more")
+MORE_ABOVE = Message("{count} more above", "{count} more above", "count")
+MORE_BELOW = Message("{count} more below", "{count} more below", "count")
 SELECTED = Message("{count} selected")
 TOO_MANY = Message("You can select at most {max} option.", "You can select at most {max} options.", "max")
 EMPTY_KEY = Message("F2 sends an empty value.")
@@ -132,11 +133,15 @@ CHECK_ANSWERS = Message("Check your answers")
 SENT_TO = Message("Your answers will be sent to {server}.")
 SEND_CONFIRMS = Message("Select Send to confirm.")
 CANCEL_ANYWAY = Message("Cancel this request? Your draft is kept. [y/N]")
+DECLINE_ANYWAY = Message("Decline this request? [y/N]")
+BLOCK_ANYWAY = Message("Decline and block {server}? [y/N]")
+PRESS_AGAIN = Message("Press {key} again.")
+PRESS_ENTER = Message("Press Enter to confirm: {action}")
+PRESS_ONE_OF = Message("Press one of these keys: {keys}")
 SEND_ANYWAY = Message("Send anyway? [y/N]")
 
 # --- Buttons
 
-WAIT = Message("Wait…")
 REVIEW = Message("Review")
 SEND = Message("Send")
 BACK = Message("Back")
@@ -156,14 +161,19 @@ URL_CHOICES: Mapping[UrlChoice, Message] = {
 
 # --- Keys
 
-KEY_NEXT = Message("next")
+ENTER = Message("Enter")
+YES_KEY = Message("Yes")
+NO_KEY = Message("No")
+NO_ANSWER_KEY = Message("No answer")
+KEY_NEXT = Message("Next")
+KEY_MOVE = Message("move")
+KEY_UNDO = Message("undo")
 KEY_SELECT = Message("select")
 KEY_NEW_LINE = Message("new line")
 KEY_CLEAR = Message("clear")
 KEY_CLEAR_OR_EMPTY = Message("clear / send empty")
-KEY_DETAILS = Message("details")
-KEY_EDIT = Message("edit")
-KEY_CANCEL = Message("cancel")
+KEY_DETAILS = Message("Details")
+KEY_EDIT = Message("Change")
 KEY_SCROLL = Message("scroll")
 
 # --- URLs

@@ -24,7 +24,7 @@ from tests.support.console import CTRL_C, ScriptedConsole
 if importlib.util.find_spec("prompt_toolkit") is None:
     skip_or_fail("the extra terminal is not installed")
 
-from tests.support.screens import BACKSPACE, CANCEL, DECLINE, DOWN, ENTER, RIGHT, SEND, SENT, TAB, asking
+from tests.support.screens import BACKSPACE, CANCEL, DECLINE, DOWN, ENTER, LEAVE, RIGHT, SEND, SENT, TAB, asking
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
@@ -57,7 +57,7 @@ async def by_form(
             await person.types(*([SEND, SEND] if key == SENT else [key]))
             shown.append(person.shown)
         if person.answer is None and person.app.application is not None:
-            await person.types(CANCEL)
+            await person.types(*LEAVE)
         return await person.done(), "\n".join(shown)
 
 
@@ -102,7 +102,7 @@ async def test_a_url_is_neither_accepted_nor_opened_nor_logged_without_consent(
 
 @pytest.mark.parametrize("kind", UNTOUCHED)
 async def test_an_untouched_optional_field_is_omitted(ask: Ask, kind: str) -> None:
-    answer, _ = await ask(fields(f=UNTOUCHED[kind]), lines=["", "send"], keys=[ENTER, SENT])
+    answer, _ = await ask(fields(f=UNTOUCHED[kind], g=TEXT), lines=["", "", "send"], keys=[ENTER, SENT])
 
     assert (answer.action, answer.content) == ("accept", {})
 
@@ -230,7 +230,7 @@ async def test_every_error_is_shown_not_only_the_first(ask: Ask) -> None:
     ],
 )
 async def test_every_default_is_shown_and_kept_even_if_it_is_falsy(ask: Ask, field: dict[str, Any], value: Any) -> None:
-    answer, shown = await ask(fields(f=field), lines=["", "send"], keys=[TAB, SENT])
+    answer, shown = await ask(fields(f=field, g=TEXT), lines=["", "", "send"], keys=[TAB, SENT])
 
     assert answer.content == {"f": value}
     assert answer.sources == {"f": "default"}
@@ -257,7 +257,7 @@ async def test_fields_are_asked_in_the_servers_order(ask: Ask) -> None:
 
 
 def _titled(line: str, name: str) -> bool:
-    words = line.replace(">", " ").replace("*", " ").split()
+    words = line.translate(str.maketrans(">✓•*", "    ")).split()
     return words[:2] == ["|", name]
 
 
@@ -269,7 +269,7 @@ async def test_the_server_is_named_as_by_the_host(ask: Ask) -> None:
 
 async def test_a_stray_key_opens_nothing(ask: Ask) -> None:
     opened: list[str] = []
-    answer, _ = await ask(URL, lines=["", "o", "x", " "], keys=["o", "x", "\x1b[M !!", "7"], opened=opened)
+    answer, _ = await ask(URL, lines=["", "o", "x", " "], keys=["x", "\x1b[M !!", "7", ENTER], opened=opened)
 
     assert (answer.action, opened) == ("cancel", [])
 
@@ -282,7 +282,7 @@ async def test_declining_is_not_cancelling(ask: Ask) -> None:
 
 
 async def test_declining_a_url_is_not_cancelling_it(ask: Ask) -> None:
-    declined, _ = await ask(URL, lines=["decline"], keys=[DECLINE], opened=[])
+    declined, _ = await ask(URL, lines=["decline"], keys=["d"], opened=[])
     cancelled, _ = await ask(URL, lines=["cancel"], keys=[CANCEL], opened=[])
 
     assert (declined.action, cancelled.action) == ("decline", "cancel")
@@ -355,7 +355,7 @@ async def test_enum_names_are_ignored_if_their_number_differs(ask: Ask) -> None:
 
 
 async def test_a_confirmation_is_not_accepted_by_enter(ask: Ask) -> None:
-    answer, _ = await ask(form_params({"properties": {}}), lines=["", "", "y"], keys=[ENTER, ENTER, "y", RIGHT])
+    answer, _ = await ask(form_params({"properties": {}}), lines=["", "", "y"], keys=[ENTER, ENTER, " ", RIGHT])
 
     assert answer.action == "cancel"
 

@@ -37,9 +37,15 @@ F4 = "\x1bOS"
 PAGE_UP = "\x1b[5~"
 PAGE_DOWN = "\x1b[6~"
 SEND = "\x13"
-DECLINE = "\x04"
+F3 = "\x1bOR"
+F5 = "\x1b[15~"
+DECLINE = F3
+DELETE = "\x04"
+UNDO = "\x1a"
 CANCEL = "\x03"
 SENT = SEND + SEND
+LEAVE = (CANCEL, CANCEL)
+"""Cancels also if something was typed."""
 PATIENCE = 5
 
 
@@ -113,7 +119,7 @@ class Person:
 
     def _waits(self) -> bool:
         view = self.app.view
-        return view is None or view.busy or view._drawn is None
+        return view is None or view.busy or view._quiet_since is None
 
     async def done(self) -> Answer:
         """Wait for the answer."""
@@ -183,5 +189,5 @@ async def fill(schema: object, *keys: str, message: str = "Hello", **options: An
     async with asking(request, **options) as person:
         await person.types(*keys)
         if person.answer is None and person.app.application is not None:
-            await person.types(CANCEL)
+            await person.types(*LEAVE)
         return await person.done()

@@ -61,6 +61,17 @@ class Pane:
                 raise AssertionError(f"{texts} not in:\n{shown}")
             time.sleep(_POLL)
 
+    def confirms(self, key: str, *, leaves: str) -> None:
+        """Press *key*, again if that was too early, until *leaves* is no longer to be seen."""
+        until = time.monotonic() + PATIENCE
+        self.keys(key)
+        while leaves in (shown := self.shown):
+            if " again." in shown:
+                self.keys(key)
+            if time.monotonic() > until:
+                raise AssertionError(f"{leaves} still in:\n{shown}")
+            time.sleep(0.35)
+
     def resize(self, columns: int, rows: int) -> None:
         """Change the size of the window."""
         self.run("resize-window", "-x", str(columns), "-y", str(rows))

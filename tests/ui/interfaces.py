@@ -21,10 +21,10 @@ from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.testing import ScriptedUser
 from mcp_elicit_client.typing import Request
 from tests.support.console import ScriptedConsole
-from tests.support.screens import DOWN, F1, LEFT, TAB, asking
+from tests.support.screens import DOWN, F1, TAB, asking
 
 NOW = datetime(2026, 11, 22, tzinfo=timezone.utc)
-_MARKED = re.compile(r"  \| |[> ][* ]\| |  : |    \| ")
+_MARKED = re.compile(r"  \| |    \| ")
 """How a row begins that shows text of the server or of the user."""
 
 
@@ -70,10 +70,13 @@ async def interactive(request: Request) -> Shown:
                 shown.append(person.shown)
                 await person.types(TAB)
         else:
-            await person.types(*([LEFT, LEFT] if request.target.warnings else [TAB]), "\r")
-            await person.sees("[I have finished]")
+            await person.types("s")
+            await person.sees("f I have finished")
             shown.append(person.shown)
-    return _rows("\n".join(shown))
+    text = "\n".join(shown)
+    # Text of the server stands at the right of the first bar.
+    host = (row.partition("|")[0].strip(" >!✓•") for row in text.split("\n"))
+    return Shown(" ".join(text.split()), frozenset(filter(None, host)))
 
 
 class _Page(HTMLParser):

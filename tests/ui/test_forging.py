@@ -24,7 +24,7 @@ from mcp_elicit_client.testing import ScriptedUser
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 from tests.support.console import ScriptedConsole
-from tests.support.screens import CANCEL, SEND, asking
+from tests.support.screens import LEAVE, SEND, asking
 from tests.ui.interfaces import INTERFACES, PAYLOADS, Interface, inbox_pages, scripted_user
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
@@ -140,7 +140,7 @@ async def test_the_interactive_review_says_that_a_pattern_was_not_checked() -> N
     async with asking(unchecked_pattern()) as person:
         await person.types("x", SEND)
         await person.sees("Check your answers", NOT_CHECKED)
-        await person.types(CANCEL)
+        await person.types(*LEAVE)
 
 
 async def test_the_review_on_a_page_says_that_a_pattern_was_not_checked() -> None:
@@ -236,6 +236,10 @@ def a_url(text: str, place: str) -> Request:
 def allowed(request: Request) -> Iterator[str]:
     """The sentences of the host that only long or unsupported texts cause, and the URL that can be copied."""
     yield NOT_CHECKED
+    yield "This does not have the required format."
+    # A suggested value of several lines has a key for line breaks.
+    yield "Ctrl+J new line   F2 clear / send empty   Tab/Shift+Tab move   Ctrl+Z undo"
+    yield "PgUp/PgDn scroll"
     for warning in request_warnings(request, ENGLISH):
         yield warning.text
     if isinstance(request, UrlRequest):
@@ -347,7 +351,7 @@ async def _on_screen(request: FormRequest) -> None:
         await person.types("abc")
         await person.types(SEND)
         await person.sees("Check your answers")
-        await person.types(CANCEL)
+        await person.types(*LEAVE)
 
 
 async def _by_script(request: FormRequest) -> None:

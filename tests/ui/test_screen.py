@@ -18,6 +18,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client import FormRequest, UrlRequest, UrlRules, parse_request
+from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.handler import _is_interactive
@@ -42,12 +43,14 @@ from tests.support.screens import (
     BACKSPACE,
     CANCEL,
     DECLINE,
+    DELETE,
     DOWN,
     ENTER,
     ESCAPE,
     F1,
     F2,
     F4,
+    LEAVE,
     LEFT,
     NEWLINE,
     PAGE_DOWN,
@@ -56,6 +59,7 @@ from tests.support.screens import (
     SEND,
     SENT,
     TAB,
+    UNDO,
     UP,
     Person,
     Screen,
@@ -81,7 +85,9 @@ def form(properties: dict[str, Any], *required: str, message: str = "Hello", **o
 
 
 async def content(field: dict[str, Any], *keys: str, required: bool = False) -> Any:
-    answer = await fill({"properties": {"f": field}, "required": ["f"] if required else []}, *keys, SENT)
+    # With a second field, one question of yes or no is a form as well.
+    properties = {"f": field, "other": {"type": "string"}}
+    answer = await fill({"properties": properties, "required": ["f"] if required else []}, *keys, SENT)
     assert answer.action == "accept"
     return answer.content
 
@@ -90,7 +96,7 @@ async def test_fields_are_filled_in_reviewed_and_sent() -> None:
     async with asking(form({"name": NAME}, "name")) as person:
         await person.types("Ann")
         await person.types(SEND)
-        await person.sees("Check your answers", "  | Your name: Ann", "Your answers will be sent to mail.")
+        await person.sees("Check your answers", "   | Your name |  Ann", "Your answers will be sent to mail.")
         await person.types(SEND)
         answer = await person.done()
 
@@ -106,8 +112,8 @@ async def test_fields_are_filled_in_reviewed_and_sent() -> None:
         ({"type": "string"}, ["/etc/passwd"], "/etc/passwd"),
         ({"type": "string"}, ["x" * 600], "x" * 600),
         ({"type": "string"}, ["ab", LEFT, "c", BACKSPACE, "d"], "adb"),
-        ({"type": "string"}, ["one", NEWLINE, "two"], "one\ntwo"),
-        ({"type": "string"}, ["\x1b[200~one\r\ntwo\x1b[201~"], "one\ntwo"),
+        ({"type": "string", "maxLength": 600}, ["one", NEWLINE, "two"], "one\ntwo"),
+        ({"type": "string", "maxLength": 600}, ["\x1b[200~one\r\ntwo\x1b[201~"], "one\ntwo"),
         ({"type": "string", "format": "email"}, ["\x1b[200~a@b.example\n\x1b[201~"], "a@b.example"),
         ({"type": "string"}, ["a b"], "a b"),
         ({"type": "string"}, [F2], ""),
@@ -125,6 +131,7 @@ async def test_fields_are_filled_in_reviewed_and_sent() -> None:
         (OPTIONS, [DOWN, DOWN, " ", DOWN, " "], "l"),
         (MANY, ["37", ENTER], "town 37"),
         (MANY, ["3", DOWN, DOWN, " "], "town 23"),
+        (MANY, ["tw7", DOWN, ENTER], "town 17"),
         ({"type": "integer", "enum": [3, 1]}, [DOWN, ENTER], 3),
         (SEVERAL, [DOWN, DOWN, " ", DOWN, " "], ["b", "c"]),
         (SEVERAL, [" ", " ", F2], []),
@@ -163,7 +170,7 @@ async def test_invalid_input_is_reported_while_typing_and_cannot_be_sent(
         await person.sees(f"! {message}")
         await person.types(SENT)
         assert "Check your answers" not in person.shown
-        await person.types(CANCEL)
+        await person.types(*LEAVE)
         assert (await person.done()).action == "cancel"
 
 
@@ -171,17 +178,17 @@ async def test_all_errors_are_shown_and_the_first_one_has_the_focus() -> None:
     asked = {"a": NAME, "b": {"type": "integer"}, "c": OPTIONS}
     async with asking(form(asked, "a", "b", "c")) as person:
         await person.types(TAB, TAB, SEND)
-        assert person.shown.count("! This field is required.") == 3
-        await person.sees("3 fields need attention")
+        await person.sees("3 fields need attention", ">! | Your name", " ! | b", " ! | c")
+        assert person.shown.count("! This field is required.") == 1
         await person.types("x")
-        assert person.shown.count("! This field is required.") == 2
+        await person.sees(">✓ | Your name", " ! | b", " ! | c")
 
 
 async def test_no_more_options_than_allowed_can_be_selected() -> None:
     field = {**SEVERAL, "minItems": 2, "maxItems": 2}
     async with asking(form({"f": field})) as person:
         await person.types(" ")
-        await person.sees("1 selected; select 2", "! Select at least 2 options.")
+        await person.sees("1 selected", "! Select at least 2 options.")
         await person.types(DOWN, " ", DOWN, " ")
         await person.sees("2 selected", "! You can select at most 2 options.")
         await person.types(SENT)
@@ -193,11 +200,13 @@ async def test_no_more_options_than_allowed_can_be_selected() -> None:
     [
         ([DECLINE], "decline", "user"),
         ([CANCEL], "cancel", "user"),
-        ([SEND, DECLINE], "decline", "user"),
         ([SEND, CANCEL], "cancel", "user"),
-        ([BACK_TAB, ENTER], "cancel", "user"),
-        ([BACK_TAB, LEFT, ENTER], "decline", "user"),
-        (["x", CANCEL], "cancel", "user"),
+        ([SEND, "d"], "decline", "user"),
+        (["x", CANCEL, CANCEL], "cancel", "user"),
+        (["x", CANCEL, ESCAPE], "cancel", "user"),
+        (["x", DECLINE, "y"], "decline", "user"),
+        (["x", SEND, ESCAPE, "y"], "cancel", "user"),
+        (["x", SEND, "d", "y"], "decline", "user"),
     ],
 )
 async def test_every_step_can_be_declined_or_cancelled(keys: list[str], action: str, by: str) -> None:
@@ -215,18 +224,140 @@ async def test_the_end_of_input_is_an_unattended_cancel() -> None:
     assert (answer.action, answer.by) == ("cancel", "unattended")
 
 
-@pytest.mark.parametrize("keys", ["", ENTER * 5, "yes" + ENTER * 3, " " * 9, "send" + ENTER])
-async def test_only_send_sends(keys: str) -> None:
+@pytest.mark.parametrize("keys", ["", ENTER * 5, " " * 9, "please" + ENTER, TAB + ENTER])
+async def test_a_confirmation_needs_the_key_that_means_yes(keys: str) -> None:
     answer = await fill({"properties": {}}, keys)
 
     assert answer.action == "cancel"
 
 
-async def test_a_form_without_fields_asks_for_confirmation() -> None:
-    async with asking(form({})) as person:
-        await person.sees("mail asks you to confirm", "Select Send to confirm.")
-        await person.types(SEND)
-        assert (await person.done()).to_wire() == {"action": "accept", "content": {}}
+async def test_a_form_without_fields_is_answered_with_one_key() -> None:
+    for key, wire in {
+        "y": {"action": "accept", "content": {}},
+        "Y": {"action": "accept", "content": {}},
+        "n": {"action": "decline"},
+        "d": {"action": "decline"},
+        ESCAPE: {"action": "cancel"},
+    }.items():
+        async with asking(form({})) as person:
+            await person.sees("mail asks you to confirm", "y Yes   n No   Esc Cancel")
+            await person.types(key)
+            answer = await person.done()
+        assert (answer.to_wire(), answer.by) == (wire, "user")
+
+
+async def test_one_question_of_yes_or_no_is_answered_with_one_key() -> None:
+    asked = {"sure": {"type": "boolean", "title": "Sure?", "description": "Think twice", "default": True}}
+    wires: dict[str, dict[str, Any]] = {
+        "y": {"action": "accept", "content": {"sure": True}},
+        "n": {"action": "accept", "content": {"sure": False}},
+        "x": {"action": "accept", "content": {}},
+        "d": {"action": "decline"},
+        ESCAPE: {"action": "cancel"},
+    }
+    for key, wire in wires.items():
+        async with asking(form(asked)) as person:
+            await person.sees("   | Sure?\n   | Think twice", "Suggested value: yes", "y Yes   n No   x No answer")
+            await person.types(ENTER)
+            await person.sees("Press one of these keys: y, n, x, d")
+            await person.types(key)
+            answer = await person.done()
+        assert (answer.to_wire(), answer.by) == (wire, "user")
+        assert answer.sources == ({"sure": "user"} if wire.get("content") else {})
+
+
+async def test_one_required_question_of_yes_or_no_needs_an_answer() -> None:
+    async with asking(form({"sure": {"type": "boolean"}}, "sure")) as person:
+        assert "No answer" not in person.shown
+        await person.types("x")
+        assert person.answer is None
+
+
+def suspicious(fields: dict[str, Any]) -> FormRequest:
+    found = Diagnostic(code="impersonation", message="The server resembles another one.")
+    return form(fields).model_copy(update={"diagnostics": (found,)})
+
+
+@pytest.mark.parametrize("fields", [{}, {"sure": {"type": "boolean"}}])
+async def test_with_a_warning_one_key_selects_and_enter_confirms(fields: dict[str, Any]) -> None:
+    async with asking(suspicious(fields)) as person:
+        await person.sees(" ! The server resembles another one.\n y Yes")
+        await person.types(ENTER, "y", "y", "y")
+        await person.sees("Press Enter to confirm: Yes", "> y Yes")
+        assert person.answer is None
+        await person.types(" ", ENTER)  # another key takes the selection back
+        assert person.answer is None
+        await person.types("y", ENTER)
+        assert (await person.done()).action == "accept"
+
+
+async def test_answers_to_a_suspicious_server_need_two_different_keys() -> None:
+    async with asking(suspicious({"f": NAME})) as person:
+        await person.types("Ann", ENTER, ENTER)
+        await person.sees("Check your answers", "! The server resembles another one.", "d Decline")
+        await person.types(ENTER, SEND, SEND)
+        assert person.answer is None
+        await person.types("s", "s", ENTER)
+        assert (await person.done()).content == {"f": "Ann"}
+
+
+async def test_enter_at_the_end_of_a_short_valid_form_reviews_and_sends() -> None:
+    asked = {f"f{at}": {"type": "string", "default": f"suggested {at}"} for at in range(8)}
+    async with asking(form(asked)) as person:
+        await person.types(*[ENTER] * 8)
+        await person.sees("Check your answers", "Enter Send")
+        await person.types(ENTER)
+        answer = await person.done()
+
+    assert answer.content == {f"f{at}": f"suggested {at}" for at in range(8)}
+    assert set(answer.sources.values()) == {"default"}
+
+
+@pytest.mark.parametrize(("asked", "rows"), [({"a": NAME, "b": NAME}, 40), ({f"f{at}": NAME for at in range(30)}, 15)])
+async def test_enter_at_the_end_of_an_incomplete_or_long_form_goes_to_the_review_action(
+    asked: dict[str, Any], rows: int
+) -> None:
+    required = ["a"] if "a" in asked else []
+    async with asking(form(asked, *required), rows=rows) as person:
+        await person.types(*[ENTER] * len(asked))
+        assert "Check your answers" not in person.shown
+        await person.types(ENTER)
+        await person.sees("1 field needs attention" if required else "Check your answers")
+
+
+async def test_the_answers_are_not_sent_by_a_key_pressed_too_early() -> None:
+    async with asking(form({"f": NAME}), inert=0.3) as person:
+        await person.types("Ann", ENTER, ENTER)
+        await person.sees("Press Enter again.")
+        await person.types(ENTER)
+        await person.sees("Press Enter again.")
+        await anyio.sleep(0.35)
+        assert person.answer is None
+        await person.types(ENTER)
+        assert (await person.done()).content == {"f": "Ann"}
+
+
+async def test_a_confirmation_does_not_count_while_something_else_is_typed() -> None:
+    async with asking(form({}), inert=0.4) as person:
+        for key in "why not delay":
+            await person.types(key)
+            await anyio.sleep(0.05)
+        await person.sees("Press y again.")
+        await anyio.sleep(0.45)
+        await person.types("y")
+        assert (await person.done()).action == "accept"
+
+
+async def test_a_question_longer_than_the_terminal_needs_a_second_key() -> None:
+    message = "\n".join(f"line {at}" for at in range(40))
+    async with asking(form({}, message=message), rows=12) as person:
+        await person.sees("line 0", "more below")
+        await person.types("y")
+        await person.sees("Press Enter to confirm: Yes")
+        await person.types(PAGE_DOWN, PAGE_DOWN, PAGE_DOWN, PAGE_DOWN, PAGE_DOWN)
+        await person.sees("line 39")
+        await person.types("y")
+        assert (await person.done()).action == "accept"
 
 
 async def test_escape_cancels_an_untouched_form_at_once() -> None:
@@ -250,14 +381,35 @@ async def test_escape_asks_for_confirmation_after_input(then: str, action: str |
             assert (await person.done()).action == action
 
 
-async def test_the_send_key_is_inert_at_first() -> None:
-    async with asking(form({}), inert=0.2) as person:
-        await person.sees("[Ctrl+S Wait…]")
+@pytest.mark.parametrize(
+    ("field", "keys", "value"),
+    [
+        ({"type": "string"}, ["Byron", "\x01", DELETE], "yron"),
+        ({"type": "string"}, ["one", "\x17", "two", UNDO], "tw"),
+        ({"type": "string"}, ["\x1b[200~pasted\x1b[201~", " more", UNDO], "pasted mor"),
+        ({"type": "string"}, ["kept", F2, UNDO], "kept"),
+        ({"type": "boolean"}, ["y", "n", UNDO], True),
+        (OPTIONS, [DOWN, " ", DOWN, " ", UNDO], "s"),
+        (SEVERAL, [" ", DOWN, " ", BACKSPACE, UNDO], ["a", "b"]),
+    ],
+)
+async def test_editing_keys_edit(field: dict[str, Any], keys: list[str], value: Any) -> None:
+    assert await content(field, *keys) == {"f": value}
+
+
+@pytest.mark.parametrize("pasted", ["Ann\n", "Ann\r\n", "\nAnn\r"])
+async def test_line_ends_are_dropped_from_text_that_is_pasted_into_one_line(pasted: str) -> None:
+    async with asking(form({"f": NAME})) as person:
+        await person.types(f"\x1b[200~{pasted}\x1b[201~", SEND)
+        await person.sees("Your name |  Ann")
         await person.types(SEND)
-        assert person.answer is None
-        await person.sees("[Ctrl+S Send]")
-        await person.types(SEND)
-        assert (await person.done()).action == "accept"
+        assert (await person.done()).content == {"f": "Ann"}
+
+
+async def test_the_review_shows_every_line_of_a_text() -> None:
+    async with asking(form({"f": {**NAME, "maxLength": 900}})) as person:
+        await person.types("one", NEWLINE, "two", SEND)
+        await person.sees("Your name |  one\n   |           |  two")
 
 
 async def test_the_review_returns_to_the_selected_field() -> None:
@@ -270,8 +422,9 @@ async def test_the_review_returns_to_the_selected_field() -> None:
 async def test_suggested_and_typed_values_have_different_sources() -> None:
     asked = {"a": {"type": "string", "default": ""}, "b": {"type": "integer", "default": 0}, "c": OPTIONS}
     async with asking(form({**asked, "d": {"type": "boolean", "default": False}})) as person:
-        await person.sees("suggested")
-        await person.types(TAB, BACKSPACE, "7", SENT)
+        await person.types(TAB, BACKSPACE, "7", SEND)
+        await person.sees("(suggested)")
+        await person.types(SEND)
         answer = await person.done()
 
     assert answer.content == {"a": "", "b": 7, "d": False}
@@ -298,19 +451,22 @@ async def test_a_password_is_neither_shown_nor_kept_as_a_draft() -> None:
     async with asking(request, drafts=drafts) as person:
         await person.types("hunter2")
         assert "hunter2" not in person.shown
-        await person.sees("  : *******")
+        await person.sees("|  *******")
         await person.types(SEND)
-        await person.sees("p: (hidden)")
+        await person.sees("p |  (hidden)")
     assert drafts.take(request) == {}
 
 
-@pytest.mark.parametrize(("then", "accepted"), [("y", True), (ENTER, False), ("n", False), (SEND, False)])
-async def test_sensitive_data_is_sent_only_after_confirmation(then: str, accepted: bool) -> None:
+@pytest.mark.parametrize(
+    ("keys", "accepted"),
+    [(["s", ENTER], True), ([SEND, ENTER], True), (["s", "s"], False), ([ENTER], False), ([SEND], False)],
+)
+async def test_sensitive_data_is_sent_only_after_confirmation(keys: list[str], accepted: bool) -> None:
     async with asking(form({"f": NAME})) as person:
-        await person.types(KEY, SENT)
-        await person.sees("Warning: This answer seems to contain", "Send anyway? [y/N]")
-        await person.types(then)
-        answer = await person.done() if accepted else None
+        await person.types(KEY, SEND)
+        await person.sees("! This answer seems to contain", "d Decline   ← Back   s Send anyway")
+        await person.types(*keys)
+        answer = await person.done() if accepted else person.answer
 
     assert (answer is not None and answer.confirmed) == accepted
 
@@ -319,9 +475,12 @@ async def test_sensitive_data_is_sent_only_after_confirmation(then: str, accepte
 async def test_blocking_is_offered_if_the_host_keeps_permissions(silence: bool) -> None:
     request = form({"f": NAME}).model_copy(update={"can_block": silence})
     async with asking(request) as person:
-        assert ("[F4 Decline and block mail]" in person.shown) == silence
+        assert ("F4 Decline and block mail" in person.shown) == silence
         await person.types(F4)
+        assert person.answer is None
         if silence:
+            await person.sees("Decline and block mail? [y/N]")
+            await person.types("y")
             answer = await person.done()
             assert (answer.action, answer.block_server) == ("decline", True)
         assert (person.answer is not None) == silence
@@ -335,7 +494,7 @@ async def test_a_draft_is_restored_after_the_request_was_withdrawn() -> None:
     assert person.screen.told.endswith("The request from mail was withdrawn.\n")
 
     async with asking(form(asked), drafts=drafts) as person:
-        await person.sees("restored draft")
+        await person.sees("Restored draft", "restored draft")
         await person.types(TAB, "example.org", SENT)
         answer = await person.done()
 
@@ -346,18 +505,18 @@ async def test_a_draft_is_restored_after_the_request_was_withdrawn() -> None:
 async def test_the_title_is_the_first_line() -> None:
     request = form({"f": NAME}, tool="book").model_copy(update={"batch_position": BatchPosition(number=1, total=3)})
     async with asking(request) as person:
-        assert person.lines[0] == "mail asks for 1 answer (1 of 3)"
-        await person.sees("Tool:\n  | book")
+        assert person.lines[0].startswith("─ mail asks for 1 answer (1 of 3) ─")
+        await person.sees(" Tool | book")
 
 
-async def test_the_last_minute_is_counted_down() -> None:
+async def test_the_time_left_is_counted_down() -> None:
     soon = datetime.now(timezone.utc) + timedelta(seconds=42)
     async with asking(form({"f": NAME}).model_copy(update={"deadline": soon})) as person:
-        await person.sees("Expires in 41 seconds")
-        await person.sees("Expires in 40 seconds")
+        await person.sees("Expires in 0:41")
+        await person.sees("Expires in 0:40")
     later = soon + timedelta(minutes=5)
     async with asking(form({"f": NAME}).model_copy(update={"deadline": later})) as person:
-        await person.sees(f"Expires at {later.astimezone():%H:%M:%S}")
+        await person.sees("Expires in 5:")
 
 
 async def test_f1_shows_the_details_of_a_field() -> None:
@@ -365,12 +524,12 @@ async def test_f1_shows_the_details_of_a_field() -> None:
     async with asking(form({"the_code": field})) as person:
         assert "the_code" not in person.shown
         await person.types(F1)
-        await person.sees("Field name:\n  | the_code", "Pattern:\n  | ^[A-Z]+$")
+        await person.sees("Field name:\n   | the_code", "Pattern:\n   | ^[A-Z]+$", "Text after | comes from")
 
 
 async def test_a_filter_shows_matching_options() -> None:
     async with asking(form({"f": MANY})) as person:
-        await person.sees("40 of 40 options", "... 32 more")
+        await person.sees("40 of 40 options", "… 33 more")
         await person.types("3")
         await person.sees("13 of 40 options")
         await person.types("33")
@@ -382,16 +541,17 @@ async def test_a_filter_shows_matching_options() -> None:
 async def test_a_long_form_scrolls() -> None:
     asked = {f"f{at}": {"type": "string", "title": f"Field {at}"} for at in range(64)}
     async with asking(form(asked), rows=12) as person:
-        await person.types(F1, F1)
-        await person.sees("PgUp/PgDn scroll")
-        await person.types(PAGE_DOWN, PAGE_DOWN)
+        await person.sees("Field 1 of 64", "more below")
+        await person.types(PAGE_DOWN)
         assert "Hello" not in person.shown
-        await person.types(PAGE_UP, PAGE_UP, PAGE_UP)
-        await person.sees("Hello")
-        for _ in range(63):
-            await person.types(TAB)
-        await person.sees("Field 63")
+        await person.sees("Field 6 of 64", ">  | Field 5", "51 more below")
+        await person.types(PAGE_DOWN, PAGE_UP, PAGE_UP)
+        await person.sees("Hello", "Field 1 of 64")
+        await person.types(BACK_TAB, BACK_TAB)
+        await person.sees("Field 64 of 64", "more above")
         await person.types("last", SENT)
+        await person.sees("Check your answers", "Press Enter to confirm: Send")
+        await person.types(ENTER)
         assert (await person.done()).content == {"f63": "last"}
 
 
@@ -423,12 +583,12 @@ async def test_server_text_never_leaves_its_gutter(text: str, columns: int) -> N
             seen.append(person.shown)
         await person.types(SEND)
         seen.append(person.shown)
-        await person.types(CANCEL)
+        await person.types(*LEAVE)
         assert (await person.done()).action == "cancel"
 
     shown = "\n".join(seen)
     assert not [each for each in shown if each in "\x1b\r\u202e"]
-    assert not [line for line in shown.split("\n") if line.startswith("mail asks you for nothing")]
+    assert not [line for line in shown.split("\n") if "mail asks you for nothing" in line.partition("|")[0]]
 
 
 async def test_the_form_follows_the_size_of_the_window() -> None:
@@ -468,21 +628,18 @@ def visit(
 
 
 async def press(person: Person, label: str) -> None:
-    """Press the button *label*."""
-    for _ in range(9):
-        await person.types(TAB)
-        if f">[{label}]" in person.shown:
-            await person.types(ENTER)
-            return
-    raise AssertionError(f"{label} not in:\n{person.shown}")
+    """Press the key of the action *label*."""
+    await person.sees(label)
+    await person.types(re.findall(rf"(\w) {label}", person.shown)[0])
 
 
 async def test_the_full_url_is_shown_with_its_domain() -> None:
     opened: list[str] = []
     async with asking(visit(), opened=opened) as person:
-        assert person.lines[0] == "mail asks you to open example.com"
-        await person.sees("Full URL:\n  | https://login.example.com/a?b=c")
-        await person.types(ENTER, " ", "open", ENTER, SEND)
+        assert person.lines[0].startswith("─ mail asks you to open example.com ─")
+        await person.sees("   | https://login.example.com/a?b=c")
+        await person.types(ENTER, " ", "pen", ENTER, SEND)
+        await person.sees("Press one of these keys: o, s, d")
         assert person.answer is None
     assert opened == []
 
@@ -497,15 +654,18 @@ async def test_a_url_is_opened_after_consent() -> None:
     assert "If no page opens" in person.screen.told
 
 
-async def test_with_warnings_enter_declines() -> None:
+async def test_with_warnings_a_url_is_opened_by_two_different_keys() -> None:
     opened: list[str] = []
     async with asking(visit(url="https://xn--pple-43d.com/x"), opened=opened) as person:
-        await person.sees("Warning: ", ">[Ctrl+D Decline]")
+        await person.sees("! ", " d Decline   o Open xn--pple-43d.com")
+        await person.types(ENTER, "o", "o", "o")
+        await person.sees("> o Open", "Press Enter to confirm: Open xn--pple-43d.com")
+        assert (person.answer, opened) == (None, [])
         await person.types(ENTER)
-        assert ((await person.done()).action, opened) == ("decline", [])
+        assert ((await person.done()).action, opened) == ("accept", ["https://xn--pple-43d.com/x"])
 
 
-@pytest.mark.parametrize(("key", "action"), [(DECLINE, "decline"), (CANCEL, "cancel"), (ESCAPE, "cancel")])
+@pytest.mark.parametrize(("key", "action"), [("d", "decline"), (CANCEL, "cancel"), (ESCAPE, "cancel")])
 async def test_a_url_request_can_be_declined_or_cancelled_at_each_step(key: str, action: str) -> None:
     for request in (visit(), visit(protocol_version="2026-07-28", visits=1)):
         async with asking(request) as person:
@@ -516,7 +676,7 @@ async def test_a_url_request_can_be_declined_or_cancelled_at_each_step(key: str,
 async def test_blocking_is_offered_for_urls() -> None:
     request = visit().model_copy(update={"can_block": True})
     async with asking(request) as person:
-        await person.types(F4)
+        await person.types(F4, "y")
         answer = await person.done()
     assert (answer.action, answer.block_server) == ("decline", True)
 
@@ -546,7 +706,7 @@ async def test_a_reported_completion_ends_the_wait() -> None:
 
 async def test_a_reported_completion_is_not_consent() -> None:
     async with asking(visit(Finished(finished=True))) as person:
-        await person.types(DECLINE)
+        await person.types("d")
         assert (await person.done()).action == "decline"
 
 
@@ -572,18 +732,18 @@ async def test_a_translation_is_used_everywhere() -> None:
     german = MessageCatalog.for_language("de")
     request = form({"f": {"type": "boolean", "title": "Frage"}, "n": {"type": "integer"}}, "f")
     async with asking(request, catalog=german) as person:
-        await person.sees("mail bittet um 2 Antworten", "Text nach | stammt vom Server.", "( ) ja")
+        await person.sees("mail bittet um 2 Antworten", "( ) ja", "Feld 1 von 2", "Enter Weiter")
         await person.types("j", TAB, "x")
         await person.sees("! Geben Sie eine ganze Zahl ein.")
         await person.types(BACKSPACE, SEND)
-        await person.sees("Frage: ja", "n: (nicht angegeben)", "Ihre Antworten werden an mail gesendet.")
+        await person.sees("Frage |  ja", "n     |  (nicht angegeben)", "Ihre Antworten werden an mail gesendet.")
         await person.types(SEND)
         assert (await person.done()).content == {"f": True}
 
 
 async def test_a_host_replaces_texts() -> None:
     pirate = MessageCatalog(overrides={messages.YES.text: "aye", messages.YES_KEYS.text: "aA"})
-    async with asking(form({"f": {"type": "boolean"}}), catalog=pirate) as person:
+    async with asking(form({"f": {"type": "boolean"}, "g": {"type": "string"}}), catalog=pirate) as person:
         await person.sees("( ) aye")
         await person.types("a", SENT)
         assert (await person.done()).content == {"f": True}
@@ -611,7 +771,7 @@ async def test_no_color_disables_colors(monkeypatch: pytest.MonkeyPatch) -> None
         with create_pipe_input() as keyboard:
             app = TerminalApp(input=keyboard, output=output)
             task = asyncio.ensure_future(app.show(FormView(app, form({"f": {**NAME, "description": "d"}}, "f"))))
-            while "Cancel]" not in written.getvalue():
+            while "Cancel" not in written.getvalue():
                 await anyio.sleep(0.001)
             task.cancel()
             await asyncio.wait([task])
@@ -626,7 +786,7 @@ class Broken(FormView):
 
 
 async def test_an_exception_in_the_form_is_raised() -> None:
-    request = form({"f": {"type": "boolean"}})
+    request = form({"f": {"type": "boolean"}, "g": {"type": "string"}})
     with create_pipe_input() as keyboard:
         app = TerminalApp(input=keyboard, output=Screen())
         task = asyncio.ensure_future(app.show(Broken(app, request)))
@@ -751,7 +911,7 @@ async def test_random_keys_neither_accept_nor_crash(seed: int) -> None:
     async with asking(form(asked), columns=columns, rows=rows) as person:
         await person.types(*(chance.choice(KEYS) for _ in range(chance.randint(60, 90))))
         assert person.answer is None
-        await person.types(CANCEL)
+        await person.types(*LEAVE)
         assert (await person.done()).action == "cancel"
 
 
@@ -761,8 +921,8 @@ async def test_a_draft_is_restored_after_the_user_cancelled() -> None:
         await person.types("Ann", ESCAPE, "y")
         assert (await person.done()).action == "cancel"
     async with asking(form({"a": NAME}), drafts=drafts) as person:
-        await person.sees(": Ann", "restored draft")
-        await person.types(DECLINE)
+        await person.sees("|  Ann", "Restored draft", "restored draft")
+        await person.types(DECLINE, "y")
         assert (await person.done()).action == "decline"
     assert drafts.take(form({"a": NAME})) == {}
 
@@ -774,7 +934,7 @@ async def test_a_restored_draft_is_checked_again() -> None:
         await person.types("abc")
         await person.sees("! This does not have the required format.")
     async with asking(form(asked), drafts=drafts) as person:
-        await person.sees(": abc", "! This does not have the required format.")
+        await person.sees("|  abc", "! This does not have the required format.")
 
 
 async def test_a_long_message_is_shown_from_its_beginning() -> None:
@@ -782,7 +942,7 @@ async def test_a_long_message_is_shown_from_its_beginning() -> None:
     async with asking(form({"f": NAME}, message=message), rows=20) as person:
         await person.sees("  | line 0\n")
         await person.types("Ann")
-        await person.sees(": Ann")
+        await person.sees("|  Ann")
         await person.types(PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP)
         await person.sees("  | line 0\n")
         await person.types(SENT)

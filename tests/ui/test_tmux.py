@@ -51,13 +51,13 @@ def matches(name: str, shown: str) -> None:
         kept.write_text(f"{shown}\n", encoding="utf-8")
     picture = kept.read_text(encoding="utf-8")
     if not supports_multi_round_trip():  # mcp 1.x does not keep what a server calls itself
-        picture = picture.replace("Name reported by the server:\n  | mcp-servers/everything\n", "")
+        picture = picture.replace(" Name reported by the server | mcp-servers/everything\n", "")
     assert f"{shown}\n" == picture
 
 
 def asked(shown: str) -> str:
     """Cut off what was on the screen before the question."""
-    return shown[shown.index("everything asks") :]
+    return shown[shown.index("─ ") :]
 
 
 def echoed(pane: Pane) -> Any:
@@ -70,7 +70,7 @@ def echoed(pane: Pane) -> Any:
 
 def test_all_thirteen_fields_of_a_real_server_are_filled_in() -> None:
     with everything(FORM) as pane:
-        matches("form", asked(pane.sees("[Ctrl+S Review]", "Legacy Titled")))
+        matches("form", asked(pane.sees("Ctrl+S Review", "Legacy Titled")))
         pane.types("Ada Lovelace")
         pane.keys("Tab")
         pane.types("y")
@@ -89,11 +89,11 @@ def test_all_thirteen_fields_of_a_real_server_are_filled_in() -> None:
         pane.keys("Tab", "C-u")
         pane.types("2.5")
         pane.keys("Tab", "Down", "Down", "Enter", "Down", "Down", "Down", "Down", "Space")
-        matches("several", asked(pane.sees("2 selected; select 1 to 3")))
+        matches("several", asked(pane.sees("2 selected")))
         pane.keys("Tab", "Down", "Down", "Enter", "Down", "Down", "Space", "Tab", "Down", "Enter")
         pane.keys("C-s")
-        matches("review", asked(pane.sees("Check your answers", "[Ctrl+S Send]")))
-        pane.keys("C-s")
+        matches("review", asked(pane.sees("Check your answers", "Enter Send")))
+        pane.confirms("C-s", leaves="Check your answers")
         result = echoed(pane)
 
     assert result["content"] == FILLED_IN
@@ -101,18 +101,18 @@ def test_all_thirteen_fields_of_a_real_server_are_filled_in() -> None:
 
 def test_untouched_fields_have_their_default_or_are_omitted() -> None:
     with everything(FORM) as pane:
-        pane.sees("[Ctrl+S Review]")
+        pane.sees("Ctrl+S Review")
         pane.keys("C-s")
         pane.sees("! This field is required.", "1 field needs attention")
         pane.types("Ada")
         pane.keys("C-s")
-        pane.sees("Boolean: (not provided)", "[Ctrl+S Send]")
+        pane.sees("Boolean", "(not provided)", "Enter Send")
         pane.keys("Down", "Enter")
         pane.sees("Your full, legal name")
         pane.types("!")
         pane.keys("C-s")
-        pane.sees("String: Ada!", "[Ctrl+S Send]")
-        pane.keys("C-s")
+        pane.sees("|  Ada!", "Enter Send")
+        pane.confirms("C-s", leaves="Check your answers")
         content = echoed(pane)["content"]
 
     assert (content["name"], content["integer"], content["number"]) == ("Ada!", 42, 3.14)
@@ -122,30 +122,30 @@ def test_untouched_fields_have_their_default_or_are_omitted() -> None:
 @pytest.mark.parametrize(
     ("keys", "action"),
     [
-        (["C-d"], "decline"),
+        (["F3"], "decline"),
         (["C-c"], "cancel"),
         (["Escape"], "cancel"),
-        (["BTab", "Left", "Enter"], "decline"),
+        (["x", "F3", "y"], "decline"),
         (["x", "Escape", "y"], "cancel"),
     ],
 )
 def test_decline_and_cancel_reach_the_server_and_clear_the_screen(keys: list[str], action: str) -> None:
     with everything(FORM) as pane:
-        pane.sees("[Ctrl+S Review]")
+        pane.sees("Ctrl+S Review")
         for at, key in enumerate(keys):
             pane.keys(key)
             if key == "x":
-                pane.sees(": x")
-            elif key == "Escape" and at:
-                pane.sees("Cancel this request? Your draft is kept. [y/N]")
+                pane.sees("|  x")
+            elif key != "y" and at:
+                pane.sees("this request?")
         assert echoed(pane) == {"action": action}
         assert "Ctrl+S" not in pane.shown
 
 
 def test_keys_from_before_the_form_are_discarded() -> None:
     with everything(FORM, rows=50) as pane:
-        pane.keys("y", "C-s", "C-s", "Enter", "C-d")
-        shown = pane.sees("[Ctrl+S Review]")
+        pane.keys("y", "C-s", "C-s", "Enter", "F3")
+        shown = pane.sees("Ctrl+S Review")
         assert "everything asks" in shown
         pane.keys("C-c")
         assert echoed(pane) == {"action": "cancel"}
@@ -193,7 +193,7 @@ def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None
     file.write_text(json.dumps({"message": "Everything", "requestedSchema": EVERY_ERROR}))
     show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(file), "--name", "mail"]
     with window(show, environment(), columns=100, rows=50, cwd=ROOT) as pane:
-        pane.sees("mail asks for 12 answers", "[Ctrl+S Review]")
+        pane.sees("mail asks for 12 answers", "Ctrl+S Review")
         pane.keys("C-s")
         pane.sees("! This field is required.")
         pane.types("abcdef")
@@ -206,7 +206,7 @@ def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None
             pane.types(right)
             pane.keys("Tab")
         # yes or no: y, n, and back to neither; F1 tells more
-        pane.sees("> | Sure")
+        pane.sees(">  | Sure")
         pane.keys("F1")
         pane.sees("Field name:")
         pane.types("n")
@@ -216,7 +216,7 @@ def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None
         pane.sees("1 of 30 options")
         pane.keys("Enter")
         # several options, and no more than two
-        pane.sees("> | Days")
+        pane.sees("| Days", "[ ] Mon")
         pane.keys("Space", "Down", "Space", "Down", "Space")
         pane.sees("You can select at most 2 options.")
         pane.keys("Up", "Space", "Tab")
@@ -228,10 +228,10 @@ def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None
         pane.sees("Cancel this request? Your draft is kept. [y/N]")
         pane.keys("n")
         pane.keys("BTab")
-        pane.sees("> | Days")
+        pane.sees("[x] Mon")
         pane.keys("C-s")
-        pane.sees("Check your answers", "City: City 27", "Days: Mon", "[Ctrl+S Send]")
-        pane.keys("C-s")
+        pane.sees("Check your answers", "City  |  City 27", "Days  |  Mon", "Enter Send")
+        pane.confirms("C-s", leaves="Check your answers")
         shown = pane.sees("exit status 0")
 
     answer = json.loads(re.findall(r"\{.*\}", "".join(shown.split("\n")))[-1])
@@ -254,17 +254,17 @@ def test_errors_are_shown_while_typing_and_all_keys_work(tmp_path: Path) -> None
     }
 
 
-@pytest.mark.parametrize("keys", [["Escape"], ["x", "Escape", "y"], ["C-c"], ["x", "C-c"]])
+@pytest.mark.parametrize("keys", [["Escape"], ["x", "Escape", "y"], ["C-c"], ["x", "C-c", "C-c"]])
 def test_escape_and_ctrl_c_cancel(keys: list[str], tmp_path: Path) -> None:
     file = tmp_path / "request.json"
     file.write_text(json.dumps({"message": "m", "requestedSchema": {"properties": {"a": {"type": "string"}}}}))
     show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(file)]
     with window(show, environment(), columns=100, rows=50, cwd=ROOT) as pane:
-        pane.sees("[Ctrl+S Review]")
+        pane.sees("Ctrl+S Review")
         for key in keys:
             pane.keys(key)
             if key == "x":
-                pane.sees(": x")
+                pane.sees("|  x")
             if key == "Escape" and len(keys) > 1:
                 pane.sees("Cancel this request? Your draft is kept. [y/N]")
         assert '{"action": "cancel"}' in pane.sees("exit status 0")
@@ -272,22 +272,22 @@ def test_escape_and_ctrl_c_cancel(keys: list[str], tmp_path: Path) -> None:
 
 def test_the_form_works_in_narrow_and_resized_windows() -> None:
     with everything(FORM, columns=24, rows=20) as pane:
-        pane.sees("[Ctrl+S Review]")
+        pane.sees("Ctrl+S Review")
         pane.resize(20, 12)
         pane.types("Ada")
-        pane.sees(": Ada")
+        pane.sees("|  Ada")
         pane.resize(100, 50)
-        pane.sees(": Ada", "Legacy Titled Single Select")
+        pane.sees("|  Ada", "Legacy Titled")
         pane.keys("C-s")
-        pane.sees("String: Ada", "[Ctrl+S Send]")
-        pane.keys("C-s")
+        pane.sees("|  Ada", "Enter Send")
+        pane.confirms("C-s", leaves="Check your answers")
         assert echoed(pane)["content"]["name"] == "Ada"
 
 
 @pytest.mark.parametrize("choice", ["line", "interactive"])
 def test_the_environment_selects_the_user_interface(choice: str) -> None:
     with everything(FORM, MCP_ELICIT_UI=choice) as pane:
-        pane.sees("Field 1 of 13" if choice == "line" else "[Ctrl+S Review]")
+        pane.sees("Field 1 of 13" if choice == "line" else "Ctrl+S Review")
         pane.keys("C-c")
         assert echoed(pane) == {"action": "cancel"}
 
@@ -297,9 +297,9 @@ def test_a_url_is_opened_after_consent(tmp_path: Path) -> None:
     url = "https://login.xn--pple-43d.com/authorize?state=abc&scope=a+b"
     arguments = json.dumps({"url": url, "message": "Please sign in"})
     with everything("trigger-url-elicitation", "--args", arguments, BROWSER=str(browser)) as pane:
-        matches("consent", asked(pane.sees("Warning: ", ">[Ctrl+D Decline]", "[Open xn--pple-43d.com]")))
-        pane.keys("Tab", "Tab")
-        pane.sees(">[Open xn--pple-43d.com]")
+        matches("consent", asked(pane.sees("! ", "d Decline   o Open xn--pple-43d.com")))
+        pane.confirms("o", leaves="   o Open")
+        pane.sees("> o Open xn--pple-43d.com")
         assert not opened.exists()
         pane.keys("Enter")
         pane.sees("If no page opens, open this URL yourself:", "exit status 0")
@@ -341,17 +341,17 @@ def test_a_thousand_lines_of_output_appear_above_the_form(tmp_path: Path) -> Non
     threading.Thread(target=chatter, args=(1000,)).start()
 """
     with host(body, rows=20) as pane:
-        pane.sees("[Ctrl+S Review]")
+        pane.sees("Ctrl+S Review")
         (tmp_path / "now").touch()
         pane.types("Ann")
-        shown = pane.sees("line 0999.", "[Ctrl+S Review]", ": Ann")
+        shown = pane.sees("line 0999.", "Ctrl+S Review", "|  Ann")
         assert shown.count("mail asks for 1 answer") == 1
         pane.keys("C-u")
         pane.types("Bob")
-        pane.sees(": Bob")
+        pane.sees("|  Bob")
         pane.keys("C-s")
-        pane.sees("name: Bob", "[Ctrl+S Send]")
-        pane.keys("C-s")
+        pane.sees("name |  Bob", "Enter Send")
+        pane.confirms("C-s", leaves="Check your answers")
         pane.sees("answer {'action': 'accept', 'content': {'name': 'Bob'}}")
         lines = re.findall(r"^(?:log )?line (\d{4})\.$", pane.history, re.MULTILINE)
 
@@ -369,7 +369,7 @@ def test_a_withdrawn_request_releases_the_terminal(tmp_path: Path) -> None:
     sys.exit(3)
 """
     with host(body) as pane:
-        pane.sees("[Ctrl+S Review]")
+        pane.sees("Ctrl+S Review")
         (tmp_path / "now").touch()
         pane.sees("The request from mail was withdrawn.")
         pane.types("back")
@@ -389,9 +389,9 @@ def test_a_closed_terminal_cancels(tmp_path: Path) -> None:
     sys.exit(0)
 """
     with host(body) as pane:
-        pane.sees("[Ctrl+S Review]")
+        pane.sees("Ctrl+S Review")
         pane.types("Ann")
-        pane.sees(": Ann")
+        pane.sees("|  Ann")
     until = time.monotonic() + PATIENCE
     while not (result.exists() and result.read_text()) and time.monotonic() < until:
         time.sleep(0.02)
@@ -436,11 +436,11 @@ def test_a_prompt_of_the_host_is_suspended_and_resumed(start: str) -> None:
         pane.sees("host>")
         pane.types("one")
         pane.keys("Enter")
-        pane.sees("mail asks for 1 answer", "[Ctrl+S Review]")
+        pane.sees("mail asks for 1 answer", "Ctrl+S Review")
         pane.types("Ann")
         pane.keys("C-s")
-        pane.sees("name: Ann", "[Ctrl+S Send]")
-        pane.keys("C-s")
+        pane.sees("name |  Ann", "Enter Send")
+        pane.confirms("C-s", leaves="Check your answers")
         pane.sees("first: one\nhost>")
         pane.types("two")
         pane.keys("Enter")
@@ -460,11 +460,11 @@ def test_requests_of_several_threads_are_shown_one_at_a_time() -> None:
 """
     with host(body) as pane:
         for name in ("Ann", "Bob"):
-            pane.sees("[Ctrl+S Review]", ":\n")
+            pane.sees("Ctrl+S Review", "name |\n")
             pane.types(name)
             pane.keys("C-s")
-            pane.sees(f"name: {name}", "[Ctrl+S Send]")
-            pane.keys("C-s")
+            pane.sees(f"name |  {name}", "Enter Send")
+            pane.confirms("C-s", leaves="Check your answers")
         shown = pane.sees("both")
     assert "Ann" in shown
     assert "Bob" in shown

@@ -20,13 +20,13 @@ import anyio
 from prompt_toolkit.application import Application, create_app_session, get_app_or_none, in_terminal
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.typeahead import clear_typeahead
-from prompt_toolkit.layout import HSplit, Layout, ScrollOffsets, VerticalAlign, Window
-from prompt_toolkit.layout.dimension import Dimension
+from prompt_toolkit.layout import Layout, Window
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
-from mcp_elicit_client.handlers.terminal.interactive.layout import ViewControl, bindings_of, fixed
-from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, Theme, theme_of
+from mcp_elicit_client.handlers.terminal.interactive.layout import ViewControl, bindings_of
+from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing
+from mcp_elicit_client.handlers.terminal.interactive.theme import UNICODE, Symbols, Theme, symbols_of, theme_of
 from mcp_elicit_client.handlers.terminal.interactive.tty import StdoutProxy, lines_above, open_terminal
 from mcp_elicit_client.handlers.terminal.interactive.view import View
 from mcp_elicit_client.handlers.terminal.line_mode import EndOfInputError, InterruptedByUserError
@@ -55,7 +55,7 @@ class TerminalApp:
         input: The input; None for the terminal of this process.
         output: The output; None for the terminal of this process.
         view: The view that is shown; None if there is none.
-        overflows: The view is longer than the terminal.
+        symbols: The marks.
         application: The running application; None if there is none.
     """
 
@@ -65,7 +65,7 @@ class TerminalApp:
     input: Input | None = None
     output: Output | None = None
     view: View | None = field(default=None, init=False)
-    overflows: bool = field(default=False, init=False)
+    symbols: Symbols = field(default=UNICODE, init=False)
     application: Application[Any] | None = field(default=None, init=False)
 
     async def show(self, view: View) -> Any:
@@ -112,6 +112,7 @@ class TerminalApp:
     def switch_to(self, view: View) -> None:
         """Replace the view."""
         self.view = view
+        view.follow_focus()
         self.refresh()
 
     @property
@@ -151,6 +152,7 @@ class TerminalApp:
                 create_app_session(input=reader, output=writer),
                 _lines_above(stream) as above,
             ):
+                _begin_line(writer)
                 return await self._run(view, reader, writer, above)
 
     async def _say(self, text: str) -> None:
@@ -191,19 +193,11 @@ class TerminalApp:
 
     def _build(self, reader: Input, writer: Output) -> Application[Any]:
         theme = self.theme or theme_of()
+        self.symbols = symbols_of(writer.encoding())
         deadline = self.view.request.deadline if self.view is not None else None
-        body = Window(
-            ViewControl(lambda: self.view, lambda width: self.draw(lambda view: view.content(width), Drawing())),
-            height=Dimension(min=1),
-            scroll_offsets=ScrollOffsets(top=3, bottom=4),
-            dont_extend_height=True,
-            wrap_lines=False,
-        )
+        body = Window(ViewControl(lambda: self.view, self.draw), dont_extend_height=True, wrap_lines=False)
         application: Application[Any] = Application(
-            layout=Layout(
-                HSplit([fixed(self._header), body, fixed(self._footer)], align=VerticalAlign.TOP),
-                focused_element=body,
-            ),
+            layout=Layout(body),
             key_bindings=bindings_of(lambda: self.view, self._press),
             style=Style.from_dict(dict(theme.styles())),
             color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else ColorDepth.DEPTH_4_BIT,
@@ -218,31 +212,20 @@ class TerminalApp:
         application.timeoutlen = _ESCAPE
         first = True
 
-        def drawn(_: object) -> None:
+        def before(_: object) -> None:
             nonlocal first
-            info = body.render_info
-            self.overflows = info is not None and info.window_height < info.ui_content.line_count
             if first:
                 # Discard keys from before the view was visible.
                 first = False
                 _flush(reader)
-            if self.view is not None and self.view.drawn():
-                self._wake()  # drawing takes time, so the delay begins here
 
-        application.after_render += drawn
+        def after(_: object) -> None:
+            if self.view is not None:
+                self.view.drawn()  # drawing takes time, so the delay begins here
+
+        application.before_render += before
+        application.after_render += after
         return application
-
-    def _wake(self) -> None:
-        """Draw the view again when it can be sent."""
-        application = self.application
-        if application is not None and application.loop is not None:
-            application.loop.call_later(self.inert + 0.01, application.invalidate)
-
-    def _header(self, width: int) -> list[Line]:
-        return self.draw(lambda view: view.header(width), [])
-
-    def _footer(self, width: int) -> list[Line]:
-        return self.draw(lambda view: view.footer(width), [])
 
     def _press(self, key: str, data: str = "") -> None:
         try:
@@ -251,13 +234,13 @@ class TerminalApp:
         except Exception as error:  # noqa: BLE001 -- `show` raises it
             self._exit(exception=error)
 
-    def draw(self, what: Callable[[View], T], otherwise: T) -> T:
-        """Return what *what* draws.  An exception ends the view."""
+    def draw(self, width: int, height: int) -> Drawing:
+        """Return the lines of the view.  An exception ends it."""
         try:
-            return what(self.view) if self.view is not None else otherwise
+            return self.view.draw(width, height) if self.view is not None else Drawing()
         except Exception as error:  # noqa: BLE001 -- `show` raises it
             self._exit(exception=error)
-            return otherwise
+            return Drawing()
 
 
 @contextmanager
@@ -267,6 +250,18 @@ def _lines_above(stream: TextIO | None) -> Iterator[StdoutProxy | None]:
     else:
         with lines_above(stream) as above:
             yield above
+
+
+def _begin_line(writer: Output) -> None:
+    """
+    Begin a new line if the host's output did not end with a line break.
+
+    As many spaces as the terminal has columns stay in the line only if the
+    cursor is at its beginning.
+    """
+    writer.write_raw(f"{' ' * writer.get_size().columns}\r")
+    writer.erase_end_of_line()
+    writer.flush()
 
 
 def _flush(reader: Input) -> None:

@@ -11,22 +11,25 @@ from mcp_elicit_client.core.form import ChoiceField, Field, MultiChoiceField
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     INDENT,
-    VALUE,
+    MARK,
     Drawing,
     Line,
+    beside,
     cut,
     host_text,
-    pad,
     server_text,
+    value_room,
 )
+from mcp_elicit_client.handlers.terminal.interactive.theme import Symbols
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import FieldDescription, describe_field, format_value
 from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent, read_field
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
-from mcp_elicit_client.presentation.quoting import GUTTER
+from mcp_elicit_client.presentation.quoting import columns
 
-_NARROW = 50
+_MIN_HINT = 36
+"""The columns from which on hints stand below the value, and not below the label."""
 
 
 class Control(ABC):
@@ -52,6 +55,7 @@ class Control(ABC):
         self.insistent: bool = False
         self.on_change: Callable[[Control], None] = lambda _: None
         self._state = self.read(Intent.UNTOUCHED)
+        self._row: tuple[object, Line] | None = None
 
     def read(self, given: FieldInput, *, check_pattern: bool = True) -> FieldState:
         """Return the state of the field for *given*."""
@@ -78,8 +82,16 @@ class Control(ABC):
         """What the user did, other than leaving the field untouched."""
 
     @abstractmethod
-    def rows(self, width: int) -> Drawing:
-        """Return the lines of the focused input."""
+    def value(self, room: int) -> Drawing:
+        """Return the lines beside the label of the focused field."""
+
+    def options(self, width: int) -> Drawing:  # noqa: ARG002 -- most fields have no options
+        """Return the lines below the label and the value of the focused field."""
+        return Drawing()
+
+    def remarks(self) -> list[str]:
+        """Return what the host says about the input of the focused field."""
+        return []
 
     @abstractmethod
     def press(self, key: str, data: str) -> bool:
@@ -88,6 +100,10 @@ class Control(ABC):
     @abstractmethod
     def restore(self, given: FieldInput) -> None:
         """Restore the draft of this field."""
+
+    @abstractmethod
+    def undo(self) -> None:
+        """Undo the last change of the user."""
 
     def leave(self) -> None:
         """Handle the loss of the focus."""
@@ -107,16 +123,23 @@ class Control(ABC):
         """Show an error that the check of the whole form found."""
         self._state = FieldState(errors=(error,))
 
+    @property
+    def is_valid(self) -> bool:
+        """True if the value was checked and can be sent."""
+        return not self.state.errors and not self.is_checking
+
+    @property
+    def shown_errors(self) -> tuple[FieldError, ...]:
+        """The errors to show now."""
+        return tuple(error for error in self.state.errors if error.code != "required" or self.insistent)
+
     def errors(self) -> list[str]:
         """Return the sentences of the errors to show now."""
-        shown = [error for error in self.state.errors if error.code != "required" or self.insistent]
-        return [self.catalog.error(error) for error in shown]
+        return [self.catalog.error(error) for error in self.shown_errors]
 
     def summary(self) -> str:
-        """Return the value in one line."""
-        if not self.state.is_set and self.field.required:
-            return f"({self.catalog.text(messages.NO_ANSWER)})"
-        return format_value(self.field, self.state.value, self.catalog)
+        """Return the value in one line; empty if there is none."""
+        return format_value(self.field, self.state.value, self.catalog) if self.state.is_set else ""
 
     def note(self) -> str:
         """Return where the value comes from; empty if the user entered it just now."""
@@ -124,63 +147,63 @@ class Control(ABC):
             return self.catalog.text(messages.SUGGESTED)
         return self.catalog.text(messages.RESTORED) if self.restored else ""
 
+    @property
+    def style(self) -> str:
+        """The style of the value: suggested values differ from those of the user."""
+        return "class:suggestion" if self.state.source == "default" else "class:value"
 
-def row(control: Control, width: int, title_width: int) -> Drawing:
-    """Return the lines of a field without the focus: one line if the terminal is wide enough."""
-    state = control.state
-    style = "class:suggestion" if state.source == "default" else "class:value" if state.is_set else "class:hint"
-    note = f"  ({control.note()})" if control.note() else ""
-    value = control.summary()
-    drawn = Drawing()
-    if width < _NARROW:
-        title = ("class:server", cut(control.field.title, width - len(GUTTER)))
-        drawn.lines.append([*_mark(control, focused=False), title])
-        drawn.lines.append([("class:gutter", VALUE), (style, cut(value, width - len(VALUE)))])
-    else:
-        room = width - len(GUTTER) - title_width - len(VALUE)
-        drawn.lines.append(
-            [
-                *_mark(control, focused=False),
-                ("class:server", pad(control.field.title, title_width)),
-                ("class:gutter", VALUE),
-                (style, cut(value, room - len(note))),
-                ("class:hint", note),
-            ]
-        )
-    drawn.lines += _error_lines(control, width)
-    return drawn
+    def row(self, width: int, label_width: int, symbols: Symbols) -> Line:
+        """Return the line of the field without the focus."""
+        key = (width, label_width, self.state, self.insistent, self.touched)
+        if self._row is None or self._row[0] != key:
+            shown = cut(self.summary(), value_room(width, label_width))
+            value = Drawing([[(self.style, shown)]])
+            drawn = beside(self.mark(symbols, focused=False), self.field.title, label_width, value)
+            self._row = key, drawn.lines[0]
+        return self._row[1]
+
+    def mark(self, symbols: Symbols, *, focused: bool) -> Line:
+        """Return the marks of the focus and of the state."""
+        if self.shown_errors or (self.state.errors and self.state.errors[0].code != "required"):
+            mark, style = symbols.attention, "class:error"
+        elif self.state.is_set:
+            mark, style = symbols.valid, "class:valid"
+        else:
+            mark, style = (symbols.required if self.field.required else ""), "class:focus"
+        return [("class:focus", ">" if focused else " "), (style, f"{mark:<2}")]
 
 
-def focused(control: Control, width: int, *, details: bool) -> Drawing:
-    """Return the lines of the focused field, with its input and description."""
+def focused(control: Control, width: int, label_width: int, symbols: Symbols, *, details: bool) -> Drawing:
+    """Return the lines of the focused field: its input, what it accepts and its errors."""
     catalog = control.catalog
     description = describe_field(control.field, catalog)
-    title = server_text(description.label or " ", width)
-    drawn = Drawing([[*_mark(control, focused=True), *title[0][1:]], *title[1:]])
+    mark = control.mark(symbols, focused=True)
+    label = description.label or " "
+    drawn = Drawing()
+    if columns(label) > label_width:
+        drawn.lines += server_text(label, width, "class:host", mark)
+        mark, label = [("", MARK)], ""
+    drawn.add(beside(mark, label, label_width, control.value(value_room(width, label_width)), "class:host"))
     if description.help:
         drawn.lines += server_text(description.help, width, "class:hint")
-    drawn.add(control.rows(width))
-    hints = [description.requirement, description.accepts, control.note()]
-    drawn.lines += host_text("; ".join(filter(None, hints)), width, "class:hint", INDENT)
+    drawn.add(control.options(width))
+    room = value_room(width, label_width)
+    indent = " " * (width - room - 1) if room >= _MIN_HINT else INDENT
+    for text in control.remarks():
+        drawn.lines += host_text(text, width, "class:hint", indent)
+    errors = control.errors()
+    for text in errors:
+        drawn.lines += host_text(f"{symbols.attention} {text}", width, "class:error", indent)
+    if not errors:
+        hints = [description.requirement, description.accepts, control.note()]
+        drawn.lines += host_text("; ".join(filter(None, hints)), width, "class:hint", indent)
     if description.warning:
-        warning = catalog.text(messages.WARNING, message=description.warning)
-        drawn.lines += host_text(warning, width, "class:warning", INDENT)
-    drawn.lines += _error_lines(control, width)
+        warning = f"{symbols.attention} {description.warning}"
+        drawn.lines += host_text(warning, width, "class:warning", indent)
     if details:
         drawn.lines += _details(control, description, width)
+    drawn.focus = (0, len(drawn.lines) - 1)
     return drawn
-
-
-def _mark(control: Control, *, focused: bool) -> Line:
-    star = "*" if control.field.required else " "
-    return [("class:focus", ">" if focused else " "), ("class:error", star), ("class:gutter", GUTTER[2:])]
-
-
-def _error_lines(control: Control, width: int) -> list[Line]:
-    lines: list[Line] = []
-    for text in control.errors():
-        lines += host_text(f"! {text}", width, "class:error", INDENT)
-    return lines
 
 
 def _details(control: Control, description: FieldDescription, width: int) -> list[Line]:
@@ -195,6 +218,10 @@ def _details(control: Control, description: FieldDescription, width: int) -> lis
         lines += host_text(text(messages.EMPTY_KEY), width, "class:hint", INDENT)
     if isinstance(field, (ChoiceField, MultiChoiceField)) and field.choices:
         lines += host_text(text(messages.ALL_OPTIONS), width, "class:hint", INDENT)
-        for choice in field.choices:
+        for choice in field.choices[:_MAX_LISTED]:
             lines += server_text(f"- {field.label_of(choice)}", width)
     return lines
+
+
+_MAX_LISTED = 500
+"""The number of options that the details list."""

@@ -12,20 +12,18 @@ from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiC
 from mcp_elicit_client.core.helpers import validate
 from mcp_elicit_client.core.schema.enums import Choice
 from mcp_elicit_client.core.validation.content import ValidationResult
-from mcp_elicit_client.handlers.terminal.interactive.control import Control, focused, row
+from mcp_elicit_client.handlers.terminal.interactive.confirm_view import ConfirmView
+from mcp_elicit_client.handlers.terminal.interactive.control import Control, focused
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, host_text
-from mcp_elicit_client.handlers.terminal.interactive.review_view import ReviewView, values_of
+from mcp_elicit_client.handlers.terminal.interactive.review_view import ReviewView, label_width, values_of
 from mcp_elicit_client.handlers.terminal.interactive.select_control import BooleanControl, SelectControl
 from mcp_elicit_client.handlers.terminal.interactive.text_control import TextControl
-from mcp_elicit_client.handlers.terminal.interactive.view import App, Button, View
+from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent
 from mcp_elicit_client.presentation.input_parsing import InputContext
-from mcp_elicit_client.presentation.quoting import columns
 from mcp_elicit_client.typing import FormRequest
-
-_MAX_TITLE = 32
 
 
 def control_of(field: Field, catalog: MessageCatalog, context: InputContext) -> Control:
@@ -47,33 +45,32 @@ class FormView(View):
 
     Attributes:
         controls: One control for each field.
-        place: The index of the field with the focus.
-        details: The details of the focused field are shown.
-        status: A sentence below the fields; empty if there is none.
+        place: The index of the field with the focus; the number of fields if
+            the action after them has it.
     """
 
     request: FormRequest
-    busy: bool
 
-    def __init__(self, app: App, request: FormRequest) -> None:
+    def __init__(self, app: App, request: FormRequest, draft: Mapping[str, FieldInput] | None = None) -> None:
         super().__init__(app, request)
         context = InputContext.of_this_computer(request, locale=app.catalog.locale)
         self.controls: list[Control] = [control_of(field, app.catalog, context) for field in request.form.fields]
         for control in self.controls:
             control.on_change = self._changed
         self.place: int = 0
-        self.details: bool = False
-        self.status: str = ""
         self._checking: set[str] = set()
+        self._restore(draft or {})
 
     def first(self) -> View:
-        """Return the view to begin with: the review if the form has no fields."""
-        return self if self.controls else self._review()
+        """Return the view to begin with: forms with at most one question of yes or no are confirmed."""
+        fields = self.request.form.fields
+        is_simple = not fields or (len(fields) == 1 and isinstance(fields[0], BooleanField))
+        return ConfirmView(self.app, self.request) if is_simple else self
 
     @property
     def control(self) -> Control | None:
         """The control with the focus."""
-        return self.controls[self.place] if self.at is None and self.controls else None
+        return self.controls[self.place] if self.place < len(self.controls) else None
 
     @property
     def buffer(self) -> Buffer | None:
@@ -91,70 +88,71 @@ class FormView(View):
         given = {each.field.name: each.given for each in self.controls if each.touched}
         return {name: each for name, each in given.items() if each is not Intent.OMIT and each != ""}
 
-    def restore(self, draft: Mapping[str, FieldInput]) -> None:
+    def _restore(self, draft: Mapping[str, FieldInput]) -> None:
         """Restore what the user entered before."""
         for control in self.controls:
             given = draft.get(control.field.name)
             if given is not None and not control.field.is_hidden:
                 control.restore(given)
+                self.status = self.catalog.text(messages.RESTORED_DRAFT)
 
-    def buttons(self) -> Sequence[Button]:
-        review = Button("send", self.catalog.text(messages.REVIEW), "Ctrl+S", guarded=True)
-        return [review, *self.refusal_buttons()]
+    # --- Actions and keys
 
-    def keys(self) -> Sequence[tuple[str, str]]:
+    def actions(self) -> Sequence[Action]:
         text = self.catalog.text
-        keys = self.control.keys() if self.control is not None else ()
-        details, cancel = ("F1", text(messages.KEY_DETAILS)), ("Esc", text(messages.KEY_CANCEL))
-        return [("Tab/Enter", text(messages.KEY_NEXT)), *keys, details, cancel]
+        style = "class:pressed" if self.control is None else "class:button"
+        decline, *others = self.leaving_actions()
+        refusals = [Action("decline", decline.label, "F3", meaning="decline"), *others]
+        following = [Action("next", text(messages.KEY_NEXT), text(messages.ENTER))] if self.control is not None else []
+        review = Action("send", text(messages.REVIEW), "Ctrl+S", meaning="send", style=style)
+        return [*following, review, *refusals, self.details_action()]
 
     def activate(self, name: str) -> None:
         if name == "send":
             self._check_all()
-        else:
-            super().activate(name)
 
     def handle_key(self, key: str, data: str) -> None:
         control = self.control
-        if control is not None and key == "enter":
-            control.press(key, data)
-            self._move(1)
+        if key == "enter":
+            self._enter(control, data)
+        elif key == "undo" and control is not None:
+            control.undo()
         elif control is not None and control.press(key, data):
-            self.status = ""
+            return
         elif key in ("next", "down"):
             self._move(1)
         elif key in ("previous", "up"):
             self._move(-1)
-        elif key == "details":
-            self.details = not self.details
-        elif key == "enter":
-            self.press_focused()
-        elif self.at is not None and key in ("left", "right"):
-            last = len(self.buttons()) - 1
-            self.at = min(max(self.at + (1 if key == "right" else -1), 0), last)
+
+    def _enter(self, control: Control | None, data: str) -> None:
+        """Go to the next field; after the last one of a short, valid form, to the review."""
+        if control is None:
+            self._check_all()
+            return
+        control.press("enter", data)
+        is_last = self.place == len(self.controls) - 1
+        if is_last and not self.overflows and not self.warned and all(each.is_valid for each in self.controls):
+            self._check_all()
+        else:
+            self._move(1)
 
     def go_to(self, place: int) -> None:
         """Move the focus to the field with the index *place*."""
         if self.control is not None:
             self.control.leave()
         self.place = place
-        self.at = None
+        self.follow_focus()
 
     def _move(self, step: int) -> None:
-        count = len(self.controls)
-        stops = count + len(self.buttons())
-        here = self.place if self.at is None else count + self.at
-        there = (here + step) % stops
-        if self.control is not None:
-            self.control.leave()
-        if there < count:
-            self.place, self.at = there, None
-        else:
-            self.at = there - count
+        self.go_to((self.place + step) % (len(self.controls) + 1))
+
+    def page_turned(self, visible: Sequence[int]) -> None:
+        if visible and self.place not in visible:
+            if self.control is not None:
+                self.control.leave()
+            self.place = visible[0]
 
     def begin(self) -> None:
-        if self.app.overflows:
-            self.look = 0  # begin with the server's message
         for control in self.controls:
             if isinstance(control, TextControl):
                 self._check_pattern(control)
@@ -162,10 +160,12 @@ class FormView(View):
 
     def _changed(self, control: Control) -> None:
         self.status = ""
-        self.look = None
+        self.follow_focus()
         if isinstance(control, TextControl) and control.field.name not in self._checking:
             self._check_pattern(control)
         self.app.refresh()
+
+    # --- Checks
 
     def _check_pattern(self, control: TextControl) -> None:
         """Check the pattern of an input in a thread, and again if the input has changed meanwhile."""
@@ -210,21 +210,41 @@ class FormView(View):
         return ReviewView(self.app, self.request, self.controls, self._edit, unchecked)
 
     def _edit(self, place: int | None) -> None:
-        if place is not None:
-            self.go_to(place)
+        self.go_to(len(self.controls) - 1 if place is None and self.control is None else place or self.place)
         self.app.switch_to(self)
+
+    # --- Drawing
+
+    def position(self) -> str:
+        count = len(self.controls)
+        if count < 2:
+            return ""
+        number = min(self.place + 1, count)
+        return self.catalog.text(messages.FIELD_POSITION, number=number, count=count)
 
     def body(self, width: int) -> Drawing:
         drawing = self.message(width)
-        titles = max((columns(each.field.title) for each in self.controls), default=0)
-        title_width = min(titles, _MAX_TITLE, width // 2)
+        symbols, titles = self.app.symbols, label_width(self.controls, width)
         for at, control in enumerate(self.controls):
-            if self.at is None and at == self.place:
-                drawing.add(focused(control, width, details=self.details))
+            drawing.items.append(len(drawing.lines))
+            if at == self.place:
+                start = len(drawing.lines)
+                drawing.add(focused(control, width, titles, symbols, details=self.details))
+                drawing.focus = (start, len(drawing.lines) - 1)
             else:
-                drawing.add(row(control, width, title_width))
-        if self.status:
-            drawing.lines += host_text(self.status, width, "class:error")
+                drawing.lines.append(control.row(width, titles, symbols))
+        if self.control is None:
+            drawing.focus = (len(drawing.lines) - 1, len(drawing.lines) - 1)
+        if self.details:
+            drawing.lines += self._all_keys(width)
         if drawing.cursor is None:
             drawing.cursor = (len(drawing.lines) - 1, 0)
         return drawing
+
+    def _all_keys(self, width: int) -> list[list[tuple[str, str]]]:
+        """Return the keys that the key line does not show."""
+        text = self.catalog.text
+        keys = [*(self.control.keys() if self.control is not None else ())]
+        keys += [("Tab/Shift+Tab", text(messages.KEY_MOVE)), ("Ctrl+Z", text(messages.KEY_UNDO))]
+        keys.append(("PgUp/PgDn", text(messages.KEY_SCROLL)))
+        return host_text("   ".join(f"{key} {hint}" for key, hint in keys), width, "class:hint", " ")

@@ -1,4 +1,4 @@
-"""The windows and key bindings of the application."""
+"""The window and key bindings of the application."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
-from prompt_toolkit.layout import BufferControl, UIContent, Window
-from prompt_toolkit.layout.controls import FormattedTextControl, GetLinePrefixCallable
-from prompt_toolkit.layout.dimension import Dimension
+from prompt_toolkit.layout import BufferControl, UIContent
+from prompt_toolkit.layout.controls import GetLinePrefixCallable
 
-from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line
+from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing
 from mcp_elicit_client.handlers.terminal.interactive.view import View
 
 _KEYS: dict[str, str] = {
     "c-c": "cancel",
     "<sigint>": "cancel",
-    "c-d": "decline",
+    "f3": "decline",
     "f4": "block",
+    "f5": "more-time",
     "c-s": "send",
     "escape": "escape",
     "tab": "next",
@@ -36,7 +36,7 @@ _KEYS: dict[str, str] = {
     "f2": "omit",
     "pageup": "page-up",
     "pagedown": "page-down",
-    "c-z": "ignored",
+    "c-z": "undo",
     "c-q": "ignored",
     "c-r": "ignored",
 }
@@ -48,6 +48,7 @@ _KEYS_WITHOUT_INPUT: dict[str, str] = {
     "backspace": "erase",
     "delete": "erase",
     "c-h": "erase",
+    "c-d": "erase",
 }
 """The keys that edit text if a text input has the focus, with their meanings otherwise."""
 
@@ -58,10 +59,10 @@ class ViewControl(BufferControl):
 
     Args:
         view: Returns the view.
-        draw: Returns the lines of the view for a width.
+        draw: Returns the lines of the view, for a width and a height.
     """
 
-    def __init__(self, view: Callable[[], View | None], draw: Callable[[int], Drawing]) -> None:
+    def __init__(self, view: Callable[[], View | None], draw: Callable[[int, int], Drawing]) -> None:
         self._view = view
         self._draw = draw
         # This buffer is not read-only, because letters would then search in it.
@@ -95,9 +96,10 @@ class ViewControl(BufferControl):
 
     def _content(self, width: int) -> UIContent:
         application = get_app_or_none()
-        key = (application.render_counter if application is not None else 0, width, self._view())
+        rows = application.output.get_size().rows if application is not None else 24
+        key = (application.render_counter if application is not None else 0, width, rows, self._view())
         if self._kept is None or self._kept[0] != key:
-            self._kept = (key, _as_content(self._draw(width)))
+            self._kept = (key, _as_content(self._draw(width, rows)))
         return self._kept[1]
 
 
@@ -109,22 +111,6 @@ def _as_content(drawing: Drawing) -> UIContent:
         line_count=max(len(lines), 1),
         cursor_position=Point(x=at, y=row),
         show_cursor=drawing.shown and drawing.cursor is not None,
-    )
-
-
-def fixed(draw: Callable[[int], list[Line]]) -> Window:
-    """Return a window with lines that do not scroll."""
-
-    def text() -> StyleAndTextTuples:
-        application = get_app_or_none()
-        width = application.output.get_size().columns if application is not None else 80
-        pieces: StyleAndTextTuples = []
-        for at, line in enumerate(draw(width)):
-            pieces += [("", "\n"), *line] if at else line
-        return pieces
-
-    return Window(
-        FormattedTextControl(text, focusable=False), dont_extend_height=True, wrap_lines=False, height=Dimension(min=1)
     )
 
 
@@ -158,6 +144,7 @@ def bindings_of(view: Callable[[], View | None], press: Callable[[str, str], Non
         bind(key, name, eager=key == "escape")
     for key, name in _KEYS_WITHOUT_INPUT.items():
         bind(key, name, filter=~typing)
+    bind("c-d", "delete", filter=typing)
     bind(" ", "space", filter=~Condition(takes_spaces))
     bind(Keys.BracketedPaste, "paste")
     bind(Keys.Any, "char", filter=~typing)
@@ -165,5 +152,5 @@ def bindings_of(view: Callable[[], View | None], press: Callable[[str, str], Non
 
 
 def _interactive(view: View | None) -> View | None:
-    """Return *view* unless it asks for a confirmation or is busy."""
-    return view if view is not None and view.confirmation is None and not view.busy else None
+    """Return *view* unless it asks a question or is busy."""
+    return view if view is not None and view.question is None and not view.busy else None

@@ -40,8 +40,7 @@ async def ask_on_screen(
 
 
 async def _ask_form(app: TerminalApp, request: FormRequest, drafts: Drafts) -> Answer:
-    form = FormView(app, request)
-    form.restore(drafts.take(request))
+    form = FormView(app, request, drafts.take(request))
     try:
         answer: Answer = await app.show(form.first())
     except (asyncio.CancelledError, InterruptedByUserError, EndOfInputError):

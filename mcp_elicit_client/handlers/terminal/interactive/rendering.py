@@ -1,5 +1,5 @@
 """
-Styled lines and themes of the interactive form.
+Styled lines of the interactive form.
 
 A line is a list of pieces, each with a style and a text.  Text of the server
 is marked, so that it cannot imitate text of the host.  No text is read as
@@ -8,22 +8,30 @@ markup, and lines are broken here, not by the terminal.
 
 from __future__ import annotations
 
-import os
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
 from mcp_elicit_client.core.text import sanitize_text
-from mcp_elicit_client.presentation.quoting import GUTTER, columns, quote
+from mcp_elicit_client.presentation import quoting
+from mcp_elicit_client.presentation.quoting import columns, quote
 
 Line: TypeAlias = list[tuple[str, str]]
 """Pieces of text, each with its style."""
 
+MARK = "   "
+"""The place of the marks before a field: its focus and its state."""
+
+BAR = "| "
+GUTTER = MARK + BAR
+"""The mark before text of the server."""
+
+CLOSE = " |  "
+"""The mark between a label of the server and its value."""
+
 INDENT = " " * len(GUTTER)
-VALUE = "  : "
-"""The mark before a value."""
 
 _MAX_MARKS = 4
 _HANGING = "  "
@@ -39,11 +47,15 @@ class Drawing:
         cursor: Line and character of the cursor, from 0 on; None if it is
             elsewhere.
         shown: The cursor is visible.
+        focus: The first and last line to keep in view; None if there are none.
+        items: The first line of each field or answer.
     """
 
     lines: list[Line] = field(default_factory=list)
     cursor: tuple[int, int] | None = None
     shown: bool = False
+    focus: tuple[int, int] | None = None
+    items: list[int] = field(default_factory=list)
 
     def add(self, other: Drawing) -> None:
         """Append *other*."""
@@ -55,13 +67,19 @@ class Drawing:
 
 
 @lru_cache(maxsize=2_048)
-def _quoted(text: str, width: int) -> tuple[str, ...]:
-    return tuple(quote(text, width).split("\n"))
+def _broken(text: str, room: int) -> tuple[str, ...]:
+    """Return lines of at most *room* columns."""
+    margin = len(quoting.GUTTER)
+    return tuple(line[margin:] for line in quote(text, room + margin).split("\n"))
 
 
-def server_text(text: str, width: int, style: str = "class:server") -> list[Line]:
-    """Return lines of text that comes from the server, with the gutter."""
-    return [[("class:gutter", GUTTER), (style, line[len(GUTTER) :])] for line in _quoted(text, width)]
+def server_text(text: str, width: int, style: str = "class:server", mark: Line | None = None) -> list[Line]:
+    """Return lines of text that comes from the server, with the gutter; the first one with *mark*."""
+    lines = _broken(text, width - len(GUTTER) - 1)
+    return [
+        [*(mark if mark and not at else [("", MARK)]), ("class:gutter", BAR), (style, line)]
+        for at, line in enumerate(lines)
+    ]
 
 
 def host_text(text: str, width: int, style: str = "class:host", indent: str = "") -> list[Line]:
@@ -71,9 +89,41 @@ def host_text(text: str, width: int, style: str = "class:host", indent: str = ""
     All lines but the first are indented, so that a line break in a name
     cannot begin a line of its own.
     """
-    room = max(width - len(indent) - len(_HANGING), 1) + len(GUTTER)
-    lines = [line[len(GUTTER) :] for line in _quoted(text, room)]
+    lines = _broken(text, max(width - len(indent) - len(_HANGING) - 1, 1))
     return [[(style, indent + (_HANGING if at else "") + line)] for at, line in enumerate(lines)]
+
+
+def labelled(label: str, text: str, width: int) -> list[Line]:
+    """Return lines with a label of the host and a text of the server."""
+    head = f" {label} "
+    room = width - columns(head) - len(BAR) - 1
+    if room < len(GUTTER) * 2:
+        return [*host_text(label, width, "class:hint", " "), *server_text(text, width)]
+    margin = " " * columns(head)
+    return [
+        [("class:hint", margin if at else head), ("class:gutter", BAR), ("class:server", line)]
+        for at, line in enumerate(_broken(text, room))
+    ]
+
+
+def beside(mark: Line, label: str, label_width: int, value: Drawing, style: str = "class:server") -> Drawing:
+    """Return lines with a label of the server, cut to its column, and its *value* at the right of it."""
+    drawn = Drawing()
+    start = len(GUTTER) + len(CLOSE)
+    for at, line in enumerate(value.lines or [[]]):
+        shown = (style, cut(label, label_width) if not at else "")
+        filler = label_width - columns(shown[1])
+        head: Line = [*(mark if not at else [("", MARK)]), ("class:gutter", BAR), shown]
+        drawn.lines.append([*head, ("class:gutter", " " * filler + CLOSE), *line])
+        if value.cursor is not None and value.cursor[0] == at:
+            drawn.cursor = (at, start + len(shown[1]) + filler + value.cursor[1])
+    drawn.shown = value.shown
+    return drawn
+
+
+def value_room(width: int, label_width: int) -> int:
+    """Return the columns of a value beside a label."""
+    return max(width - len(GUTTER) - label_width - len(CLOSE) - 1, 4)
 
 
 def cut(text: str, room: int) -> str:
@@ -83,32 +133,25 @@ def cut(text: str, room: int) -> str:
     used = 0
     for at, character in enumerate(text):
         used += columns(character)
-        if used > max(room - 3, 0):
-            return text[:at] + "..."[: max(room, 0)]
+        if used > max(room - 1, 0):
+            return text[:at] + "…"[: max(room, 0)]
     return text
 
 
-def pad(text: str, room: int) -> str:
-    """Cut or fill *text* to exactly *room* columns."""
-    shown = cut(text, room)
-    return shown + " " * (room - columns(shown))
-
-
 def input_text(  # noqa: PLR0913 -- by keyword
-    text: str, cursor: int | None, width: int, *, hidden: bool, style: str, rows: int = 12
+    text: str, cursor: int | None, room: int, *, hidden: bool, style: str, rows: int = 12
 ) -> Drawing:
     """
-    Return the lines of an input, with the mark of values.
+    Return the lines of an input.
 
     Args:
         text: The text that was typed or suggested.  Not sanitized.
         cursor: The position of the cursor in *text*; None if it is elsewhere.
-        width: The width of the terminal in columns.
+        room: The width of the lines in columns.
         hidden: Show only the length of the text.
         style: The style of the text.
         rows: The maximum number of lines; those around the cursor are shown.
     """
-    room = max(width - len(VALUE) - 1, 4)
     lines: list[str] = [""]
     used = marks = 0
     place = (0, 0)
@@ -130,8 +173,8 @@ def input_text(  # noqa: PLR0913 -- by keyword
     if cursor is not None and cursor >= len(text):
         place = (len(lines) - 1, len(lines[-1]))
     first = min(max(place[0] - rows // 2, 0), max(len(lines) - rows, 0))
-    drawn: list[Line] = [[("class:gutter", VALUE), (style, line)] for line in lines[first : first + rows]]
-    return Drawing(drawn, None if cursor is None else (place[0] - first, len(VALUE) + place[1]), shown=True)
+    drawn: list[Line] = [[(style, line)] for line in lines[first : first + rows]]
+    return Drawing(drawn, None if cursor is None else (place[0] - first, place[1]), shown=True)
 
 
 def _visible(character: str, marks: int) -> str:
@@ -147,88 +190,29 @@ def _printable(text: str) -> str:
     return sanitize_text(text, multiline=False)
 
 
-def flow(pieces: Sequence[Line], width: int) -> list[Line]:
-    """Return lines with as many *pieces* as fit beside each other."""
+def flow(pieces: Sequence[Line], width: int, gap: int = 3) -> list[Line]:
+    """Return lines with as many *pieces* as fit beside each other, after one space."""
     lines: list[Line] = []
     used = 0
     for piece in pieces:
         wide = sum(columns(text) for _, text in piece)
-        if lines and used + 2 + wide < width:
-            lines[-1] = [*lines[-1], ("", "  "), *piece]
-            used += 2 + wide
-        elif wide <= width:
-            lines.append(list(piece))
-            used = wide
+        if lines and used + gap + wide < width:
+            lines[-1] = [*lines[-1], ("", " " * gap), *piece]
+            used += gap + wide
+        elif wide < width - 1:
+            lines.append([("", " "), *piece])
+            used = wide + 1
         else:
-            lines += [*host_text("".join(text for _, text in piece), width, piece[-1][0])]
+            lines += host_text("".join(text for _, text in piece), width, piece[-1][0], " ")
             used = width
     return lines
 
 
-# --- Themes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Theme:
-    """
-    The styles of the interactive form, as prompt_toolkit writes them (``bold ansired``).
-
-    A style is never the only difference between two parts: each part also
-    has a mark or a word.
-
-    Attributes:
-        host: Text of the host, such as the title.
-        server: Text of the server.
-        gutter: The mark before text of the server.
-        value: Values that the user typed or selected.
-        suggestion: Suggested values that the user did not change.
-        hint: What a field accepts, and what keys do.
-        focus: The mark of the focused field, option or button.
-        error: Field errors.
-        warning: Warnings and confirmations.
-        domain: The registrable domain in a URL.
-        button: Buttons.
-        pressed: The button that Enter would press.
-    """
-
-    host: str = "bold"
-    server: str = ""
-    gutter: str = "ansibrightblack"
-    value: str = "bold"
-    suggestion: str = "italic"
-    hint: str = "ansibrightblack"
-    focus: str = "bold ansicyan"
-    error: str = "ansibrightred"
-    warning: str = "bold ansiyellow"
-    domain: str = "bold reverse"
-    button: str = ""
-    pressed: str = "bold reverse"
-
-    def styles(self) -> Mapping[str, str]:
-        """Return the styles by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
-
-DARK = Theme()
-"""For dark backgrounds; readable on most others."""
-
-LIGHT = Theme(focus="bold ansiblue", error="ansired", warning="bold ansimagenta")
-"""For light backgrounds."""
-
-PLAIN = Theme(gutter="", hint="", focus="bold", error="bold", warning="bold")
-"""Without colors."""
-
-_LIGHT_BACKGROUNDS = frozenset({"7", "15"})
-
-
-def theme_of(environment: Mapping[str, str] = os.environ) -> Theme:
-    """
-    Return the theme that suits the environment variables.
-
-    A ``NO_COLOR`` that is not empty selects `PLAIN`.  ``COLORFGBG``, which
-    some terminals set, selects `LIGHT` for a light background.
-    """
-    if environment.get("NO_COLOR"):
-        return PLAIN
-    background = environment.get("COLORFGBG", "").rpartition(";")[2]
-    return LIGHT if background in _LIGHT_BACKGROUNDS else DARK
+def rule(pieces: Line, width: int, character: str, right: Line | None = None) -> Line:
+    """Return a line over the whole width that contains *pieces* and, near its end, *right*, if that fits."""
+    end: Line = [("", " "), *right, ("class:rule", f" {character}")] if right else []
+    head: Line = [("class:rule", f"{character} "), *pieces, ("", " ")] if pieces else []
+    used = sum(columns(text) for _, text in [*head, *end])
+    if end and used + 3 > width:
+        return rule(pieces, width, character)
+    return [*head, ("class:rule", character * max(width - used - 1, 0)), *end]

@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.form import NumberField, TextField
 from mcp_elicit_client.handlers.terminal.interactive.control import Control
-from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, host_text, server_text
-from mcp_elicit_client.handlers.terminal.interactive.view import App, Button, Confirmation, View
+from mcp_elicit_client.handlers.terminal.interactive.rendering import (
+    CLOSE,
+    GUTTER,
+    Drawing,
+    Line,
+    beside,
+    host_text,
+    input_text,
+    server_text,
+    value_room,
+)
+from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.descriptions import format_value, server_name
+from mcp_elicit_client.presentation.quoting import columns
 from mcp_elicit_client.presentation.warnings import RequestWarning, answer_warnings, must_confirm
 from mcp_elicit_client.typing import Answer, FormRequest, Source
+
+_INERT = 0.3
+"""Seconds until the answers can be sent."""
+
+_MAX_LABEL = 32
+_NO_LIMIT = 100_000
 
 
 def values_of(controls: Sequence[Control]) -> dict[str, Any]:
     """Return the values to send, by field name."""
     return {each.field.name: each.state.value for each in controls if each.state.is_set}
+
+
+def label_width(controls: Sequence[Control], width: int) -> int:
+    """Return the columns for the labels of all fields."""
+    room = max(min(_MAX_LABEL, (width - len(GUTTER) - len(CLOSE)) * 2 // 5), 0)
+    widths = [columns(each.field.title) for each in controls]
+    # A few long labels, which are shown in full with the focus, do not widen the column.
+    return max((each for each in widths if each <= room), default=room)
 
 
 class ReviewView(View):
@@ -38,7 +64,6 @@ class ReviewView(View):
     """
 
     request: FormRequest
-    confirmation: Confirmation | None
 
     def __init__(
         self,
@@ -52,94 +77,116 @@ class ReviewView(View):
         self.controls = controls
         self.row: int | None = None
         self._edit = edit
-        self._unchecked = unchecked
+        sources = self._sources()
+        self._found = answer_warnings(request.form, values_of(controls), sources, self.catalog, unchecked)
+
+    @property
+    def inert(self) -> float:
+        return min(self.app.inert, _INERT)
 
     def is_touched(self) -> bool:
         return any(control.touched for control in self.controls)
 
-    def buttons(self) -> Sequence[Button]:
-        text = self.catalog.text
-        edit = [Button("edit", text(messages.BACK), "Esc")] if self.controls else []
-        return [Button("send", text(messages.SEND), "Ctrl+S", guarded=True), *edit, *self.refusal_buttons()]
+    def warnings(self) -> Iterable[RequestWarning]:
+        return [*super().warnings(), *(each for each in self._found if not each.is_note)]
 
-    def keys(self) -> Sequence[tuple[str, str]]:
-        return [("Up/Down Enter", self.catalog.text(messages.KEY_EDIT))] if self.controls else []
+    def actions(self) -> Sequence[Action]:
+        text = self.catalog.text
+        back = Action("back", text(messages.BACK), "←", meaning="left")
+        refusals = self.leaving_actions()
+        if self.row is not None:
+            return [Action("edit", text(messages.KEY_EDIT), text(messages.ENTER), meaning="enter"), back, *refusals]
+        if self.warned or must_confirm(self._found):
+            taken = self.catalog.yes_keys + self.catalog.no_keys + refusals[0].letters
+            letter = next(each for each in "swa" if each not in taken)
+            letters, label = letter + letter.upper(), text(messages.SEND_WITH_WARNINGS)
+            send = Action("send", label, letter, letters, "send", guarded=True, careful=True)
+            return [refusals[0], back, send, *refusals[1:]]
+        if self.overflows and not self.seen:
+            more = Action("more", text(messages.KEY_SCROLL), text(messages.ENTER), meaning="enter")
+            return [more, Action("send", text(messages.SEND), "Ctrl+S", "", "send", guarded=True), back, *refusals]
+        send = Action(
+            "send", text(messages.SEND), text(messages.ENTER), "", "enter", guarded=True, style="class:pressed"
+        )
+        return [send, back, *refusals]
 
     def activate(self, name: str) -> None:
         match name:
             case "send":
                 self._send()
-            case "edit":
+            case "back":
                 self._edit(None)
-            case _:
-                super().activate(name)
+            case "edit":
+                self._edit(self.row)
+            case "more":
+                self._turn_page(1)
 
     def handle_key(self, key: str, data: str) -> None:  # noqa: ARG002 -- nothing is typed here
-        last = len(self.buttons()) - 1
+        count = len(self.controls)
         match key:
-            case "next" | "right":
-                self.row, self.at = None, 0 if self.at is None else min(self.at + 1, last)
-            case "previous" | "left":
-                self.row, self.at = None, last if self.at is None else max(self.at - 1, 0)
-            case "down" | "up" if self.controls:
-                step = 1 if key == "down" else -1
-                rows = len(self.controls)
-                self.row = (0 if step > 0 else rows - 1) if self.row is None else (self.row + step) % rows
-                self.at = None
-            case "enter" if self.row is not None:
-                self._edit(self.row)
-            case "enter":
-                self.press_focused()
-
-    def _escape(self) -> None:
-        if self.controls:
-            self.activate("edit")
-        else:
-            self.app.cancel()
+            case "send":  # the same as Enter, where Enter sends
+                self._press("enter", "")
+            case "down" | "next":
+                self.row = 0 if self.row is None else (self.row + 1 if self.row + 1 < count else None)
+            case "up" | "previous":
+                self.row = count - 1 if self.row is None else (self.row - 1 if self.row else None)
+            case _:
+                keys = [action.key for action in self.actions()]
+                self.status = self.catalog.text(messages.PRESS_ONE_OF, keys=", ".join(keys))
 
     def _send(self) -> None:
         answer = Answer.accept(values_of(self.controls), by="user", sources=self._sources())
-        warnings = self._warnings()
-        if not must_confirm(warnings):
-            self.app.end(answer)
-            return
-        confirmed = answer.model_copy(update={"confirmed": True})
-        text = self.catalog.text(messages.SEND_ANYWAY)
-        cautions = [warning.text for warning in warnings if not warning.is_note]
-        self.confirmation = Confirmation(text, lambda: self.app.end(confirmed), warnings=cautions)
+        confirmed = {"confirmed": True} if must_confirm(self._found) else {}
+        self.app.end(answer.model_copy(update=confirmed))
 
     def _sources(self) -> dict[str, Source]:
         return {each.field.name: each.state.source for each in self.controls if each.state.source is not None}
 
-    def _warnings(self) -> Sequence[RequestWarning]:
-        form, values = self.request.form, values_of(self.controls)
-        return answer_warnings(form, values, self._sources(), self.catalog, self._unchecked)
+    # --- Drawing
+
+    def title(self) -> Line:
+        return [("class:host", self.catalog.text(messages.CHECK_ANSWERS))]
 
     def body(self, width: int) -> Drawing:
-        text = self.catalog.text
-        if not self.controls:
-            drawing = self.message(width)
-            drawing.lines += host_text(text(messages.SEND_CONFIRMS), width)
-            drawing.cursor = (len(drawing.lines) - 1, 0)
-            return drawing
-        drawing = Drawing(host_text(text(messages.CHECK_ANSWERS), width))
+        drawing = Drawing()
+        titles = label_width(self.controls, width)
         for at, control in enumerate(self.controls):
+            drawing.items.append(len(drawing.lines))
+            lines = self._row(control, width, titles, pointed=at == self.row)
             if at == self.row:
                 drawing.cursor = (len(drawing.lines), 0)
-            drawing.lines += self._row(control, width, pointed=at == self.row)
-        for warning in self._warnings():
+                drawing.focus = (len(drawing.lines), len(drawing.lines) + len(lines) - 1)
+            drawing.lines += lines
+        drawing.lines.append([])
+        for warning in self._found:
             if warning.is_note:
-                drawing.lines += host_text(warning.text, width, "class:hint")
-        drawing.lines += host_text(text(messages.SENT_TO, server=server_name(self.request.server)), width)
+                drawing.lines += host_text(warning.text, width, "class:hint", " ")
+        sent_to = self.catalog.text(messages.SENT_TO, server=server_name(self.request.server))
+        drawing.lines += host_text(sent_to, width, "class:host", " ")
         if drawing.cursor is None:
             drawing.cursor = (0, 0)
         return drawing
 
-    def _row(self, control: Control, width: int, *, pointed: bool) -> list[Line]:
-        value = format_value(control.field, control.state.value, self.catalog)
-        lines = server_text(f"{control.field.title}: {value}", width)
-        if pointed:
-            lines[0] = [("class:focus", ">"), ("class:gutter", lines[0][0][1][1:]), *lines[0][1:]]
-        if control.note():
-            lines += host_text(f"({control.note()})", width, "class:hint", "    ")
-        return lines
+    def _row(self, control: Control, width: int, titles: int, *, pointed: bool) -> list[Line]:
+        mark: Line = [("class:focus", ">" if pointed else " "), ("", "  ")]
+        label, style = control.field.title, control.style if control.state.is_set else "class:hint"
+        lines: list[Line] = []
+        if columns(label) > titles:
+            lines += server_text(label, width, "class:server", mark)
+            label, mark = "", [("", "   ")]
+        value = input_text(
+            self._shown(control), None, value_room(width, titles), hidden=False, style=style, rows=_NO_LIMIT
+        )
+        note = control.note()
+        last = columns(value.lines[-1][-1][1])
+        if note and last + len(note) + 4 < value_room(width, titles):
+            value.lines[-1] = [*value.lines[-1], ("class:hint", f"  ({note})")]
+        return [*lines, *beside(mark, label, titles, value).lines]
+
+    def _shown(self, control: Control) -> str:
+        """Return the value as it is sent, line breaks included."""
+        value = control.state.value
+        is_text = isinstance(control.field, (TextField, NumberField)) and not control.field.is_hidden
+        if is_text and control.state.is_set and value != "":
+            return str(value)
+        return format_value(control.field, value, self.catalog)

@@ -8,20 +8,31 @@ from typing import Any
 from prompt_toolkit.buffer import Buffer
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, MultiChoiceField
-from mcp_elicit_client.core.schema.enums import Choice, json_equal
+from mcp_elicit_client.core.schema.enums import Choice, json_key
 from mcp_elicit_client.handlers.terminal.interactive.control import Control
-from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Drawing, Line, cut, host_text, input_text
+from mcp_elicit_client.handlers.terminal.interactive.option_search import OptionSearch
+from mcp_elicit_client.handlers.terminal.interactive.rendering import (
+    BAR,
+    GUTTER,
+    INDENT,
+    MARK,
+    Drawing,
+    Line,
+    cut,
+    host_text,
+    input_text,
+)
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.descriptions import selection_limits
+from mcp_elicit_client.presentation.descriptions import format_value
 from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
-from mcp_elicit_client.presentation.quoting import GUTTER
 
 _MIN_FILTERED = 9
 """The number of options from which on they can be filtered."""
 
-_ROWS = 8
+_ROWS = 7
+_MAX_UNDO = 100
 
 
 class SelectControl(Control):
@@ -36,16 +47,14 @@ class SelectControl(Control):
         self.selected: list[Choice] = self._find(default if isinstance(default, tuple) else (default,))
         self.empty: bool = field.default == ()
         self.refusal: str = ""
+        self._history: list[tuple[list[Choice], bool]] = []
         self._pointed: int | None = None
         self._first = 0
         self._buffer: Buffer | None = None
+        self._search = OptionSearch(field)
         if len(field.choices) >= _MIN_FILTERED:
             self._buffer = Buffer(multiline=False)
             self._buffer.on_text_changed += self._on_filter
-        self._labels = [field.label_of(choice) for choice in field.choices]
-        self._folded = [
-            f"{label}\n{choice.value}".casefold() for label, choice in zip(self._labels, field.choices, strict=True)
-        ]
 
     @property
     def buffer(self) -> Buffer | None:
@@ -58,16 +67,21 @@ class SelectControl(Control):
         return Selection(tuple(choice.value for choice in self.selected))
 
     @property
-    def shown(self) -> list[int]:
-        """The indices of the options that match the filter."""
-        part = self._buffer.text.strip().casefold() if self._buffer is not None else ""
-        return [at for at, folded in enumerate(self._folded) if not part or part in folded]
+    def shown(self) -> Sequence[int]:
+        """The indices of the options that match the filter, best first."""
+        return self._search.find(self._buffer.text if self._buffer is not None else "")
 
     def restore(self, given: FieldInput) -> None:
         self.selected = self._find(given.values) if isinstance(given, Selection) else []
         self.empty = given is Intent.EMPTY
         self.touched = self.restored = True
         self._state = self.read(self.given)
+
+    def undo(self) -> None:
+        if self._history:
+            self.selected, self.empty = self._history.pop()
+            self._state = self.read(self.given)
+            self.change()
 
     def leave(self) -> None:
         super().leave()
@@ -91,29 +105,41 @@ class SelectControl(Control):
                 self._clear(empty=False)
             case "omit":
                 self._clear(empty=self.several and not self.selected and not self.empty)
+            case "delete" if self._buffer is not None:
+                self._buffer.delete()
             case _:
                 return False
         return True
 
-    def rows(self, width: int) -> Drawing:
+    def value(self, room: int) -> Drawing:
+        """Return what is selected: it stays visible whatever the filter shows."""
+        values = [choice.value for choice in self.selected]
+        shown = values if self.several else values[0] if values else None
+        text = format_value(self.field, shown, self.catalog) if values else ""
+        return input_text(text, None, room, hidden=False, style=self.style, rows=3)
+
+    def options(self, width: int) -> Drawing:
         shown = self.shown
         drawn = self._filter_rows(shown, width)
         at = self._row_in_view(shown)
         self._first = min(max(self._first, at - _ROWS + 1), at) if at is not None else 0
         last = self._first + _ROWS
-        if self._first:
-            drawn.lines.append(self._more(self._first, width))
         for row, index in enumerate(shown[self._first : last], self._first):
             if row == at and self._buffer is None:
                 drawn.cursor = (len(drawn.lines), 0)
             drawn.lines.append(self._option(index, pointed=row == at and self._pointed is not None, width=width))
         if len(shown) > last:
-            drawn.lines.append(self._more(len(shown) - last, width))
+            text = f"{INDENT}… {self.catalog.text(messages.MORE, count=len(shown) - last)}"
+            drawn.lines.append([("class:hint", cut(text, width - 1))])
         if drawn.cursor is None:
             drawn.cursor = (0, 0)
-        for text in self._status():
-            drawn.lines += host_text(text, width, "class:hint", INDENT)
         return drawn
+
+    def remarks(self) -> list[str]:
+        if not isinstance(self.field, MultiChoiceField):
+            return []
+        count = self.catalog.text(messages.SELECTED, count=len(self.selected))
+        return [count, f"({self.catalog.text(messages.NONE_SELECTED)})"] if self.empty else [count]
 
     def keys(self) -> tuple[tuple[str, str], ...]:
         text = self.catalog.text
@@ -126,48 +152,52 @@ class SelectControl(Control):
         return [*super().errors(), *([self.refusal] if self.refusal else [])]
 
     def _find(self, values: Sequence[Any]) -> list[Choice]:
-        return [choice for choice in self.field.choices if any(json_equal(choice.value, each) for each in values)]
+        """Return the options with *values*, in the server's order."""
+        keys = {json_key(each) for each in values}
+        if len(keys) <= 1:
+            return [self.field.by_key[each] for each in keys if each in self.field.by_key]
+        return [choice for key, choice in self.field.by_key.items() if key in keys]
 
-    def _is_selected(self, index: int) -> bool:
-        value = self.field.choices[index].value
-        return any(json_equal(value, each.value) for each in self.selected)
-
-    def _filter_rows(self, shown: list[int], width: int) -> Drawing:
+    def _filter_rows(self, shown: Sequence[int], width: int) -> Drawing:
         drawn = Drawing()
         if self._buffer is None:
             return drawn
-        hint = self.catalog.text(messages.FILTER, shown=len(shown), count=len(self.field.choices))
+        count = len(self.field.choices)
+        hint = self.catalog.text(messages.FILTER, shown=len(shown), count=count)
         text = hint if shown else self.catalog.text(messages.NO_MATCHES)
+        if self._buffer.text:
+            cursor = self._buffer.cursor_position
+            typed = input_text(self._buffer.text, cursor, width - 7, hidden=False, style="class:value", rows=1)
+            typed.lines = [[("", INDENT), *line] for line in typed.lines]
+            if typed.cursor is not None:
+                typed.cursor = (typed.cursor[0], typed.cursor[1] + len(INDENT))
+            drawn.add(typed)
         drawn.lines += host_text(text, width, "class:hint", INDENT)
-        cursor = self._buffer.cursor_position
-        drawn.add(input_text(self._buffer.text, cursor, width, hidden=False, style="class:value", rows=2))
+        if drawn.cursor is None:
+            drawn.cursor, drawn.shown = (0, len(INDENT)), True
         return drawn
 
-    def _status(self) -> list[str]:
-        if not isinstance(self.field, MultiChoiceField):
-            return []
-        count = self.catalog.text(messages.SELECTED, count=len(self.selected))
-        limits = selection_limits(self.field, self.catalog)
-        status = [f"{count}; {limits}" if limits else count]
-        return [*status, f"({self.catalog.text(messages.NONE_SELECTED)})"] if self.empty else status
-
-    def _more(self, count: int, width: int) -> Line:
-        return [("class:hint", cut(f"{INDENT}... {self.catalog.text(messages.MORE, count=count)}", width))]
-
     def _option(self, index: int, *, pointed: bool, width: int) -> Line:
-        selected = self._is_selected(index)
+        choice = self.field.choices[index]
+        selected = any(choice is each for each in self.selected)
         box = ("[x] " if selected else "[ ] ") if self.several else ("(x) " if selected else "( ) ")
         mark = "> " if pointed else "  "
+        name = cut(self.field.label_of(choice), width - len(GUTTER) - len(mark + box) - 1)
         style = "class:value" if selected else "class:server"
-        name = cut(self._labels[index], width - len(GUTTER) - len(mark + box) - 1)
-        return [("class:gutter", GUTTER), ("class:focus", mark), (style, box + name)]
+        return [("", MARK), ("class:gutter", BAR), ("class:focus", mark), (style, box + name)]
 
-    def _row_in_view(self, shown: list[int]) -> int | None:
+    def _row_in_view(self, shown: Sequence[int]) -> int | None:
         """Return the row of the option to point at, or to keep in view."""
-        if self._pointed is not None and self._pointed in shown:
-            return shown.index(self._pointed)
-        selected = [row for row, index in enumerate(shown) if self._is_selected(index)]
-        return selected[0] if selected else (0 if shown else None)
+        if not shown:
+            return None
+        if self._pointed is not None:
+            row = self._search.row_of(self._pointed)
+            if row is not None:
+                return row
+        if not self.selected:
+            return 0
+        row = self._search.row_of(self._search.index_of(self.selected[0]))
+        return 0 if row is None else row
 
     def _move(self, step: int) -> bool:
         shown = self.shown
@@ -190,32 +220,27 @@ class SelectControl(Control):
             return
         self._pointed = shown[at]
         choice = self.field.choices[self._pointed]
-        if not self.several:
-            self.selected = [choice]
-        elif not self._toggle(choice):
-            return
-        self.refusal = ""
-        self._changed(empty=False)
+        picked = self._toggled(choice) if self.several else [choice]
+        if picked is not None:
+            self._change(picked, empty=False)
 
-    def _toggle(self, choice: Choice) -> bool:
-        """Select or deselect *choice*.  Return False if too many options would be selected."""
+    def _toggled(self, choice: Choice) -> list[Choice] | None:
+        """Return the selection with *choice* added or removed; None if too many options would be selected."""
         maximum = self.field.max_items if isinstance(self.field, MultiChoiceField) else None
-        kept = [each for each in self.selected if not json_equal(each.value, choice.value)]
-        is_added = len(kept) == len(self.selected)
-        if is_added and maximum is not None and len(kept) >= maximum:
+        kept = [each for each in self.selected if each is not choice]
+        if len(kept) < len(self.selected):
+            return kept
+        if maximum is not None and len(kept) >= maximum:
             self.refusal = self.catalog.text(messages.TOO_MANY, max=maximum)
-            return False
-        picked = [*kept, choice] if is_added else kept
-        self.selected = self._find([each.value for each in picked])
-        return True
+            return None
+        return self._find([each.value for each in [*kept, choice]])
 
     def _clear(self, *, empty: bool) -> None:
-        self.selected = []
-        self.refusal = ""
-        self._changed(empty=empty)
+        self._change([], empty=empty)
 
-    def _changed(self, *, empty: bool) -> None:
-        self.empty = empty
+    def _change(self, selected: list[Choice], *, empty: bool) -> None:
+        self._history = [*self._history[-_MAX_UNDO:], (self.selected, self.empty)]
+        self.selected, self.empty, self.refusal = selected, empty, ""
         self._state = self.read(self.given)
         self.change()
 
@@ -233,29 +258,37 @@ class BooleanControl(Control):
 
     def __init__(self, field: BooleanField, catalog: MessageCatalog, context: InputContext) -> None:
         super().__init__(field, catalog, context)
-        self.value: bool | None = field.default
+        self.selected: bool | None = field.default
+        self._history: list[bool | None] = []
 
     @property
     def given(self) -> FieldInput:
-        return Intent.OMIT if self.value is None else Selection((self.value,))
+        return Intent.OMIT if self.selected is None else Selection((self.selected,))
 
     def restore(self, given: FieldInput) -> None:
         if isinstance(given, Selection):
-            (self.value,) = given.values
+            (self.selected,) = given.values
             self.touched = self.restored = True
             self._state = self.read(given)
 
+    def undo(self) -> None:
+        if self._history:
+            self.selected = self._history.pop()
+            self._state = self.read(self.given)
+            self.change()
+
     def press(self, key: str, data: str) -> bool:
         states: list[bool | None] = [True, False] if self.field.required else [True, False, None]
+        here = self.selected
         match key:
             case "char" if data and data in self.catalog.yes_keys:
                 self._set(True)
             case "char" if data and data in self.catalog.no_keys:
                 self._set(False)
             case "right" | "space":
-                self._set(states[(states.index(self.value) + 1) % len(states)] if self.value in states else True)
+                self._set(states[(states.index(here) + 1) % len(states)] if here in states else True)
             case "left":
-                self._set(states[states.index(self.value) - 1] if self.value in states else states[-1])
+                self._set(states[states.index(here) - 1] if here in states else states[-1])
             case "erase" | "omit":
                 self._set(None)
             case _:
@@ -263,19 +296,20 @@ class BooleanControl(Control):
         return True
 
     def _set(self, value: bool | None) -> None:  # noqa: FBT001 -- it is the value
-        self.value = value
+        self._history = [*self._history[-_MAX_UNDO:], self.selected]
+        self.selected = value
         self._state = self.read(self.given)
         self.change()
 
-    def rows(self, width: int) -> Drawing:
+    def value(self, room: int) -> Drawing:
         text = self.catalog.text
         names: list[tuple[str, bool | None]] = [(text(messages.YES), True), (text(messages.NO), False)]
-        if not self.field.required or self.value is None:
+        if not self.field.required or self.selected is None:
             names.append((text(messages.NO_ANSWER), None))
-        marked = [f"({'x' if self.value is state else ' '}) {name}" for name, state in names]
+        marked = [f"({'x' if self.selected is state else ' '}) {name}" for name, state in names]
         together = "  ".join(marked)
-        shown = [together] if len(INDENT + together) < width else marked
-        return Drawing([[("class:value", cut(INDENT + each, width))] for each in shown], (0, len(INDENT)))
+        shown = [together] if len(together) <= room else marked
+        return Drawing([[(self.style, cut(each, room))] for each in shown], (0, 0))
 
     def keys(self) -> tuple[tuple[str, str], ...]:
         keys = f"{self.catalog.yes_keys[0]}/{self.catalog.no_keys[0]}/Space"

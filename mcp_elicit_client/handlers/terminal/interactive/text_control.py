@@ -7,7 +7,7 @@ from prompt_toolkit.document import Document
 
 from mcp_elicit_client.core.form import MultiChoiceField, NumberField, TextField, text_constraints
 from mcp_elicit_client.handlers.terminal.interactive.control import Control
-from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Drawing, host_text, input_text
+from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, input_text
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import sent_note
@@ -26,6 +26,8 @@ class TextControl(Control):
         multiline: The input accepts line breaks.
         empty: The user wants to send an empty value.
     """
+
+    field: TextField | NumberField | MultiChoiceField
 
     def __init__(
         self, field: TextField | NumberField | MultiChoiceField, catalog: MessageCatalog, context: InputContext
@@ -62,21 +64,29 @@ class TextControl(Control):
         self.touched = self.restored = True
         self._check()
 
+    def undo(self) -> None:
+        self._buffer.undo()
+
     def press(self, key: str, data: str) -> bool:
         match key:
             case "newline" if self.multiline:
-                self._buffer.insert_text("\n")
+                self._insert("\n")
             case "newline":
                 return True
             case "omit":
                 empty = not self.text.strip() and not self.empty
+                self._buffer.save_to_undo_stack()
                 self._buffer.set_document(Document(""))
                 self.empty = empty
                 self._check()
                 self.change()
             case "paste":
                 text = data.replace("\r\n", "\n").replace("\r", "\n")
-                self._buffer.insert_text(text if self.multiline else " ".join(text.splitlines()))
+                lines = (line for line in text.split("\n") if line.strip())
+                self._insert(text if self.multiline else " ".join(lines))
+            case "delete":
+                self._buffer.save_to_undo_stack()
+                self._buffer.delete()
             case "up" if self.multiline and self._buffer.document.cursor_position_row > 0:
                 self._buffer.cursor_up()
             case "down" if self.multiline and not self._buffer.document.on_last_line:
@@ -85,16 +95,22 @@ class TextControl(Control):
                 return False
         return True
 
-    def rows(self, width: int) -> Drawing:
-        style = "class:suggestion" if self.state.source == "default" else "class:value"
-        drawn = input_text(self.text, self._buffer.cursor_position, width, hidden=self.field.is_hidden, style=style)
+    def _insert(self, text: str) -> None:
+        self._buffer.save_to_undo_stack()
+        self._buffer.insert_text(text)
+
+    def value(self, room: int) -> Drawing:
+        return input_text(
+            self.text, self._buffer.cursor_position, room, hidden=self.field.is_hidden, style=self.style, rows=8
+        )
+
+    def remarks(self) -> list[str]:
         if self.is_checking:
-            drawn.lines += host_text(self.catalog.text(messages.CHECKING), width, "class:hint", INDENT)
-        elif self.empty:
-            drawn.lines += host_text(f"({self.catalog.text(messages.EMPTY)})", width, "class:hint", INDENT)
-        elif note := self._sent_note():
-            drawn.lines += host_text(note, width, "class:hint", INDENT)
-        return drawn
+            return [self.catalog.text(messages.CHECKING)]
+        if self.empty:
+            return [f"({self.catalog.text(messages.EMPTY)})"]
+        note = self._sent_note()
+        return [note] if note else []
 
     def summary(self) -> str:
         if self.touched and self.text.strip() and not self.state.is_set and not self.field.is_hidden:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, host_text
-from mcp_elicit_client.handlers.terminal.interactive.view import App, Button, View
+from mcp_elicit_client.handlers.terminal.interactive.rendering import (
+    BAR,
+    GUTTER,
+    MARK,
+    Drawing,
+    Line,
+    host_text,
+)
+from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.quoting import GUTTER
-from mcp_elicit_client.presentation.url_prompts import UrlPrompt
+from mcp_elicit_client.presentation.descriptions import title_line
+from mcp_elicit_client.presentation.url_prompts import UrlChoice, UrlPrompt
 from mcp_elicit_client.typing import UrlRequest
 
-_GUARDED = ("open", "copy", "show", "done")
+_LETTERS: Mapping[UrlChoice, str] = {"open": "o", "copy": "c", "show": "s", "done": "f", "reopen": "o"}
+"""The keys of the choices, other than those to leave."""
 
 
 class UrlView(View):
@@ -31,58 +39,79 @@ class UrlView(View):
         self.prompt = prompt
         self.notes = notes
         self.code = code
-        self.at = prompt.choices.index(prompt.default) if prompt.default is not None else None
 
-    def buttons(self) -> Sequence[Button]:
-        return [self.choice_button(choice, guarded=choice in _GUARDED) for choice in self.prompt.choices]
-
-    def keys(self) -> Sequence[tuple[str, str]]:
-        text = self.catalog.text
-        return [("Tab Enter", text(messages.KEY_SELECT)), ("Esc", text(messages.KEY_CANCEL))]
+    def actions(self) -> Sequence[Action]:
+        domain = self.request.target.registrable_domain
+        choices: list[Action] = []
+        for name in self.prompt.choices:
+            if name in _LETTERS:
+                letter = _LETTERS[name]
+                label = self.catalog.text(messages.URL_CHOICES[name], domain=domain)
+                careful = self.warned and name in ("open", "reopen")
+                choices.append(Action(name, label, letter, letter + letter.upper(), "", True, careful))
+        decline, *others = self.leaving_actions()
+        if self.prompt.default == "decline":
+            return [decline, *choices, *others]
+        return [*choices, decline, *others]
 
     def activate(self, name: str) -> None:
         self.app.end(name)
 
+    def left(self, name: str) -> None:
+        if name == "cancel":
+            self.app.cancel()
+        else:
+            self.app.end(name)
+
     def handle_key(self, key: str, data: str) -> None:  # noqa: ARG002 -- nothing is typed here
-        last = len(self.buttons()) - 1
-        match key:
-            case "next" | "right" | "down":
-                self.at = 0 if self.at is None or self.at == last else self.at + 1
-            case "previous" | "left" | "up":
-                self.at = last if self.at is None or self.at == 0 else self.at - 1
-            case "enter":
-                self.press_focused()
+        keys = [action.key for action in self.actions() if action.letters]
+        self.status = self.catalog.text(messages.PRESS_ONE_OF, keys=", ".join(keys))
+
+    def title(self) -> Line:
+        return _emphasized(title_line(self.request, self.catalog), self.request.target.registrable_domain)
 
     def body(self, width: int) -> Drawing:
         text, target = self.catalog.text, self.request.target
         drawing = self.message(width)
-        drawing.lines += [*host_text(text(messages.FULL_URL), width), *url_lines(target.split_at_domain, width)]
+        drawing.lines += url_lines(target.split_at_domain, width)
         for note in self.notes:
-            drawing.lines += host_text(note, width)
+            drawing.lines += host_text(note, width, "class:host", " ")
         if self.code is not None:
             drawing.lines += [[("", line)] for line in self.code.split("\n")]
         if self.prompt.step == "waiting":
             hint = text(messages.SELECT_WHEN_FINISHED, domain=target.registrable_domain)
-            drawing.lines += host_text(hint, width)
+            drawing.lines += host_text(hint, width, "class:host", " ")
+        drawing.lines.append([])
         drawing.cursor = (len(drawing.lines) - 1, 0)
         return drawing
 
 
+def _emphasized(title: str, domain: str) -> Line:
+    before, found, after = title.rpartition(domain)
+    if not found:
+        return [("class:host", title)]
+    return [("class:host", before), ("class:domain", domain), ("class:host", after)]
+
+
 def url_lines(parts: tuple[str, str, str], width: int) -> list[Line]:
-    """Return lines of the full URL, with its registrable domain marked."""
+    """Return lines of the full URL, with its registrable domain marked and, if it fits, in one line."""
     room = max(width - len(GUTTER) - 1, 1)
-    styled = [
-        (style, character)
-        for style, part in zip(("class:server", "class:domain", "class:server"), parts, strict=True)
-        for character in part
-    ]
+    before, domain, after = parts
     lines: list[Line] = []
-    for start in range(0, len(styled), room):
-        line: Line = [("class:gutter", GUTTER)]
-        for style, character in styled[start : start + room]:
-            if line[-1][0] == style:
-                line[-1] = (style, line[-1][1] + character)
-            else:
-                line.append((style, character))
-        lines.append(line)
+
+    def begin() -> None:
+        lines.append([("", MARK), ("class:gutter", BAR)])
+
+    used = room
+    for style, part in (("class:server", before), ("class:domain", domain), ("class:server", after)):
+        rest = part
+        if style == "class:domain" and used + len(rest) > room >= len(rest):
+            used = room
+        while rest:
+            if used >= room:
+                begin()
+                used = 0
+            piece, rest = rest[: room - used], rest[room - used :]
+            lines[-1].append((style, piece))
+            used += len(piece)
     return lines

@@ -1,10 +1,10 @@
-"""`View`: a part of a request that the application shows, such as a form, with its buttons and keys."""
+"""`View`: a part of a request that the application shows, such as a form, with its actions and keys."""
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Protocol
@@ -12,56 +12,72 @@ from typing import Any, Protocol
 from prompt_toolkit.buffer import Buffer
 
 from mcp_elicit_client.core.messages import Message
-from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, Line, flow, host_text, server_text
+from mcp_elicit_client.handlers.terminal.interactive.rendering import (
+    Drawing,
+    Line,
+    flow,
+    host_text,
+    labelled,
+    rule,
+    server_text,
+)
+from mcp_elicit_client.handlers.terminal.interactive.theme import Symbols
 from mcp_elicit_client.handlers.terminal.url import refusal
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import request_details, server_name, title_line
-from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
-from mcp_elicit_client.typing import Request, UrlRequest
+from mcp_elicit_client.presentation.quoting import columns
+from mcp_elicit_client.presentation.warnings import RequestWarning, must_confirm, request_warnings
+from mcp_elicit_client.typing import Request
 
-_COUNTDOWN = 60
-"""Seconds before the deadline from which on they are counted down."""
+_LAST_MINUTE = 60
+"""Seconds before the deadline from which on it is a warning."""
 
-_PAGE = 10
-_LABELS: dict[str, Message] = {str(name): label for name, label in messages.URL_CHOICES.items()}
-_REFUSAL_KEYS = {"decline": "Ctrl+D", "block": "F4", "cancel": "Ctrl+C"}
+_MIN_BODY = 2
+_RULE_MARGIN = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Button:
+class Action:
     """
-    A button.
+    Something that a key does.
 
     Attributes:
-        name: The name of its action.
-        label: Its label.
-        key: The key with the same action; empty if there is none.
+        name: The name of the action.
+        label: What it does, as a verb.
+        key: The key, as it is shown.
+        letters: The letters that execute it.
+        meaning: The key that executes it, by its meaning; empty if there is
+            none.
         guarded: It has no effect until the view was visible for a moment.
+        careful: Its letter only selects it.  Enter executes it then.
+        style: The style of its label.
     """
 
     name: str
     label: str
-    key: str = ""
+    key: str
+    letters: str = ""
+    meaning: str = ""
     guarded: bool = False
+    careful: bool = False
+    style: str = "class:button"
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmation:
+class Question:
     """
     A question in the footer that is answered with yes or with any other key.
 
     Attributes:
         text: The question.
         on_yes: The action for yes.
-        warnings: Warnings to show before the question.
-        escape: A second Escape means yes.
+        again: Keys that mean yes.
     """
 
     text: str
     on_yes: Callable[[], None]
-    warnings: Sequence[str] = ()
-    escape: bool = False
+    again: Sequence[str] = ()
 
 
 class App(Protocol):
@@ -70,13 +86,13 @@ class App(Protocol):
 
     Attributes:
         catalog: The texts.
-        inert: Seconds until guarded buttons have an effect.
-        overflows: The view is longer than the terminal.
+        inert: Seconds until guarded actions have an effect.
+        symbols: The marks.
     """
 
     catalog: MessageCatalog
     inert: float
-    overflows: bool
+    symbols: Symbols
 
     @property
     def is_running(self) -> bool:
@@ -106,27 +122,41 @@ class App(Protocol):
 
 class View(ABC):
     """
-    A form, a review, or a question about a URL.
+    A form, a confirmation, a review, or a question about a URL.
 
     Attributes:
         app: The application that shows the view.
         request: The request.
-        at: The index of the focused button; None if no button is focused.
-        confirmation: The question in the footer; None if there is none.
+        question: The question in the footer; None if there is none.
         busy: The view waits for a check and can only be cancelled.
-        look: The line to scroll to; None for the cursor.
+        selected: The name of the careful action that Enter executes; empty if
+            there is none.
+        status: A sentence in the footer; empty if there is none.
+        details: Details are shown.
+        overflows: The view is longer than the terminal.
+        seen: All lines have been visible.
     """
 
     def __init__(self, app: App, request: Request) -> None:
         self.app = app
         self.request = request
-        self.at: int | None = None
-        self.confirmation: Confirmation | None = None
+        self.question: Question | None = None
         self.busy: bool = False
-        self.look: int | None = None
-        self._drawn: float | None = None
-        self._lines = 0
-        self._cursor = 0
+        self.selected: str = ""
+        self.status: str = ""
+        self.details: bool = False
+        self.overflows: bool = False
+        self.seen: bool = False
+        self._request_warnings = request_warnings(request, app.catalog)
+        self.warned: bool = must_confirm(self._request_warnings)
+        self._quiet_since: float | None = None
+        self._follows = False
+        self._top = 0
+        self._room = 1
+        self._items: list[int] = []
+        self._length = 0
+
+    # --- What a view shows
 
     @property
     def catalog(self) -> MessageCatalog:
@@ -139,166 +169,288 @@ class View(ABC):
         return None
 
     @property
-    def ready(self) -> bool:
-        """True if the view was visible long enough to be sent on purpose."""
-        return self._drawn is not None and time.monotonic() - self._drawn >= self.app.inert
+    def takes_spaces(self) -> bool:
+        """True if a space is typed into the focused input."""
+        return False
 
-    @abstractmethod
-    def buttons(self) -> Sequence[Button]:
-        """Return the buttons."""
+    @property
+    def inert(self) -> float:
+        """Seconds until guarded actions have an effect."""
+        return self.app.inert
+
+    @property
+    def ready(self) -> bool:
+        """True if the view was visible, without unrelated keys, long enough to be answered on purpose."""
+        return self._quiet_since is not None and time.monotonic() - self._quiet_since >= self.inert
 
     @abstractmethod
     def body(self, width: int) -> Drawing:
         """Return the part that scrolls."""
 
     @abstractmethod
+    def actions(self) -> Sequence[Action]:
+        """Return the actions, in the order in which to show them."""
+
+    @abstractmethod
     def handle_key(self, key: str, data: str) -> None:
-        """Handle a key that has no meaning common to all views."""
+        """Handle a key that belongs to no action."""
 
+    @abstractmethod
     def activate(self, name: str) -> None:
-        """Execute the action of the button *name*."""
-        if name == "cancel":
-            self.app.cancel()
-        else:
-            self.app.end(refusal(name))
-
-    def refusal_buttons(self) -> list[Button]:
-        """Return the buttons to decline, to block the server if that is offered, and to cancel."""
-        names = ["decline", *(["block"] if self.request.can_block else []), "cancel"]
-        return [self.choice_button(name) for name in names]
-
-    def choice_button(self, name: str, *, guarded: bool = False) -> Button:
-        """Return the button for a choice that `messages.URL_CHOICES` names."""
-        parameters = {"server": server_name(self.request.server)}
-        if isinstance(self.request, UrlRequest):
-            parameters["domain"] = self.request.target.registrable_domain
-        label = self.catalog.text(_LABELS[name], **parameters)
-        return Button(name, label, _REFUSAL_KEYS.get(name, ""), guarded=guarded)
-
-    @property
-    def takes_spaces(self) -> bool:
-        """True if a space is typed into the focused input."""
-        return False
-
-    def keys(self) -> Sequence[tuple[str, str]]:
-        """Return the keys that have a meaning here, with their hints."""
-        return ()
+        """Execute the action *name*, other than leaving."""
 
     def is_touched(self) -> bool:
         """Return True if the user entered something."""
         return False
 
-    def press(self, key: str, data: str = "") -> None:
-        """Handle a key."""
-        if key == "cancel":
-            self.app.cancel()
-        elif self.confirmation is not None:
-            self._answer(key, data)
-        elif key in ("page-up", "page-down"):
-            here = self._cursor if self.look is None else self.look
-            self.look = min(max(here + (_PAGE if key == "page-down" else -_PAGE), 0), max(self._lines - 1, 0))
-        elif key == "escape":
-            self._escape()
-        elif not self.busy:
-            self.look = None
-            self._press_or_handle(key, data)
-        self.app.refresh()
+    def position(self) -> str:
+        """Return where the focus is, in words; empty if that needs no words."""
+        return ""
 
-    def _press_or_handle(self, key: str, data: str) -> None:
-        for button in self.buttons():
-            if button.name == key:
-                self._press_button(button)
-                return
-        self.handle_key(key, data)
+    def title(self) -> Line:
+        """Return the heading: the host's name of the server first."""
+        return [("class:host", title_line(self.request, self.catalog))]
 
-    def press_focused(self) -> None:
-        """Press the focused button."""
-        if self.at is not None:
-            self._press_button(self.buttons()[self.at])
+    def warnings(self) -> Iterable[RequestWarning]:
+        """Return the warnings to show above the keys."""
+        return (each for each in self._request_warnings if not each.is_note)
 
-    def _press_button(self, button: Button) -> None:
-        if self.ready or not button.guarded:
-            self.activate(button.name)
+    # --- Actions that several views have
 
-    def _escape(self) -> None:
-        if not self.is_touched():
+    def leaving_actions(self) -> list[Action]:
+        """Return the actions to decline, to block the server if that is offered, and to cancel."""
+        text = self.catalog.text
+        taken = self.catalog.yes_keys + self.catalog.no_keys
+        letter = next(each for each in "drz" if each not in taken)
+        block = text(messages.BLOCK, server=server_name(self.request.server))
+        blocking = [Action("block", block, "F4", meaning="block")] if self.request.can_block else []
+        return [
+            Action("decline", text(messages.DECLINE), letter, letters=letter + letter.upper(), guarded=True),
+            *blocking,
+            Action("cancel", text(messages.CANCEL), "Esc", meaning="escape"),
+        ]
+
+    def details_action(self) -> Action:
+        """Return the action that shows details."""
+        return Action("details", self.catalog.text(messages.KEY_DETAILS), "F1", meaning="details")
+
+    def leave(self, name: str) -> None:
+        """Decline, block or cancel; ask before, if something was typed or if the server would be blocked."""
+        questions: dict[str, Message] = {
+            "cancel": messages.CANCEL_ANYWAY,
+            "decline": messages.DECLINE_ANYWAY,
+            "block": messages.BLOCK_ANYWAY,
+        }
+        if name == "block" or self.is_touched():
+            text = self.catalog.text(questions[name], server=server_name(self.request.server))
+            self.question = Question(text, lambda: self.left(name), ("cancel", "escape") if name == "cancel" else ())
+        else:
+            self.left(name)
+
+    def left(self, name: str) -> None:
+        """End the view with a decline, a block or a cancel."""
+        if name == "cancel":
             self.app.cancel()
         else:
-            text = self.catalog.text(messages.CANCEL_ANYWAY)
-            self.confirmation = Confirmation(text, self.app.cancel, escape=True)
+            self.app.end(refusal(name))
+
+    # --- Keys
+
+    def press(self, key: str, data: str = "") -> None:
+        """Handle a key."""
+        self.status = ""
+        if self.question is not None:
+            self._answer(key, data)
+        elif key in ("cancel", "escape"):
+            self.leave("cancel")
+        elif key in ("page-up", "page-down"):
+            self._turn_page(1 if key == "page-down" else -1)
+        elif key == "details":
+            self.details = not self.details
+            self._follows = True
+        elif self.busy:
+            self.status = self.catalog.text(messages.CHECKING)
+        else:
+            self._follows = True
+            self._press(key, data)
+        self.app.refresh()
+
+    def _press(self, key: str, data: str) -> None:
+        selected, self.selected = self.selected, ""
+        action = self._action_for(key, data)
+        if key == "enter" and selected:
+            self._confirm(selected)
+        elif action is not None:
+            self._choose(action)
+        else:
+            self._restart_quiet()
+            self.handle_key(key, data)
+
+    def _action_for(self, key: str, data: str) -> Action | None:
+        is_letter = key == "char" and bool(data)
+        for action in self.actions():
+            if (action.meaning and action.meaning == key) or (is_letter and data in action.letters):
+                return action
+        return None
+
+    def _choose(self, action: Action) -> None:
+        if action.guarded and not self.ready:
+            self._too_early(action.key)
+        elif action.name in ("decline", "block", "cancel"):
+            self.leave(action.name)
+        elif action.careful or (action.guarded and not self.seen and self.overflows):
+            self.selected = action.name
+            self.status = self.catalog.text(messages.PRESS_ENTER, action=action.label)
+        else:
+            self.activate(action.name)
+
+    def _confirm(self, name: str) -> None:
+        if self.ready:
+            self.activate(name)
+        else:
+            self.selected = name
+            self._too_early(self.catalog.text(messages.ENTER))
+
+    def _too_early(self, key: str) -> None:
+        self._restart_quiet()
+        self.status = self.catalog.text(messages.PRESS_AGAIN, key=key)
+
+    def _restart_quiet(self) -> None:
+        """Wait again: keys that belong to something else are still being typed."""
+        if self._quiet_since is not None and not self.ready:
+            self._quiet_since = time.monotonic()
 
     def _answer(self, key: str, data: str) -> None:
-        confirmation, self.confirmation = self.confirmation, None
+        question, self.question = self.question, None
         yes = key == "char" and data != "" and data in self.catalog.yes_keys
-        if confirmation is not None and (yes or (confirmation.escape and key == "escape")):
-            confirmation.on_yes()
+        if question is not None and (yes or key in question.again):
+            question.on_yes()
+
+    def _turn_page(self, step: int) -> None:
+        last = max(self._length - self._room, 0)
+        self._top = min(max(self._top + step * max(self._room - 1, 1), 0), last)
+        self._follows = False
+        self.page_turned([at for at, row in enumerate(self._items) if self._top <= row < self._top + self._room])
+
+    def page_turned(self, visible: Sequence[int]) -> None:  # noqa: B027 -- most views have no focus
+        """Note that the user turned the page: the items with these indices are visible."""
+
+    def follow_focus(self) -> None:
+        """Scroll to the focus when the view is drawn again."""
+        self._follows = True
+
+    # --- Drawing
 
     def drawn(self) -> bool:
         """Note that the view is visible.  Return True if it was not visible before."""
-        if self._drawn is not None:
+        if self._quiet_since is not None:
             return False
-        self._drawn = time.monotonic()
+        self._quiet_since = time.monotonic()
         self.begin()
         return True
 
     def begin(self) -> None:  # noqa: B027 -- most views have nothing to start
         """Start what needs a running application."""
 
-    def header(self, width: int) -> list[Line]:
-        """Return the title, which does not scroll."""
-        return host_text(title_line(self.request, self.catalog), width)
+    def draw(self, width: int, height: int) -> Drawing:
+        """Return all lines to show: at most *height*."""
+        body = self.body(width)
+        header, footer = self._header(width), self._footer(width)
+        self._items, self._length = body.items, len(body.lines)
+        position = self.position()
+        has_rule = bool(position) or self._length > height - len(header) - len(footer)
+        room = height - len(header) - len(footer) - has_rule
+        if room < _MIN_BODY:  # a very small terminal
+            header, footer, has_rule = header[:1], footer[-1:], False
+            room = max(height - 2, 1)
+        self._room = room
+        self._scroll(body)
+        shown = body.lines[self._top : self._top + room]
+        divider = [self._rule(position, width)] if has_rule else []
+        drawing = Drawing([*header, *shown, *divider, *footer][: max(height, 1)])
+        if body.cursor is not None and self._top <= body.cursor[0] < self._top + room:
+            drawing.cursor = (len(header) + body.cursor[0] - self._top, body.cursor[1])
+            drawing.shown = body.shown and self.question is None and not self.busy
+        return drawing
+
+    def _scroll(self, body: Drawing) -> None:
+        last = max(self._length - self._room, 0)
+        if self._follows and body.focus is not None:
+            first, end = body.focus
+            self._top = max(self._top, end - self._room + 2) if end < self._length - 1 else last
+            self._top = min(self._top, first)
+            if body.cursor is not None:
+                self._top = min(max(self._top, body.cursor[0] - self._room + 1), body.cursor[0])
+        elif body.focus is not None and body.focus[0] < self._top <= body.focus[1]:
+            self._top = body.focus[0]  # the page begins with the label of its first field
+        self._top = min(max(self._top, 0), last)
+        self.overflows = last > 0
+        self.seen = self.seen or self._top >= last
+
+    def _rule(self, position: str, width: int) -> Line:
+        end = self._top + self._room
+        if self._items:
+            below, above = sum(row >= end for row in self._items), sum(row < self._top for row in self._items)
+        else:
+            below, above = max(self._length - end, 0), self._top
+        text = self.catalog.text
+        parts = [text(messages.MORE_ABOVE, count=above)] if above and not below else []
+        parts += [text(messages.MORE_BELOW, count=below)] if below else []
+        pieces: Line = [("class:host", position)] if position else []
+        right: Line = [("class:hint", ", ".join(parts))] if parts else []
+        return rule(pieces, width, self.app.symbols.rule, right)
+
+    def _header(self, width: int) -> list[Line]:
+        title = self.title()
+        used = sum(columns(text) for _, text in title)
+        if used + 4 <= width:
+            right = self._expiry() if self._has_room_for_expiry(width) else []
+            return [rule(title, width, self.app.symbols.rule, right)]
+        return host_text("".join(text for _, text in title), width)
+
+    def _has_room_for_expiry(self, width: int) -> bool:
+        title, expiry = (sum(columns(text) for _, text in pieces) for pieces in (self.title(), self._expiry()))
+        return title + expiry + _RULE_MARGIN <= width
+
+    def _footer(self, width: int) -> list[Line]:
+        """Return the warnings, the status, and the question or the keys.  They do not scroll."""
+        lines: list[Line] = []
+        for warning in self.warnings():
+            lines += host_text(f"{self.app.symbols.attention} {warning.text}", width, "class:warning", " ")
+        if self.question is not None:
+            return [*lines, *host_text(self.question.text, width, "class:warning", " ")]
+        if self.busy or self.status:
+            status = self.status or self.catalog.text(messages.CHECKING)
+            lines += host_text(status, width, "class:host", " ")
+        pieces = [self._key(action) for action in self.actions()]
+        expiry = self._expiry()
+        if expiry and not self._has_room_for_expiry(width):
+            pieces.append(expiry)
+        return [*lines, *flow(pieces, width)]
+
+    def _key(self, action: Action) -> Line:
+        if action.name == self.selected:
+            return [("class:focus", "> "), ("class:pressed", f"{action.key} {action.label}")]
+        return [("class:key", action.key), ("class:button", " "), (action.style, action.label)]
+
+    def _expiry(self) -> Line:
+        deadline = self.request.deadline
+        if deadline is None:
+            return []
+        left = max(int((deadline - datetime.now(timezone.utc)).total_seconds()), 0)
+        shown = f"{left // 60}:{left % 60:02}"
+        style = "class:warning" if left < _LAST_MINUTE else "class:hint"
+        return [(style, self.catalog.text(messages.EXPIRES_IN_TIME, time=shown))]
 
     def message(self, width: int) -> Drawing:
-        """Return the server's message with the details and warnings about the request."""
+        """Return the server's message with the details and notes about the request."""
         request, catalog = self.request, self.catalog
         lines = server_text(request.message, width) if request.message else []
         for detail in request_details(request, catalog):
-            lines += [*host_text(f"{detail.label}:", width, "class:hint"), *server_text(detail.text, width)]
-        lines += host_text(catalog.text(messages.LEGEND), width, "class:hint")
-        for warning in request_warnings(request, catalog):
-            style = "class:hint" if warning.is_note else "class:warning"
-            lines += host_text(warning_line(warning, catalog), width, style)
-        left = self._seconds_left()
-        if request.deadline is not None and left is not None and left > _COUNTDOWN:
-            time_of_day = f"{request.deadline.astimezone():%H:%M:%S}"
-            lines += host_text(catalog.text(messages.EXPIRES_AT, time=time_of_day), width, "class:hint")
+            lines += labelled(detail.label, detail.text, width)
+        for warning in self._request_warnings:
+            if warning.is_note:
+                lines += host_text(warning.text, width, "class:hint", " ")
+        if self.details:
+            lines += host_text(catalog.text(messages.LEGEND), width, "class:hint", " ")
         return Drawing([*lines, []])
-
-    def content(self, width: int) -> Drawing:
-        """Return the part that scrolls, with the cursor at the line to show."""
-        drawing = self.body(width)
-        self._lines = len(drawing.lines)
-        self._cursor = drawing.cursor[0] if drawing.cursor else 0
-        if self.look is not None:
-            return Drawing(drawing.lines, (min(self.look, max(self._lines - 1, 0)), 0))
-        return drawing
-
-    def footer(self, width: int) -> list[Line]:
-        """Return the countdown, the question or the buttons, and the keys.  They do not scroll."""
-        text = self.catalog.text
-        lines: list[Line] = []
-        left = self._seconds_left()
-        if left is not None and left <= _COUNTDOWN:
-            lines += host_text(text(messages.EXPIRES_IN, count=max(int(left), 0)), width, "class:warning")
-        if self.confirmation is not None:
-            for each in self.confirmation.warnings:
-                lines += host_text(text(messages.WARNING, message=each), width, "class:warning")
-            return [*lines, *host_text(self.confirmation.text, width, "class:warning")]
-        if self.busy:
-            lines += host_text(text(messages.CHECKING), width, "class:hint")
-        lines += flow([self._draw(at, button) for at, button in enumerate(self.buttons())], width)
-        keys = [(key, hint) for key, hint in self.keys() if hint]
-        if self.app.overflows:
-            keys.append(("PgUp/PgDn", text(messages.KEY_SCROLL)))
-        pieces: list[Line] = [[("class:hint", f"{key} {hint}")] for key, hint in keys]
-        return [*lines, *flow(pieces, width)]
-
-    def _draw(self, at: int, button: Button) -> Line:
-        style = "class:pressed" if at == self.at else "class:button"
-        label = button.label if self.ready or not button.guarded else self.catalog.text(messages.WAIT)
-        text = f"{button.key} {label}" if button.key else label
-        return [("class:focus", ">" if at == self.at else " "), (style, f"[{text}]")]
-
-    def _seconds_left(self) -> float | None:
-        deadline = self.request.deadline
-        return None if deadline is None else (deadline - datetime.now(timezone.utc)).total_seconds()

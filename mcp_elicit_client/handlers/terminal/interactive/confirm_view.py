@@ -1,0 +1,75 @@
+"""`ConfirmView`: a form without fields, or with one question of yes or no, that is answered with one key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcp_elicit_client.core.form import BooleanField
+from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Drawing, host_text, server_text
+from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.descriptions import describe_field
+from mcp_elicit_client.typing import Answer, FormRequest, Source
+
+
+class ConfirmView(View):
+    """
+    A question that is answered with yes or no.
+
+    Attributes:
+        field: The only field of the form; None if there is none, so that yes
+            accepts the request and no declines it.
+    """
+
+    request: FormRequest
+
+    def __init__(self, app: App, request: FormRequest) -> None:
+        super().__init__(app, request)
+        fields = request.form.fields
+        self.field: BooleanField | None = fields[0] if fields and isinstance(fields[0], BooleanField) else None
+        self.warned = self.warned or (self.field is not None and self.field.sensitive)
+
+    def actions(self) -> Sequence[Action]:
+        text, catalog = self.catalog.text, self.catalog
+        yes = Action("yes", text(messages.YES_KEY), catalog.yes_keys[0], catalog.yes_keys, "", True, self.warned)
+        decline, *others = self.leaving_actions()
+        if self.field is None:
+            letters = catalog.no_keys + decline.letters
+            return [yes, Action("decline", text(messages.NO_KEY), catalog.no_keys[0], letters, "", True), *others]
+        no = Action("no", text(messages.NO_KEY), catalog.no_keys[0], catalog.no_keys, "", True, self.warned)
+        keys = [yes, no, decline, *others]
+        if not self.field.required:
+            letter = next(each for each in "xqk" if each not in catalog.yes_keys + catalog.no_keys)
+            skip = text(messages.NO_ANSWER_KEY)
+            keys.insert(2, Action("skip", skip, letter, letter + letter.upper(), "", True, self.warned))
+        return keys
+
+    def activate(self, name: str) -> None:
+        content = {} if self.field is None or name == "skip" else {self.field.name: name == "yes"}
+        sources: dict[str, Source] = dict.fromkeys(content, "user")
+        self.app.end(Answer.accept(content, by="user", sources=sources))
+
+    def handle_key(self, key: str, data: str) -> None:  # noqa: ARG002 -- nothing is typed here
+        keys = [action.key for action in self.actions() if action.letters]
+        self.status = self.catalog.text(messages.PRESS_ONE_OF, keys=", ".join(keys))
+
+    def body(self, width: int) -> Drawing:
+        drawing = self.message(width)
+        if self.field is not None:
+            description = describe_field(self.field, self.catalog)
+            drawing.lines += server_text(description.label or " ", width, "class:host")
+            if description.help:
+                drawing.lines += server_text(description.help, width)
+            if self.field.default is not None:
+                default = self.catalog.text(messages.YES if self.field.default else messages.NO)
+                label = self.catalog.text(messages.SUGGESTED_VALUE)
+                drawing.lines += host_text(f"{label}: {default}", width, "class:hint", INDENT)
+            if description.warning:
+                warning = f"{self.app.symbols.attention} {description.warning}"
+                drawing.lines += host_text(warning, width, "class:warning", INDENT)
+            if self.details:
+                drawing.lines += host_text(f"{self.catalog.text(messages.FIELD_NAME)}:", width, "class:hint", INDENT)
+                drawing.lines += server_text(description.name, width)
+            drawing.lines.append([])
+        drawing.cursor = (len(drawing.lines) - 1, 0)
+        return drawing
