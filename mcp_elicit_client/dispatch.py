@@ -16,9 +16,10 @@ from typing import Any, TypeAlias, TypeVar
 
 import anyio.lowlevel
 
+from mcp_elicit_client._arguments import check_handler, check_policy, check_policy_result
 from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_cancelled_inside
 from mcp_elicit_client.admission import Admission
-from mcp_elicit_client.core.answer import Answer, checking_steps
+from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import parse_request, restrict_request, to_wire
 from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest
@@ -133,9 +134,14 @@ def normalize_handler(handler: Handler, *, is_registered: bool = False) -> Norma
     Args:
         handler: The handler.
         is_registered: The `stored_answers`, if any, answer in its place.
+
+    Raises:
+        TypeError: If *handler* is not an async function, or an object with
+            an async ``__call__``.
     """
     if isinstance(handler, NormalizedHandler):
         return handler
+    check_handler(handler)
 
     ask_handler = _answering(handler)
 
@@ -226,11 +232,18 @@ def refusal_by_now() -> Answer | None:
 
 
 def chain_policies(policies: Collection[Policy], handler: Handler) -> NormalizedHandler:
-    """Wrap *handler* in *policies*; the first sees a request first, and its answer last."""
+    """
+    Wrap *handler* in *policies*; the first sees a request first, and its answer last.
+
+    Raises:
+        TypeError: If one of them is not a policy or not a handler.
+    """
     wrapped = normalize_handler(handler)
     for policy in reversed([*policies]):
+        check_policy(policy)
         outer = policy(wrapped)
         if not isinstance(outer, NormalizedHandler):
+            check_policy_result(policy, outer)
             notifier = _notifier_of(outer) or wrapped.notifier
             outer = NormalizedHandler(_answering(outer), wrapped.held_options, wrapped.admission, notifier)
         wrapped = outer
@@ -354,7 +367,7 @@ class Dispatcher:
         finally:
             _read_with.reset(token)
         if answer.by == "error":
-            _logger.warning("no answer for server %r: %s", server, answer.reason)
+            _logger.warning("no answer for server %r: %s", server, reason_for_log(answer))
         if state is not None:
             self.handler.notifier.start(request, answer, state)
         return answer

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar, overload
+from typing import Any, Literal, Protocol, TypeVar, overload
 
+from mcp_elicit_client._arguments import check_sync
 from mcp_elicit_client.admission import Admission
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
@@ -24,11 +25,41 @@ from mcp_elicit_client.exceptions import RegistrationError
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import ElicitationCallback, UserSource, elicitation_callback
-from mcp_elicit_client.typing import Handler, Mode, Policy, Predicate, Request
+from mcp_elicit_client.typing import (
+    FormHandler,
+    FormRequest,
+    Handler,
+    Mode,
+    Policy,
+    Predicate,
+    Request,
+    UrlHandler,
+    UrlRequest,
+)
 
 _logger = logging.getLogger("mcp_elicit_client")
 
 H = TypeVar("H", bound=Handler)
+F = TypeVar("F", bound=FormHandler)
+U = TypeVar("U", bound=UrlHandler)
+
+
+class _Decorator(Protocol):
+    """Registers a handler that answers every request."""
+
+    def __call__(self, handler: H, /) -> H: ...
+
+
+class _FormDecorator(Protocol):
+    """Registers a handler that answers at least forms."""
+
+    def __call__(self, handler: F, /) -> F: ...
+
+
+class _UrlDecorator(Protocol):
+    """Registers a handler that answers at least URLs."""
+
+    def __call__(self, handler: U, /) -> U: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +136,28 @@ class ElicitationRegistry(NormalizedHandler):
 
     @overload
     def on_elicitation(
+        self, /, *, mode: Literal["form"], server: str | None = None, when: Callable[[FormRequest], bool] | None = None
+    ) -> _FormDecorator: ...
+
+    @overload
+    def on_elicitation(
+        self, /, *, mode: Literal["url"], server: str | None = None, when: Callable[[UrlRequest], bool] | None = None
+    ) -> _UrlDecorator: ...
+
+    @overload
+    def on_elicitation(
         self, /, *, mode: Mode | None = None, server: str | None = None, when: Predicate | None = None
-    ) -> Callable[[H], H]: ...
+    ) -> _Decorator: ...
 
     def on_elicitation(
         self,
-        handler: H | None = None,
+        handler: Any = None,
         /,
         *,
         mode: Mode | None = None,
         server: str | None = None,
-        when: Predicate | None = None,
-    ) -> H | Callable[[H], H]:
+        when: Any = None,
+    ) -> Any:
         """
         Register a handler, as a decorator or as a function.
 
@@ -134,10 +175,18 @@ class ElicitationRegistry(NormalizedHandler):
             RegistrationError: If a handler is already registered for the
                 route, or if the handler contains a registry whose options
                 would have no effect here.
-            ValueError: If *mode* is not a mode.
+            TypeError: If the handler, *server* or *when* is of the wrong
+                type, such as a handler that is not async.
+            ValueError: If *mode* is not a mode, or *server* is blank.
         """
         if mode not in (None, "form", "url"):
             raise ValueError(f'mode must be "form" or "url", not {mode!r}')
+        if server is not None and not isinstance(server, str):
+            raise TypeError(f"`server` must be the name of a server, not {type(server).__name__}.")
+        if server is not None and not server.strip():
+            raise ValueError("The server name is empty. Leave out `server` to register for every server.")
+        if when is not None:
+            check_sync("when", when)
         route = Route(mode, server, when)
 
         def register(handler: H) -> H:
@@ -198,7 +247,8 @@ class ElicitationRegistry(NormalizedHandler):
                 is only one user.  Use one session for each user and server.
 
         Raises:
-            ValueError: If *user* is too long or empty.
+            TypeError: If *server* is not a name, or *user* an async function.
+            ValueError: If the server name or *user* is too long or empty.
         """
         return elicitation_callback(self, server=server, user=user, request_options=self.request_options)
 

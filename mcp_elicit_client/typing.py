@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from mcp_elicit_client.core.answer import Action, Answer, By, Source
@@ -37,6 +37,7 @@ __all__ = [
     "DiagnosticCode",
     "ErrorCode",
     "Field",
+    "FormHandler",
     "FormRequest",
     "Handler",
     "Message",
@@ -51,6 +52,7 @@ __all__ = [
     "SecretFinding",
     "Source",
     "Translate",
+    "UrlHandler",
     "UrlRequest",
     "UrlWarning",
     "Value",
@@ -71,16 +73,34 @@ class Handler(Protocol):
     of each request that a policy declined before the handler was asked, at
     most once a minute for each user and server.
 
+    A handler for one mode only is a `FormHandler` or a `UrlHandler`.
+
     It may also return a result of the SDK (``ElicitResult``), as the helpers
     `accept`, `decline` and `cancel` do.
     """
 
-    async def __call__(self, request: Any, /) -> Answer | ElicitResult:
+    def __call__(self, request: Request, /) -> Coroutine[Any, Any, Answer | ElicitResult]:
         """
         Answer *request*.  There is no time limit.
 
         If this raises or returns an invalid answer, the result is a cancel.
         """
+        ...
+
+
+class FormHandler(Protocol):
+    """A handler for requests in form mode only."""
+
+    def __call__(self, request: FormRequest, /) -> Coroutine[Any, Any, Answer | ElicitResult]:
+        """Answer *request*, as a `Handler` does."""
+        ...
+
+
+class UrlHandler(Protocol):
+    """A handler for requests in URL mode only."""
+
+    def __call__(self, request: UrlRequest, /) -> Coroutine[Any, Any, Answer | ElicitResult]:
+        """Answer *request*, as a `Handler` does."""
         ...
 
 

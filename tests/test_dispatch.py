@@ -379,16 +379,59 @@ async def test_a_request_that_was_made_without_validation_is_a_cancel(request_ma
     assert wire.action == "cancel"
 
 
+async def test_the_field_and_code_of_an_answer_that_does_not_fit_are_logged_without_the_value(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    properties = {
+        "pin": {"type": "string", "maxLength": 4},
+        "age": {"type": "integer", "minimum": 18},
+        "code\u202e\n": {"type": "string", "pattern": "^[0-9]+$"},
+        "list": {"type": "array", "items": {"enum": ["a"]}},
+        "needed": {"type": "string"},
+    }
+    form = form_params({"properties": properties, "required": ["needed"]})
+
+    async def user(_request: Request) -> Answer:
+        content = {"pin": "hunter2", "age": 7, "code\u202e\n": "hunter2", "list": ["hunter2"]}
+        return Answer.accept(content, by="user")
+
+    answer = await answer_with(user, form)
+
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        f"no answer for server {SERVER.name!r}: the answer does not fit the form: choice, max_length, minimum, "
+        "pattern, required ('pin': max_length: Enter at most 4 characters.; 'age': minimum: Enter 18 or more.; "
+        "'code\\u202e\\n': pattern: This does not have the required format.; "
+        "'list': choice: Select one of the options.; 'needed': required: This field is required.)"
+    )
+    assert (answer.action, answer.by, answer.content) == ("cancel", "error", None)
+    assert "hunter2" not in caplog.text + repr(answer)
+
+
+async def test_few_fields_of_an_answer_that_does_not_fit_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    names = [f"f{at}" for at in range(200)]
+
+    async def user(_request: Request) -> Answer:
+        return Answer.accept({}, by="user")
+
+    await answer_with(
+        user, form_params({"properties": {name: {"type": "string"} for name in names}, "required": names})
+    )
+
+    (record,) = caplog.records
+    assert record.getMessage().endswith("'f9': required: This field is required.; and 190 more)")
+
+
 async def test_an_error_of_a_handler_is_logged_without_the_answer(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    await answer_with(lambda _: _returned(Answer.model_construct(action="accept", content={"a": _Secret()}, by="user")))
+
+    async def handler(_request: Request) -> Answer:
+        return Answer.model_construct(action="accept", content={"a": _Secret()}, by="user")
+
+    await answer_with(handler)
 
     assert "could not be answered" in caplog.text
     assert "hunter2" not in caplog.text
-
-
-async def _returned(value: Any) -> Any:
-    return value
 
 
 class _Secret:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -13,8 +13,12 @@ from mcp_elicit_client.core.form import Value
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.request import FormRequest, Request
 from mcp_elicit_client.core.validation.content import drop_nulls, to_json_value, validation_steps
+from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.core.validation.patterns import PatternSteps, run_steps
 from mcp_elicit_client.exceptions import CallError
+
+_MAX_NAMED = 10
+"""The number of invalid values that one line of the log names."""
 
 Action: TypeAlias = Literal["accept", "decline", "cancel"]
 """MCP's three actions.  A decline is a decision; a cancel means that no decision was made."""
@@ -135,13 +139,7 @@ def checking_steps(request: Request, answer: Answer, limits: Limits = DEFAULT_LI
     )
     validation = yield from validation_steps(form, requested, limits)
     if not validation:
-        codes = sorted({error.code for error in validation.errors})
-        return Answer(
-            action="cancel",
-            by="error",
-            reason=f"the answer does not fit the form: {', '.join(codes)}",
-            diagnostics=omitted,
-        )
+        return invalid_answer(validation.errors, "the answer does not fit the form", omitted)
     return answer.model_copy(
         update={
             "content": {name: to_json_value(form.by_name[name], value) for name, value in requested.items()},
@@ -149,6 +147,26 @@ def checking_steps(request: Request, answer: Answer, limits: Limits = DEFAULT_LI
             "diagnostics": (*answer.diagnostics, *omitted, *validation.unchecked),
         }
     )
+
+
+def invalid_answer(errors: Sequence[FieldError], why: str, diagnostics: tuple[Diagnostic, ...] = ()) -> Answer:
+    """Return the cancel in place of an answer that has *errors*, with the field and code of each."""
+    found = [
+        Diagnostic(code="invalid_value", message=f"{error.code}: {error.message}", field=error.field or None)
+        for error in errors
+    ]
+    codes = sorted({error.code for error in errors})
+    return Answer(action="cancel", by="error", reason=f"{why}: {', '.join(codes)}", diagnostics=(*diagnostics, *found))
+
+
+def reason_for_log(answer: Answer) -> str:
+    """Return the reason of *answer*, and the field and code of each invalid value.  The values are not included."""
+    invalid = [each for each in answer.diagnostics if each.code == "invalid_value"]
+    if not invalid:
+        return answer.reason
+    named = [f"{'the answer' if each.field is None else repr(each.field)}: {each.message}" for each in invalid]
+    more = [f"and {len(named) - _MAX_NAMED} more"] if len(named) > _MAX_NAMED else []
+    return f"{answer.reason} ({'; '.join([*named[:_MAX_NAMED], *more])})"
 
 
 def _listed(value: Any) -> Any:

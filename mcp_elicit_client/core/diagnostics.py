@@ -11,6 +11,7 @@ DiagnosticCode: TypeAlias = Literal[
     "default_dropped",
     "impersonation",
     "unsupported_field",
+    "invalid_value",
     "limit_ignored",
     "not_asked_for",
     "options_dropped",

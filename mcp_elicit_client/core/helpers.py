@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mcp_elicit_client.core.answer import Answer, check_answer
+from mcp_elicit_client.core.answer import Answer, check_answer, invalid_answer, reason_for_log
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.parse import parse_request
 from mcp_elicit_client.core.request import FormRequest, Request
@@ -182,8 +182,7 @@ def _accept_requested(request: Request, content: Mapping[str, Any]) -> Answer:
     requested = _requested(request.form, content)
     validation = validate_without_patterns(request.form, requested)
     if not validation:
-        reason = f"the answer does not fit the form: {join_errors(validation.errors)}"
-        return Answer.cancel(by="error", reason=reason)
+        return invalid_answer(validation.errors, "the answer does not fit the form")
     return Answer.accept(requested, by="host")
 
 
@@ -194,7 +193,7 @@ def _requested(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
 def _checked_result(request: Request, answer: Answer) -> ElicitResult:
     checked = check_answer(request, answer)
     if checked.action == "cancel":
-        _logger.warning("a request was cancelled: %s", checked.reason)
+        _logger.warning("a request was cancelled: %s", reason_for_log(checked))
     return _result(checked)
 
 

@@ -88,7 +88,8 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
         RequestError: If the request cannot be answered.  The server may see
             the text.
         UnsafeUrlError: If the URL must not be opened.
-        ValueError: If *user* does not have 1 to 256 characters.
+        ValueError: If *user* does not have 1 to 256 characters, or the name
+            of the server is blank.
     """
     user = check_user(user)
     if isinstance(params, (FormRequest, UrlRequest)):
@@ -100,7 +101,7 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
         raise RequestError("`message` must be a string")
     meta = wire.get("_meta")
     common: dict[str, Any] = {
-        "server": server if isinstance(server, Server) else Server(name=server),
+        "server": Server.from_name(server),
         "user": user,
         "message": sanitize_and_cut(message, limits.max_message, multiline=True),
         "protocol_version": protocol_version,

@@ -49,8 +49,20 @@ class Server(BaseModel):
 
     @classmethod
     def from_name(cls, server: Server | str) -> Server:
-        """Return *server*, or a `Server` with that name."""
-        return cls(name=server) if isinstance(server, str) else server
+        """
+        Return *server*, or a `Server` with that name.
+
+        Raises:
+            TypeError: If *server* is neither a string nor a `Server`.
+            ValueError: If the name is blank.
+        """
+        if not isinstance(server, (str, cls)):
+            hint = " Pass the handler first and the server second." if callable(server) else ""
+            raise TypeError(f"The server must be a string or a Server, not {type(server).__name__}.{hint}")
+        known = cls(name=server) if isinstance(server, str) else server
+        if not known.name.strip():
+            raise ValueError("The server name is empty. Pass the name that your users see.")
+        return known
 
 
 class BatchPosition(BaseModel):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import anyio.to_thread
 
+from mcp_elicit_client._arguments import check_texts
 from mcp_elicit_client.core.helpers import default_answer
 from mcp_elicit_client.typing import Answer, Request
 
@@ -28,8 +29,7 @@ class HeadlessHandler:
     accept_defaults_from: Collection[str] = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.accept_defaults_from, str):
-            raise TypeError("accept_defaults_from takes a collection of server names, not a string")
+        check_texts("accept_defaults_from", self.accept_defaults_from)
 
     async def __call__(self, request: Request, /) -> Answer:
         """Answer *request*."""

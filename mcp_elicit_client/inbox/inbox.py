@@ -317,6 +317,7 @@ class InboxHandler:
             inbox: requests without a user are then cancelled.
 
     Raises:
+        TypeError: If *inbox* is not an `Inbox`.
         ValueError: If *default_user* does not have 1 to 256 characters.
     """
 
@@ -324,6 +325,8 @@ class InboxHandler:
     default_user: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.inbox, Inbox):
+            raise TypeError(f"InboxHandler takes an Inbox, not {type(self.inbox).__name__}. Pass Inbox(store).")
         check_user(self.default_user)
 
     async def __call__(self, request: Request, /) -> Answer:

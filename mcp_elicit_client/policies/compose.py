@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection
 from typing import TypeAlias
 
+from mcp_elicit_client._arguments import check_async, check_policy
 from mcp_elicit_client.core.request import FormRequest, UrlRequest
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, chain_policies, normalize_answer
 from mcp_elicit_client.policies import queue
@@ -18,8 +19,16 @@ from mcp_elicit_client.typing import Answer, Policy, Request
 
 
 def compose(*policies: Policy | None) -> Policy:
-    """Combine policies: the first sees a request first, and its answer last.  None is ignored."""
+    """
+    Combine policies: the first sees a request first, and its answer last.  None is ignored.
+
+    Raises:
+        TypeError: If an argument is not a policy, such as a function that
+            makes one.
+    """
     present = [policy for policy in policies if policy is not None]
+    for policy in present:
+        check_policy(policy)
     return lambda handler: chain_policies(present, handler)
 
 
@@ -87,7 +96,13 @@ def hooks(*, before: Before | None = None, after: After | None = None) -> Policy
     Args:
         before: Called with the request.
         after: Called with the request and its answer.
+
+    Raises:
+        TypeError: If a hook is not an async function.
     """
+    for name, hook in (("before", before), ("after", after)):
+        if hook is not None:
+            check_async(name, hook)
 
     async def run_hooks(request: Request, ask: NormalizedHandler) -> Answer:
         try:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from mcp_elicit_client._arguments import check_texts
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.url.domains import LOOKALIKES
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
@@ -84,7 +85,12 @@ def flag_impersonation(
         reserved: Names that are found anywhere in a claimed name.
         reserved_alone: Names that are found beside words such as *official*
             only.
+
+    Raises:
+        TypeError: If an argument is one string.
     """
+    for argument, value in (("known_names", known_names), ("reserved", reserved), ("reserved_alone", reserved_alone)):
+        check_texts(argument, value)
     names = [_Imitated(skeleton(name), name, is_anywhere=len(_words(name)) > 1) for name in known_names]
     names += [_Imitated(skeleton(name), None, is_anywhere=True) for name in reserved]
     names += [_Imitated(skeleton(name), None, is_anywhere=False) for name in reserved_alone]

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import anyio.to_thread
 
+from mcp_elicit_client._arguments import check_texts
 from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import MissingExtraError
@@ -43,10 +44,13 @@ def rate_limit(
 
     Raises:
         MissingExtraError: If a package for the storage is missing.
+        TypeError: If *rates* or *server_rates* is one string.
         ValueError: If a rate or the storage is not valid.
     """
     from limits import parse
 
+    check_texts("rates", rates)
+    check_texts("server_rates", server_rates)
     if not rates:
         raise ValueError("A rate limit needs at least one rate, such as 5/minute.")
     per_user, per_server = ([parse(rate) for rate in each] for each in (rates, server_rates))

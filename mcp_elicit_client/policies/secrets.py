@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypeAlias
 
+from mcp_elicit_client._arguments import check_async
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field, text_constraints
 from mcp_elicit_client.core.secrets.findings import SecretFinding
@@ -34,7 +35,15 @@ def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Co
             ``refuse`` declines it.  ``warn`` shows it with a warning, and
             with these fields marked (`TextField.sensitive`).
         confirm: Asks the user if the user interface did not; None to cancel.
+
+    Raises:
+        TypeError: If *confirm* is not an async function.
+        ValueError: If *action* is neither ``refuse`` nor ``warn``.
     """
+    if action not in ("refuse", "warn"):
+        raise ValueError(f'`action` must be "refuse" or "warn", not {action!r}.')
+    if confirm is not None:
+        check_async("confirm", confirm)
 
     async def protect(request: Request, ask: NormalizedHandler) -> Answer:
         if not isinstance(request, FormRequest):

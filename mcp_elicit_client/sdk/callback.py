@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from mcp_elicit_client._arguments import check_sync
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server, check_user
 from mcp_elicit_client.core.text import sanitize_text
@@ -55,6 +56,7 @@ class SdkDispatcher(Dispatcher):
             returns something else, the request is cancelled.
 
     Raises:
+        TypeError: As for `Dispatcher`; or if *user* is an async function.
         ValueError: As for `Dispatcher`; or if *user* does not have 1 to 256
             characters.
     """
@@ -63,6 +65,8 @@ class SdkDispatcher(Dispatcher):
         self, handler: Handler, request_options: RequestOptions | None = None, user: UserSource = None
     ) -> None:
         super().__init__(handler, request_options)
+        if callable(user):
+            check_sync("user", user)
         self._user = user if callable(user) else check_user(user)
 
     async def answer_in(self, context: object, params: object, *, server: Server, **details: Any) -> Answer:
@@ -124,8 +128,10 @@ def elicitation_callback(
             registry.
 
     Raises:
-        ValueError: If *user* is too long or empty, or options of the registry
-            would have no effect.
+        TypeError: If *handler* is not a handler, *server* not a name, or
+            *user* an async function.
+        ValueError: If *user* or the server name is too long or empty, or
+            options of the registry would have no effect.
     """
     known = Server.from_name(server)
     dispatcher = SdkDispatcher(handler, request_options, user)

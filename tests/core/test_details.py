@@ -235,7 +235,8 @@ def test_what_was_left_out_of_an_answer_is_noted_even_where_it_is_cancelled() ->
 
     assert answer.action == "cancel"
     assert [(note.code, note.field, note.message) for note in answer.diagnostics] == [
-        ("not_asked_for", "b", "the form did not request it; it is not sent")
+        ("not_asked_for", "b", "the form did not request it; it is not sent"),
+        ("invalid_value", "a", "type: Enter a whole number."),
     ]
 
 

@@ -136,7 +136,10 @@ def test_content_that_does_not_fit_its_form_is_a_logged_cancel(
 
         assert (result.action, result.content) == ("cancel", None)
         (record,) = caplog.records
-        assert record.getMessage().startswith("a request was cancelled: the answer does not fit the form: ")
+        logged = record.getMessage()
+        assert logged.startswith("a request was cancelled: the answer does not fit the form: ")
+        codes = {"name": ("required", "type", "null"), "code": ("pattern",), "size": ("not_finite",)}
+        assert any(f"{name!r}: {code}: " in logged for name, found in codes.items() for code in found)
         assert "Ada" not in record.getMessage()
 
 

@@ -13,6 +13,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Limits, get_defaults, parse_request, validate
+from mcp_elicit_client.core.request import Request
 from mcp_elicit_client.core.validation import pattern_process
 from mcp_elicit_client.core.validation.pattern_process import MAX_TEXT, PatternProcess, PatternResult
 from mcp_elicit_client.core.validation.patterns import check_patterns
@@ -213,7 +214,7 @@ async def test_the_event_loop_goes_on_while_a_pattern_is_checked() -> None:
     ticks = 0
 
     @registry.on_elicitation
-    async def handler(_request: FormRequest) -> Answer:
+    async def handler(_request: Request) -> Answer:
         return Answer.accept({"a": VICTIM}, by="user")
 
     async def ask() -> None:
@@ -238,7 +239,7 @@ async def test_a_handler_sees_no_default_that_does_not_match_its_pattern() -> No
     registry = ElicitationRegistry()
     seen: list[FormRequest] = []
 
-    @registry.on_elicitation
+    @registry.on_elicitation(mode="form")
     async def handler(request: FormRequest) -> Answer:
         seen.append(request)
         return Answer.decline(by="user")

@@ -43,5 +43,5 @@ async def test_by_default_nothing_is_accepted() -> None:
 
 
 def test_a_string_is_not_a_collection_of_server_names() -> None:
-    with pytest.raises(TypeError, match="collection of server names"):
+    with pytest.raises(TypeError, match="must be a collection of strings, not one string"):
         HeadlessHandler(accept_defaults_from="ci")

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from mcp_elicit_client import Answer, FormRequest, Server, parse_request
+from mcp_elicit_client import Answer, Server, parse_request
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.policies import (
     AutomaticAnswers,
@@ -334,7 +334,7 @@ class Backend:
         self.seen: dict[str, list[Any]] = defaultdict(list)
         """All that each user saw, and what the server got for that user."""
 
-    async def _show(self, asked: FormRequest) -> Answer:
+    async def _show(self, asked: Request) -> Answer:
         assert asked.user is not None
         shown: tuple[anyio.Event, list[Answer]] = (anyio.Event(), [])
         self._screens[asked.user].append(shown)

@@ -17,7 +17,7 @@ import pytest
 
 from mcp_elicit_client import Answer, FormRequest, TargetUrl, UrlRequest, UrlRules, parse_request
 from mcp_elicit_client.core.answer import check_answer
-from mcp_elicit_client.core.request import BatchPosition
+from mcp_elicit_client.core.request import BatchPosition, Request
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.policies import protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -636,7 +636,8 @@ async def test_a_sensitive_field_has_a_warning_and_hidden_input() -> None:
     assert isinstance(request, FormRequest)
     marked: list[FormRequest] = []
 
-    async def note(asked: FormRequest) -> Answer:
+    async def note(asked: Request) -> Answer:
+        assert isinstance(asked, FormRequest)
         marked.append(asked)
         return Answer.cancel(by="user")
 

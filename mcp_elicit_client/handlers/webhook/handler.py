@@ -18,6 +18,7 @@ import anyio
 import httpx
 
 from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client.core.answer import invalid_answer
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, State
@@ -219,7 +220,7 @@ class _WebhookExchange:
             return None
         except InboxError as error:
             return _failed(str(error))
-        return answer if fits else _failed("the webhook's answer does not fit the form")
+        return answer if fits else invalid_answer(fits.errors, "the webhook's answer does not fit the form")
 
     async def _send(self, answer_url: str | None) -> Answer | None:
         """Return the webhook's answer, or a cancel that says why there is none; None if it will answer later."""

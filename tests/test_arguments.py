@@ -1,0 +1,220 @@
+"""Wrong arguments fail when they are given, with a message that names the fix."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any
+from unittest.mock import AsyncMock
+
+import pytest
+
+from mcp_elicit_client import Answer, ElicitationRegistry, RequestOptions, Server, parse_request
+from mcp_elicit_client.audit import AuditLog
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.dispatch import Dispatcher
+from mcp_elicit_client.handlers.headless import HeadlessHandler
+from mcp_elicit_client.handlers.terminal import TerminalHandler
+from mcp_elicit_client.inbox import Inbox, InboxHandler
+from mcp_elicit_client.inbox.stores.memory import MemoryStore
+from mcp_elicit_client.policies import (
+    Permissions,
+    compose,
+    flag_impersonation,
+    hooks,
+    one_at_a_time,
+    protect_secrets,
+    rate_limit,
+    recommended,
+)
+from mcp_elicit_client.sdk.callback import elicitation_callback
+from mcp_elicit_client.typing import Request
+
+registry = ElicitationRegistry()
+
+
+async def ask(request: Request) -> Answer:
+    return Answer.cancel(by="user", reason=request.message)
+
+
+def not_async(request: Request) -> Answer:
+    return Answer.cancel(by="user", reason=request.message)
+
+
+async def generator(request: Request) -> Any:
+    yield request
+
+
+async def user() -> str:
+    return "ann"
+
+
+async def always(_request: Request) -> bool:
+    return True
+
+
+class Screen:
+    def ask(self, request: Request) -> Answer:
+        return not_async(request)
+
+    def __call__(self, request: Request) -> Answer:
+        return not_async(request)
+
+
+def make_policy(option: object = None) -> Callable[[Any], Any]:
+    def policy(handler: Any) -> Any:
+        return handler if option else ask
+
+    return policy
+
+
+WRONG: dict[str, tuple[Callable[..., Any], str]] = {
+    # handlers
+    "a sync function": (
+        lambda any_: any_.on_elicitation(not_async),
+        "`not_async` is not async. Define the handler with",
+    ),
+    "a sync function for a mode": (lambda any_: any_.on_elicitation(mode="form")(not_async), "is not async"),
+    "a sync lambda": (lambda any_: any_.on_elicitation(lambda _: None), "is not async"),
+    "a sync method": (lambda any_: any_.on_elicitation(Screen().ask), "`Screen.ask` is not async"),
+    "an object with a sync call": (lambda any_: any_.on_elicitation(Screen()), "type `Screen` is not async"),
+    "a partial of a sync function": (lambda any_: any_.on_elicitation(functools.partial(not_async)), "is not async"),
+    "an async generator": (lambda any_: any_.on_elicitation(generator), "is not async"),
+    "a class": (
+        lambda any_: any_.on_elicitation(TerminalHandler),
+        "is a class, not a handler. Pass an instance, such as Te",
+    ),
+    "an object": (lambda any_: any_.on_elicitation(object()), "A handler is an async function that takes a request"),
+    "a policy": (lambda any_: any_.on_elicitation(recommended()), "If it is a policy, pass it as `policy`"),
+    "a policy factory": (lambda any_: any_.on_elicitation(recommended), "Pass `policy=recommended()`"),
+    "a wrapped sync handler": (lambda any_: recommended()(any_(not_async)), "is not async"),
+    # swapped arguments
+    "a name as the handler": (
+        lambda any_: any_.on_elicitation("mail"),
+        "the server as `server`",
+    ),
+    "swapped arguments of Caller": (
+        lambda any_: Caller(any_("mail"), any_(ask)),
+        "handler first and the server second",
+    ),
+    "the handler as the server": (lambda any_: registry.callback(any_(ask)), "The server must be a string or a Server"),
+    "swapped arguments of a callback": (
+        lambda any_: elicitation_callback(any_("mail"), server=any_(ask)),
+        "Pass the handler first and the server second",
+    ),
+    "a name as the handler of a callback": (
+        lambda any_: elicitation_callback(any_("mail"), server="mail"),
+        "'mail' is not a handler. .* Pass the handler first, and the server as `server`",
+    ),
+    "a name as the handler of a dispatcher": (lambda any_: Dispatcher(any_("mail")), "is not a handler"),
+    # server names
+    "no server": (lambda any_: registry.callback(any_(None)), "must be a string or a Server, not NoneType"),
+    "a number": (lambda any_: registry.callback(any_(3)), "must be a string or a Server, not int"),
+    "an empty name": (lambda _: registry.callback(""), "The server name is empty. Pass the name that your users see"),
+    "a blank name": (lambda _: registry.callback(" \t"), "The server name is empty"),
+    "a server without name": (lambda _: Caller(ask, Server(name=" ")), "The server name is empty"),
+    "an empty name of a request": (lambda _: parse_request({"message": "m"}, server=""), "The server name is empty"),
+    "a handler for an empty name": (lambda _: registry.on_elicitation(server=""), "Leave out `server`"),
+    "a handler for a Server": (
+        lambda any_: any_.on_elicitation(server=Server(name="a")),
+        "must be the name of a server",
+    ),
+    # policies
+    "an un-called policy factory": (
+        lambda any_: ElicitationRegistry(policy=any_(recommended)),
+        "Call it: recommended().",
+    ),
+    "un-called with arguments": (lambda any_: ElicitationRegistry(policy=any_(rate_limit)), "Call it: rate_limit()."),
+    "un-called within others": (lambda any_: compose(recommended(), any_(one_at_a_time)), "Call it: one_at_a_time()."),
+    "un-called in recommended": (lambda any_: recommended(rate_limit=any_(rate_limit)), "Call it: rate_limit()."),
+    "an un-called factory of the host": (
+        lambda any_: ElicitationRegistry(policy=any_(make_policy)),
+        "The policy `make_policy` returned .* call it: make_policy()",
+    ),
+    "a handler as the policy": (lambda any_: ElicitationRegistry(policy=any_(ask)), "is async, so it is not a policy"),
+    "a handler object as the policy": (
+        lambda any_: compose(any_(HeadlessHandler())),
+        "is async, so it is not a policy",
+    ),
+    "permissions as the policy": (lambda any_: compose(any_(Permissions())), "Pass its method `policy`"),
+    "the class of a log as the policy": (lambda any_: compose(any_(AuditLog)), "is a class, not a policy"),
+    "a string as the policy": (lambda any_: compose(any_("ask")), "is not a policy"),
+    # texts, functions
+    "a rate as one string": (lambda _: rate_limit("5/minute"), r"`rates` must be .* Pass \['5/minute'\]"),
+    "a rate of the server as one string": (lambda _: rate_limit(server_rates="9/hour"), "`server_rates` must be"),
+    "a name as one string": (lambda _: flag_impersonation(known_names="mail"), "`known_names` must be"),
+    "a name as one string in recommended": (lambda _: recommended(known_names="mail"), "`known_names` must be"),
+    "a server as one string": (lambda _: HeadlessHandler(accept_defaults_from="ci"), "`accept_defaults_from` must be"),
+    "a mode as one string": (lambda any_: RequestOptions(modes=any_("form")), "modes must be a collection"),
+    "an async user": (lambda any_: registry.callback("mail", user=any_(user)), "`user` must not be async"),
+    "an async predicate": (lambda any_: any_.on_elicitation(when=always), "`when` must not be async"),
+    "a predicate that is no function": (lambda any_: any_.on_elicitation(when=True), "`when` must be a function"),
+    "a sync hook": (lambda any_: hooks(before=any_(not_async)), "`before` must be an async function"),
+    "a sync confirmation": (
+        lambda any_: protect_secrets(confirm=any_(not_async)),
+        "`confirm` must be an async function",
+    ),
+    "an unknown action": (lambda any_: protect_secrets(action=any_("Refuse")), '`action` must be "refuse" or "warn"'),
+    "a store as the inbox": (lambda any_: InboxHandler(any_(MemoryStore())), "Pass Inbox\\(store\\)"),
+    "an async owner": (lambda any_: InboxHandler(any_(Inbox(MemoryStore())), any_(user)), "must be a string or None"),
+}
+
+
+class _Any:
+    """Hides the types of arguments from the type checker: what a host without one could write."""
+
+    def __call__(self, value: Any) -> Any:
+        return value
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(ElicitationRegistry(), name)
+
+
+@pytest.mark.parametrize("case", WRONG.values(), ids=WRONG)
+def test_a_wrong_argument_fails_when_it_is_given(case: tuple[Callable[..., Any], str]) -> None:
+    give, message = case
+    pattern = message if "\\" in message or "|" in message or ".*" in message else re.escape(message)
+    with pytest.raises((TypeError, ValueError), match=pattern):
+        give(_Any())
+
+
+def returning(request: Request) -> Coroutine[Any, Any, Answer]:
+    return ask(request)
+
+
+def decorated(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*arguments: Any) -> Any:
+        return function(*arguments)
+
+    return wrapper
+
+
+class Bound:
+    async def ask(self, request: Request) -> Answer:
+        return await ask(request)
+
+
+RIGHT: list[Any] = [
+    ask,
+    returning,
+    decorated(ask),
+    functools.partial(ask),
+    Bound().ask,
+    HeadlessHandler(),
+    AsyncMock(return_value=Answer.cancel(by="user")),
+    recommended()(ask),
+    ElicitationRegistry(),
+]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("handler", RIGHT, ids=lambda handler: type(handler).__name__)
+async def test_every_kind_of_async_handler_is_accepted(handler: Any) -> None:
+    outer = ElicitationRegistry(policy=recommended())
+    outer.on_elicitation(handler)
+
+    answer = await Dispatcher(outer).answer({"message": "m"}, server=Server(name="mail"))
+
+    assert (answer.action, answer.by) in [("cancel", "user"), ("cancel", "unattended")]
