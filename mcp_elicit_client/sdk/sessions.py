@@ -31,6 +31,7 @@ from mcp import types
 
 from mcp_elicit_client._concurrency import single_error
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+from mcp_elicit_client.sdk.http_transport import http_transport
 from mcp_elicit_client.sdk.message_only import CompletingStream, complete_params, complete_result
 from mcp_elicit_client.sdk.tasks_extension import (
     Resolve,
@@ -82,6 +83,8 @@ def client(server: Any, *, modes: Collection[Mode], resolve_task: Resolve, **opt
     """
     if not supports_multi_round_trip():
         raise RuntimeError("mcp 1.x has no Client. Use a session, or install mcp 2.")
+    if isinstance(server, str) and "cache" not in options:  # a cache of the host application needs the URL
+        server = http_transport(server)
     return _CapabilityClient.declaring(modes, resolve_task, server, options)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -39,10 +40,14 @@ def http_app(server: Any) -> Any:
 
 
 def serve(server: Any) -> None:
-    """Serve over HTTP with ``--http``, having printed the port; else over standard input and output."""
+    """
+    Serve over HTTP with ``--http``, having printed the port; else over standard input and output.
+
+    ``ELICIT_PORT`` names the port; without it, a free one is used.
+    """
     if "--http" not in sys.argv:
         anyio.run(serve_stdio, server)
         return
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.create_server(("127.0.0.1", int(os.environ.get("ELICIT_PORT", "0"))))
     print(listener.getsockname()[1], flush=True)
     uvicorn.Server(uvicorn.Config(http_app(server), log_level="error")).run(sockets=[listener])

@@ -252,6 +252,7 @@ def main() -> None:
             with Path(path).open("a", encoding="utf-8") as file:
                 file.write(f"{time.time():.3f} {line}\n")
 
+    seen(f"pid {os.getpid()}")
     tasker = Tasker(seen, Path(folder) if folder else None)
     if "--sdk" not in sys.argv and "--http" not in sys.argv:
         serve_lines(tasker)

@@ -1,0 +1,56 @@
+"""
+Streamable HTTP with mcp 2.x that outlives a server that is away for a while.
+
+In the SDK's transport, a request that cannot be sent, for example because the
+server is restarted, ends the session and the host application's task group.
+Here it is answered with status 503, so that only that request fails.  A task
+is polled while a request is open: its form must not be lost.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+_TIMEOUT, _READ_TIMEOUT = 30.0, 300.0
+"""The SDK's timeouts, in seconds."""
+
+
+@asynccontextmanager
+async def http_transport(url: str) -> AsyncIterator[Any]:
+    """Connect to *url* as ``streamable_http_client`` does."""
+    from mcp.client.streamable_http import streamable_http_client
+
+    httpx: Any = importlib.import_module("httpx2")  # of mcp 2.x
+    timeout = httpx.Timeout(_TIMEOUT, read=_READ_TIMEOUT)
+    async with _client_class()(timeout=timeout) as client, streamable_http_client(url, http_client=client) as streams:
+        yield streams
+
+
+@functools.cache
+def _client_class() -> Any:
+    httpx: Any = importlib.import_module("httpx2")
+
+    class PersistentClient(httpx.AsyncClient):  # type: ignore[misc,unused-ignore]
+        """An HTTP client that answers requests itself if the server cannot be reached any more."""
+
+        _has_connected = False
+
+        async def send(self, request: Any, **options: Any) -> Any:
+            try:
+                response = await super().send(request, **options)
+            except httpx.TransportError as error:
+                if not self._has_connected:
+                    raise
+                _logger.debug("the server cannot be reached: %s", type(error).__name__)
+                return httpx.Response(503, request=request)
+            self._has_connected = True
+            return response
+
+    return PersistentClient

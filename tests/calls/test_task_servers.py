@@ -1,0 +1,178 @@
+"""Tasks of real servers: over stdio and HTTP, also when the server stops and starts again."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from mcp_elicit_client.calls import Caller, task_polling
+from mcp_elicit_client.exceptions import TaskError
+from tests.servers.tasker import ask
+from tests.support import ROOT, read_line
+from tests.support.inprocess import in_process
+from tests.support.taskers import User, accepted, plan, told
+
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+
+TASKER = [sys.executable, "-m", "tests.servers.tasker"]
+
+
+class Server:
+    """The server `tasker` in a process of its own.  Its tasks survive it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "seen.txt"
+        (folder / "tasks").mkdir()
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.environ = {
+            **os.environ,
+            "ELICIT_TASKS": str(folder / "tasks"),
+            "ELICIT_SEEN": str(self.path),
+            "ELICIT_PORT": str(self.port),
+        }
+        self.url = f"http://127.0.0.1:{self.port}/mcp"
+
+    def seen(self, beginning: str) -> list[str]:
+        text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        lines = [line.partition(" ")[2] for line in text.splitlines()]
+        return [line for line in lines if line.startswith(beginning)]
+
+    async def until_seen(self, beginning: str, count: int = 1) -> None:
+        while len(self.seen(beginning)) < count:
+            await anyio.sleep(0.02)
+
+    @contextmanager
+    def over_http(self) -> Iterator[None]:
+        with subprocess.Popen(
+            [*TASKER, "--http"], cwd=ROOT, env=self.environ, stdout=subprocess.PIPE, text=True
+        ) as process:
+            read_line(process)
+            try:
+                yield
+            finally:
+                process.kill()
+
+    def over_stdio(self, *options: str) -> Any:
+        from mcp import StdioServerParameters
+
+        return StdioServerParameters(command=TASKER[0], args=[*TASKER[1:], *options], env=self.environ, cwd=str(ROOT))
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Server:
+    return Server(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task_polling, "MIN_POLL_INTERVAL", 0.02)
+
+
+@asynccontextmanager
+async def connected(caller: Caller, target: Any) -> AsyncIterator[Any]:
+    with anyio.fail_after(60):
+        async with caller.client(target) as client:
+            yield client
+
+
+@pytest.mark.rounds
+@pytest.mark.parametrize("options", [[], ["--sdk"]], ids=["by hand", "SDK"])
+async def test_a_task_is_finished_over_stdio(server: Server, options: list[str]) -> None:
+    user = User()
+    caller = Caller(user, "mail")
+    async with connected(caller, server.over_stdio(*options)) as client:
+        result = await caller.call_tool(client, "run", plan({"work": 2}, ask("a", "b", late=2)))
+    assert told(result) == accepted("a", "b")
+    assert user.asked == ["Name for a?", "Name for b?"]
+
+
+@pytest.mark.rounds
+async def test_every_request_about_a_task_names_it_in_a_header(server: Server) -> None:
+    caller = Caller(User(), "mail")
+    with server.over_http():
+        async with connected(caller, server.url) as client:
+            await caller.call_tool(client, "run", plan(ask("a"), id="t-4711"))
+            task = await caller.call_tool(client, "run", plan({"work": 9_999}, id="t-4712"), wait=False)
+            await caller.cancel_task(task, client)
+    headers = set(server.seen("header tasks/"))
+    assert headers == {"header tasks/get t-4711", "header tasks/update t-4711", "header tasks/cancel t-4712"}
+
+
+@pytest.mark.rounds
+async def test_a_server_that_is_restarted_loses_no_answer(server: Server) -> None:
+    """It stops while the user types, and again while the task works.  Over HTTP, there is no connection to lose."""
+    user = User()
+    results: list[Any] = []
+    is_open, is_down = anyio.Event(), anyio.Event()
+
+    async def thinks() -> None:
+        is_open.set()
+        await is_down.wait()
+        await anyio.sleep(0.3)  # polls fail meanwhile
+
+    user.thinks = thinks
+    caller = Caller(user, "mail")
+
+    async def call(client: Any) -> None:
+        results.append(told(await caller.call_tool(client, "run", plan(ask("a"), {"work": 60}))))
+
+    with ExitStack() as first:
+        first.enter_context(server.over_http())
+        async with connected(caller, server.url) as client, anyio.create_task_group() as group:
+            group.start_soon(call, client)
+            await is_open.wait()
+            first.close()
+            is_down.set()
+            await anyio.sleep(0.6)  # the user answers while the server is down
+            with server.over_http():
+                await server.until_seen("update")
+            await anyio.sleep(0.3)
+            with server.over_http():
+                while not results:
+                    await anyio.sleep(0.02)
+    assert (results, user.asked, user.withdrawn) == ([accepted("a")], ["Name for a?"], [])
+    assert len(set(server.seen("update"))) == 1  # it may be repeated, if the server stopped before it acknowledged it
+
+
+@pytest.mark.rounds
+async def test_a_task_goes_on_over_another_connection(server: Server) -> None:
+    user = User()
+    caller = Caller(user, "mail")
+    failures: list[TaskError] = []
+    async with connected(caller, server.over_stdio()) as client:
+        task = await caller.call_tool(client, "run", plan(ask("a", late=5), {"work": 60}, ask("b")), wait=False)
+
+        async def resume() -> None:
+            try:
+                await caller.resume_task(task, client)
+            except TaskError as error:
+                failures.append(error)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(resume)
+            await server.until_seen("update")
+            (pid,) = {line.split()[1] for line in server.seen("pid")}
+            os.kill(int(pid), 9)
+    assert [(error.code, error.task_id) for error in failures] == [("interrupted", task.id)]
+    async with connected(caller, server.over_stdio()) as client:
+        assert told(await caller.resume_task(failures[0].task_id or "", client)) == accepted("a", "b")
+    assert user.asked == ["Name for a?", "Name for b?"]
+
+
+async def test_tasks_need_a_newer_sdk_or_protocol_version(anyio_backend: Any) -> None:
+    caller = Caller(User(), "visitor")
+    async with in_process(caller, "legacy") as client:
+        for use in (caller.resume_task, caller.cancel_task):
+            with pytest.raises(TaskError, match=r"protocol version 2026-07-28 .* mcp 2\.3") as caught:
+                await use("t", client)
+            assert caught.value.code == "unsupported"
