@@ -160,7 +160,7 @@ async def fill_in(page: Page, take: Take) -> None:
     await page.press("#f3", "Tab")
     await page.check("#f4-1")
     await page.click("button[value=review]")
-    await page.wait_for_selector("dl")
+    await page.wait_for_selector("dl.answers")
     await take("review")
     await page.wait_for_selector("body[data-awake]")
     await page.click("button.yes")

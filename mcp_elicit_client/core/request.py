@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic import Field as Setting
+from typing_extensions import Self
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Form
@@ -129,12 +131,16 @@ class _Request(BaseModel):
     request_id: str | int | None = None
     batch_position: BatchPosition | None = None
     deadline: datetime | None = None
+    max_deadline: datetime | None = None
     can_block: bool = False
     meta: dict[str, Any] = Setting(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
 
     # The limits and URL rules with which the request was read: others are applied only if they differ.
     _read_with: tuple[Limits, UrlRules | None] | None = PrivateAttr(default=None)
+
+    # Called with the new deadline when the user extends it.
+    _on_extension: Callable[[datetime], object] | None = PrivateAttr(default=None)
 
     def __eq__(self, other: object) -> bool:
         # Private attributes say how the request reached this process, not what it asks.
@@ -147,6 +153,28 @@ class _Request(BaseModel):
     def user_and_server(self) -> tuple[str | None, str]:
         """The key for whatever a policy remembers: one user's requests never affect another user's."""
         return self.user, self.server.name
+
+    def with_deadline(
+        self, deadline: datetime, max_deadline: datetime | None, on_extension: Callable[[datetime], object]
+    ) -> Self:
+        """
+        Return the same request with another deadline.
+
+        Args:
+            deadline: When the request expires.
+            max_deadline: Until when the user can extend that; None if the
+                user cannot.
+            on_extension: Called with the new deadline when the user extends
+                it, in the event loop of the handler.
+        """
+        request = self.model_copy(update={"deadline": deadline, "max_deadline": max_deadline})
+        request._on_extension = on_extension  # noqa: SLF001 -- its own
+        return request
+
+    def extend_deadline(self, deadline: datetime) -> None:
+        """Note that the user extended the deadline.  Only in the process that asks, and up to `max_deadline`."""
+        if self._on_extension is not None:
+            self._on_extension(deadline)
 
     @property
     def limits(self) -> Limits:
@@ -170,6 +198,8 @@ class FormRequest(_Request, defer_build=False):
         request_id: The ID of the request in its session, if known.
         batch_position: The position among requests that were sent together.
         deadline: When the request expires; None if it does not.
+        max_deadline: Until when the user can extend the deadline; None if
+            the user cannot.
         can_block: The user may be offered to block the server
             (`Answer.block_server`).
         meta: The server's ``_meta``.  **Not sanitized.**

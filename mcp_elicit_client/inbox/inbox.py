@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import Any
 
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import check_user
+from mcp_elicit_client.core.request import check_user, request_key
 from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value
 from mcp_elicit_client.dispatch import settle_defaults, validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
@@ -24,8 +28,8 @@ from mcp_elicit_client.typing import FormRequest, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
 
-ANSWER_TIMEOUT = 240.0
-"""Seconds for which a request without a deadline can be answered."""
+DRAFT_TTL = 3_600.0
+"""Seconds for which a draft is kept after its last change."""
 
 POLICY = "policy"
 """How `Entry.answered_by` begins if a policy declined the request before it was stored."""
@@ -34,6 +38,7 @@ PAGE_SIZE = 50
 """The number of entries on a page."""
 
 _POLL_INTERVAL = 1.0
+_EXTENSION_MARGIN = 1.0  # seconds before the deadline, after which it can no longer be extended
 
 
 class Inbox:
@@ -50,7 +55,9 @@ class Inbox:
             with their actions, in the store, at least 32 bytes; None to store
             them readable.  Owners, states and times are not encrypted.
         answer_timeout: Seconds for which a request without a deadline
-            (`Request.deadline`) can be answered.
+            (`Request.deadline`) can be answered; None for 40 seconds for each
+            field, at least 240 and at most 1800.  The user can extend this
+            ten times.
 
     Raises:
         MissingExtraError: If there is a key and ``cryptography`` is not
@@ -58,10 +65,9 @@ class Inbox:
         ValueError: If the key is too short.
     """
 
-    def __init__(self, store: Store, key: bytes | None = None, *, answer_timeout: float = ANSWER_TIMEOUT) -> None:
+    def __init__(self, store: Store, key: bytes | None = None, *, answer_timeout: float | None = None) -> None:
         self._store = store
-        self._codec = RecordCodec(make_cipher(key))
-        self._answer_timeout = answer_timeout
+        self._codec = RecordCodec(make_cipher(key), answer_timeout)
 
     @property
     def calls(self) -> SuspendedCalls:
@@ -90,7 +96,7 @@ class Inbox:
             InboxError: If the store cannot be used.
             ValueError: If the request cannot be written as JSON.
         """
-        stored = self._codec.new_request(owner, request, self._store.clock(), self._answer_timeout)
+        stored = self._codec.new_request(owner, request, self._store.clock())
         waiters = self._store.waiters
         waiter = waiters.add(stored.id)
         is_closed = False
@@ -98,7 +104,7 @@ class Inbox:
             await self._store.put(stored)
             if placed is not None:
                 placed(stored.id)
-            resolution = await waiter.wait(stored.expires_at - self._store.clock())
+            resolution = await self._wait(stored, waiter, request)
             answer = self._codec.decode_answer(stored, resolution or await self._expire(stored, waiter))
             is_closed = True
         finally:
@@ -197,7 +203,68 @@ class Inbox:
         by = owner if answered_by is None else answered_by
         resolution = self._codec.encode_answer(stored, answer, by, self._store.clock())
         await self._resolve(owner, entry_id, resolution)
+        if action != "cancel":
+            await self._delete_draft(owner, request)
         return validation
+
+    async def extend(self, owner: str, entry_id: str) -> Entry:
+        """
+        Give the user of a pending request more time, up to `Entry.max_expires_at`.
+
+        Returns:
+            The request with its new `Entry.expires_at`.  Nothing is changed
+            in the last second before the request expires.
+
+        Raises:
+            EntryNotFoundError: If there is no such request, or it has another
+                owner.
+            EntryClosedError: If the request is no longer pending.
+            InboxError: If the store cannot be used.
+        """
+        stored = await self._find(owner, entry_id)
+        if stored.resolution is None and stored.expires_at - self._store.clock() > _EXTENSION_MARGIN:
+            state = await self._store.extend(owner, entry_id, self._codec.extended(stored))
+            if state not in ("pending", None):
+                raise EntryClosedError(state)
+            stored = await self._find(owner, entry_id)
+            self._store.waiters.notify(owner)
+        if stored.resolution is not None:
+            raise EntryClosedError(stored.resolution.state)
+        return self._codec.entry(stored)
+
+    async def save_draft(self, owner: str, entry_id: str, draft: Mapping[str, Any] | None) -> None:
+        """
+        Keep what the user has entered so far, for an hour.
+
+        The draft also belongs to further requests of the same server with the
+        same message and form.  Accepting or declining deletes it.
+
+        Args:
+            owner: The owner of the request.
+            entry_id: The ID of the request.
+            draft: JSON data, in a form that the user interface chooses; None
+                to delete the draft.
+
+        Raises:
+            EntryNotFoundError: If there is no such request, or it has another
+                owner.
+            InboxError: If the store cannot be used.
+        """
+        key = draft_key(self._codec.decode_request(await self._find(owner, entry_id)))
+        text = "" if draft is None else self._codec.encode_draft(owner, key, json.dumps(draft))
+        await self._store.save_draft(owner, key, text, self._store.clock() + DRAFT_TTL)
+
+    async def get_draft(self, owner: str, entry_id: str) -> dict[str, Any] | None:
+        """Return the draft for a request of *owner*; None if there is none.  Raises as `save_draft`."""
+        key = draft_key(self._codec.decode_request(await self._find(owner, entry_id)))
+        text = await self._store.get_draft(owner, key)
+        if not text:
+            return None
+        try:
+            draft = json.loads(self._codec.decode_draft(owner, key, text))
+        except (InboxError, ValueError):  # For example encrypted with another key.  The user can type again.
+            return None
+        return draft if isinstance(draft, dict) else None
 
     async def withdraw(self, owner: str, entry_id: str, *, withdrawn_by: str | None = None) -> None:
         """
@@ -232,7 +299,7 @@ class Inbox:
         """
         now = self._store.clock()
         request = notice.request.model_copy(update={"deadline": None})
-        stored = self._codec.new_request(owner, request, now, self._answer_timeout)
+        stored = self._codec.new_request(owner, request, now)
         answer = Answer.decline(by="policy", policy=notice.policy)
         resolution = self._codec.encode_answer(stored, answer, f"{POLICY} {notice.policy}", now)
         await self._store.put(stored)
@@ -282,6 +349,23 @@ class Inbox:
         if state != "pending":
             raise EntryClosedError(state)
 
+    async def _wait(self, stored: StoredRequest, waiter: AnswerWaiter, request: Request) -> Resolution | None:
+        """Wait for the resolution until the request expires, even if the user extends that."""
+        expires_at = stored.expires_at
+        is_extendable = request.deadline is None or request.max_deadline is not None
+        while True:
+            if is_extendable:
+                resolution = await waiter.wait(expires_at - _EXTENSION_MARGIN - self._store.clock())
+                if resolution is not None:
+                    return resolution
+                with contextlib.suppress(InboxError):
+                    found = await self._store.get(stored.owner, stored.id)
+                    if found is not None and found.resolution is None and found.expires_at > expires_at:
+                        expires_at = found.expires_at
+                        request.extend_deadline(datetime.fromtimestamp(expires_at, timezone.utc))
+                        continue
+            return await waiter.wait(expires_at - self._store.clock())
+
     async def _expire(self, stored: StoredRequest, waiter: AnswerWaiter) -> Resolution:
         """Close a request that was not answered in time, unless it is answered at the last moment."""
         expired = Resolution("expired", "clock", stored.expires_at)
@@ -292,6 +376,12 @@ class Inbox:
             found = None
         # An answer that was delivered meanwhile may be erased already.
         return waiter.resolution or (found and found.resolution) or expired
+
+    async def _delete_draft(self, owner: str, request: Request) -> None:
+        try:
+            await self._store.save_draft(owner, draft_key(request), "", 0.0)
+        except InboxError as error:  # The request is answered already.
+            _logger.warning("A draft could not be deleted. %s", error)
 
     async def _clean_up(self, stored: StoredRequest, *, is_closed: bool) -> None:
         """Withdraw a request unless it is closed, and erase its answer."""
@@ -348,6 +438,11 @@ class InboxHandler:
         owner = notice.request.user or self.default_user
         if owner is not None:
             await self.inbox.record(owner, notice)
+
+
+def draft_key(request: Request) -> str:
+    """Return the key of the draft of *request*: the same if the server sends the same request again."""
+    return hashlib.sha256(f"{request.server.name} {request_key(request)}".encode()).hexdigest()
 
 
 async def _validate(request: Request, content: Mapping[str, Any] | None) -> ValidationResult:

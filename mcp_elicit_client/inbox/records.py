@@ -7,12 +7,13 @@ import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any, ClassVar, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, computed_field
 
 from mcp_elicit_client.core.answer import Action, Answer
+from mcp_elicit_client.core.deadlines import default_answer_timeout, latest_deadline
 from mcp_elicit_client.core.request import AnyRequest
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.exceptions import InboxError, State
@@ -60,6 +61,7 @@ class Entry(BaseModel):
         updated_at: When it came into its state, in UTC.
         created_at: When it was stored, in UTC.
         expires_at: Until when it can be answered, in UTC.
+        max_expires_at: Until when the user can extend `expires_at`, in UTC.
         action: The action of the answer; None if there is no answer.
         call: The ID of the suspended call that it belongs to; None if a
             process waits for the answer.
@@ -79,6 +81,7 @@ class Entry(BaseModel):
     updated_at: datetime
     created_at: datetime
     expires_at: datetime
+    max_expires_at: datetime
     action: Action | None = None
     call: str | None = None
 
@@ -174,18 +177,19 @@ class RecordCodec:
 
     Args:
         cipher: Encrypts the texts.
+        answer_timeout: Seconds for which a request without a deadline can be
+            answered; None for a time in proportion to its form.
     """
 
-    def __init__(self, cipher: Cipher) -> None:
+    def __init__(self, cipher: Cipher, answer_timeout: float | None = None) -> None:
         self._cipher = cipher
+        self._answer_timeout = answer_timeout
 
     def new_id(self) -> str:
         """Return a random ID that cannot be guessed."""
         return secrets.token_urlsafe(_ID_BYTES)
 
-    def new_request(
-        self, owner: str, request: Request, now: float, answer_timeout: float, call_id: str = ""
-    ) -> StoredRequest:
+    def new_request(self, owner: str, request: Request, now: float, call_id: str = "") -> StoredRequest:
         """
         Encode a new request.
 
@@ -193,17 +197,39 @@ class RecordCodec:
             owner: The user or conversation that may answer it.
             request: The request.
             now: The current time, in seconds since 1970.
-            answer_timeout: Seconds for which a request without a deadline can
-                be answered.
             call_id: The suspended call that it belongs to.
 
         Raises:
             ValueError: If the request cannot be written as JSON.
         """
-        expires_at = now + answer_timeout if request.deadline is None else request.deadline.timestamp()
+        expires_at = now + self._timeout(request) if request.deadline is None else request.deadline.timestamp()
         entry_id = self.new_id()
         text = self._encode(write_request(request), _request_context(entry_id, owner))
         return StoredRequest(entry_id, owner, text, created_at=now, expires_at=expires_at, call_id=call_id)
+
+    def extended(self, stored: StoredRequest) -> float:
+        """Return when *stored* expires if the user extends its deadline, in seconds since 1970."""
+        request = self.decode_request(stored)
+        step = self._timeout(request) if request.deadline is None else request.deadline.timestamp() - stored.created_at
+        latest = self._max_expires_at(stored, request).timestamp()
+        return max(min(stored.expires_at + step, latest), stored.expires_at)
+
+    def encode_draft(self, owner: str, key: str, text: str) -> str:
+        """Encode a draft, so that it fits only its owner and key."""
+        return self._encode(text, _draft_context(owner, key))
+
+    def decode_draft(self, owner: str, key: str, draft: str) -> str:
+        """Return the text of a draft."""
+        return self._decode(draft, _draft_context(owner, key))
+
+    def _timeout(self, request: Request) -> float:
+        return default_answer_timeout(request) if self._answer_timeout is None else self._answer_timeout
+
+    def _max_expires_at(self, stored: StoredRequest, request: Request) -> datetime:
+        if request.deadline is not None:
+            return request.max_deadline or _time(stored.expires_at)
+        created_at = _time(stored.created_at)
+        return latest_deadline(created_at, created_at + timedelta(seconds=self._timeout(request)))
 
     def decode_request(self, stored: StoredRequest) -> Request:
         """Return the request in *stored*."""
@@ -216,15 +242,17 @@ class RecordCodec:
         """Return what owners may see of a request."""
         resolution = stored.resolution
         try:
+            data = json.loads(self._request_json(stored))
             return Entry(
                 id=stored.id,
                 owner=stored.owner,
-                request=json.loads(self._request_json(stored)),
+                request=data,
                 state="pending" if resolution is None else resolution.state,
                 answered_by="" if resolution is None else resolution.answered_by,
                 updated_at=_time(stored.created_at if resolution is None else resolution.updated_at),
                 created_at=_time(stored.created_at),
                 expires_at=_time(stored.expires_at),
+                max_expires_at=self._max_expires_at(stored, _REQUESTS.validate_python(data)),
                 call=stored.call_id or None,
                 action=self._action(stored, resolution),
             )
@@ -341,6 +369,10 @@ def _answer_context(what: Literal["answer", "action"], stored: StoredRequest) ->
 
 def _call_context(call_id: str, owner: str, request_ids: Sequence[str]) -> str:
     return f"call {call_id} {json.dumps(request_ids)} {owner}"
+
+
+def _draft_context(owner: str, key: str) -> str:
+    return f"draft {key} {owner}"
 
 
 def _time(seconds: float) -> datetime:

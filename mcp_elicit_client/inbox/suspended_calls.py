@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timezone
 
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.inbox.records import RecordCodec, is_id
@@ -63,7 +64,13 @@ class SuspendedCalls:
         """
         now = self.store.clock()
         used_id = self.codec.new_id() if call_id is None else call_id
-        stored = [self.codec.new_request(owner, request, now, resume_timeout, used_id) for request in requests]
+        latest = datetime.fromtimestamp(now + resume_timeout, timezone.utc)
+        # The user cannot extend the deadlines: the call expires with them.
+        limited = [
+            request.model_copy(update={"deadline": request.deadline or latest, "max_deadline": None})
+            for request in requests
+        ]
+        stored = [self.codec.new_request(owner, request, now, used_id) for request in limited]
         request_ids = tuple(request.id for request in stored)
         call = StoredCall(
             used_id,

@@ -46,8 +46,12 @@ class AnswerWaiter:
             _finish_from_any_thread(self._future)
 
     async def wait(self, seconds: float) -> Resolution | None:
-        """Return the resolution; None if none is delivered within *seconds*."""
+        """Return the resolution; None if none is delivered within *seconds*.  Then this can be called again."""
         if self._future is not None:
+            if self._future.done():
+                self._future = self._future.get_loop().create_future()
+            if self.resolution is not None:
+                return self.resolution
             timer = self._future.get_loop().call_later(max(seconds, 0), _finish, self._future)
             try:
                 await self._future

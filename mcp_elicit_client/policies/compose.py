@@ -39,7 +39,7 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
     automatic: AutomaticAnswers | None = None,
     known_names: Collection[str] = (),
     rate_limit: Policy | None = None,
-    answer_timeout: float = 240,
+    answer_timeout: float | None = None,
     secrets: Policy | None = None,
 ) -> Policy:
     """

@@ -12,6 +12,7 @@ import anyio
 
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.budgets import UserAndServer
+from mcp_elicit_client.core.deadlines import default_answer_timeout, latest_deadline
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, refusal_by_now, with_settled_defaults
 from mcp_elicit_client.typing import Answer, Policy, Request
 
@@ -55,27 +56,38 @@ def one_at_a_time(*, max_queued: int = 3) -> Policy:
     return lambda handler: apply_policy(handler, wait_in_queue, limits_asking=True)
 
 
-def answer_timeout(seconds: float = 240) -> Policy:
+def answer_timeout(seconds: float | None = None) -> Policy:
     """
     Cancel a request that is not answered in time.
 
     The handler is cancelled, so the request disappears from the user
-    interface.  `Request.deadline` is set for the handler.  240 s are less
-    than the limits of the SDK's HTTP transport and of the Python SDK's
-    server.
+    interface.  `Request.deadline` is set for the handler, and
+    `Request.max_deadline`: until then the user can ask for more time, where
+    the user interface offers that.  240 s are less than the limits of the
+    SDK's HTTP transport and of the Python SDK's server.
 
     Args:
-        seconds: The time that the user has, in seconds.
+        seconds: The time that the user has, in seconds; None for 40 seconds
+            for each field, at least 240 and at most 1800.
     """
 
     async def limit_time(request: Request, ask: NormalizedHandler) -> Answer:
-        deadline = datetime.now(timezone.utc) + timedelta(seconds=seconds)
+        started_at = datetime.now(timezone.utc)
+        timeout = default_answer_timeout(request) if seconds is None else seconds
+        deadline = started_at + timedelta(seconds=timeout)
+        max_deadline = latest_deadline(started_at, deadline)
         if request.deadline is not None:
             deadline = min(deadline, request.deadline)
-        with anyio.move_on_after(seconds) as scope:
-            return await ask(request.model_copy(update={"deadline": deadline}))
+            max_deadline = min(max_deadline, request.max_deadline or request.deadline)
+        with anyio.move_on_after(timeout) as scope:
+
+            def extend(until: datetime) -> None:
+                scope.deadline = anyio.current_time() + (until - datetime.now(timezone.utc)).total_seconds()
+                request.extend_deadline(until)
+
+            return await ask(request.with_deadline(deadline, max_deadline, extend))
         assert scope.cancelled_caught
-        return Answer.cancel(by="timeout", policy=TIMEOUT, reason=f"no answer within {seconds:g} seconds")
+        return Answer.cancel(by="timeout", policy=TIMEOUT, reason=f"no answer within {timeout:g} seconds")
 
     return lambda handler: apply_policy(handler, limit_time)
 

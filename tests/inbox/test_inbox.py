@@ -491,8 +491,8 @@ async def test_an_answer_cannot_be_moved_to_another_request(stores: Stores, kind
 async def test_an_answer_does_not_fit_another_question_under_the_same_id(stores: Stores) -> None:
     inbox = Inbox(stores(), KEY)
     codec = inbox._codec
-    asked = codec.new_request("ann", request(), 0.0, 60.0)
-    other = replace(codec.new_request("ann", request({**FORM, "message": "Pay?"}), 0.0, 60.0), id=asked.id)
+    asked = codec.new_request("ann", request(), 0.0)
+    other = replace(codec.new_request("ann", request({**FORM, "message": "Pay?"}), 0.0), id=asked.id)
     given = codec.encode_answer(asked, Answer.accept({"a": "x"}, by="user"), "ann", 1.0)
     assert codec.decode_answer(asked, given).action == "accept"
     for elsewhere in (other, replace(asked, owner="bob"), replace(asked, id="other")):

@@ -42,6 +42,16 @@ async def until_it_takes_a_yes(page: Any, *, has_script: bool = True) -> None:
         await page.wait_for_selector("body[data-awake]")
 
 
+async def tab_to(page: Any, name: str, value: str | None = None) -> None:
+    """Press Tab until the control *name* has the focus, or the one of its options or buttons with *value*."""
+    for _ in range(80):
+        await page.keyboard.press("Tab")
+        focused = await page.evaluate("[document.activeElement.name, document.activeElement.value]")
+        if focused[0] == name and value in (None, focused[1]):
+            return
+    raise AssertionError((name, value))
+
+
 async def violations(page: Any, *, serious_only: bool = False) -> list[tuple[str, str, list[str]]]:
     """Tell what axe-core finds wrong with the page."""
     axe = ROOT / ".npm" / "node_modules" / "axe-core" / "axe.min.js"

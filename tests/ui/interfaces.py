@@ -16,6 +16,7 @@ from mcp_elicit_client.handlers.langgraph.handler import _payload
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.handlers.webhook.delivery import write_question
 from mcp_elicit_client.inbox.records import Entry, EntryPage, write_request
+from mcp_elicit_client.inbox.web.controls import read_form_data
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.testing import ScriptedUser
@@ -110,9 +111,8 @@ class _Page(HTMLParser):
 def entry_of(request: Request, state: Any = "pending") -> Entry:
     """Return *request* as the inbox shows it."""
     data = json.loads(write_request(request))
-    return Entry(
-        id="1", owner="ann", request=data, state=state, updated_at=NOW, created_at=NOW, expires_at=NOW, action=None
-    )
+    times: dict[str, Any] = dict.fromkeys(("updated_at", "created_at", "expires_at", "max_expires_at"), NOW)
+    return Entry(id="1", owner="ann", request=data, state=state, action=None, **times)
 
 
 def _pages(request: Request, *, single_request: bool) -> Iterator[str]:
@@ -121,7 +121,7 @@ def _pages(request: Request, *, single_request: bool) -> Iterator[str]:
     responses = [pages.request(entry)]
     if isinstance(request, FormRequest):
         filled = {f"f{at}": ["x"] for at, _ in enumerate(request.form.fields)}
-        responses.append(pages.review(entry, filled, request.diagnostics))
+        responses.append(pages.review(entry, filled, read_form_data(request, filled), request.diagnostics))
     else:
         responses.append(pages.opened(entry))
     if not single_request:

@@ -89,7 +89,7 @@ async def still_waits_and_can_be_answered(page: Any, question: Question) -> None
     await page.bring_to_front()
     await page.fill("#f0", "Ann")
     await page.click("text=Review")
-    await page.wait_for_selector("dl")
+    await page.wait_for_selector("dl.answers")
     await page.wait_for_selector("body[data-awake]")
     await page.click("text=Send")
     answer = await question.over()

@@ -18,6 +18,7 @@ from mcp_elicit_client.core.validation.pattern_pool import POOL
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.inbox.web.controls import read_form_data
 from mcp_elicit_client.policies import flag_impersonation
+from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.presentation.warnings import DIAGNOSTIC_NOTES, DIAGNOSTIC_WARNINGS, request_warnings
 from mcp_elicit_client.testing import ScriptedUser
@@ -244,6 +245,7 @@ def allowed(request: Request) -> Iterator[str]:
         yield warning.text
     if isinstance(request, UrlRequest):
         yield request.target.url
+        yield ENGLISH.text(messages.SHOW_FULL_URL)
 
 
 @pytest.mark.parametrize("interface", SHOWING, ids=name_of)

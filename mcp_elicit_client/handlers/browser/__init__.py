@@ -14,11 +14,11 @@ from typing import TypeAlias
 import anyio
 
 from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client.core.deadlines import default_answer_timeout, latest_deadline
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import InboxError, MissingExtraError
 from mcp_elicit_client.handlers.browser.local_server import PROCESS, LocalServer
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
-from mcp_elicit_client.inbox.inbox import ANSWER_TIMEOUT
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.notices import notice_lines
@@ -54,8 +54,8 @@ class BrowserHandler:
     One server per process serves all pages, on 127.0.0.1 and a free port, in
     its own thread.  It runs as long as there are pages.  A file that only
     this user can read opens the page, with a token that works once.  Closing
-    the page cancels the request; a page that ends otherwise is a cancel by
-    ``unattended``.  Four pages are open at a time.  Further
+    the page cancels the request by ``unattended``, and what was entered comes
+    back if the server sends the same request again.  Four pages are open at a time.  Further
     requests wait.
 
     Attributes:
@@ -66,7 +66,8 @@ class BrowserHandler:
         directory: The directory of the file, if the browser cannot read the
             temporary directory.
         answer_timeout: Seconds for which a request without a deadline can be
-            answered.
+            answered; None for 40 seconds for each field, at least 240 and at
+            most 1800.  The user can extend this ten times.
         messages: The texts of the pages; None for the language of the
             browser.
 
@@ -77,7 +78,7 @@ class BrowserHandler:
     open_file: OpenFile = open_file
     show_url: Callable[[str], None] | None = print_url
     directory: Path | None = None
-    answer_timeout: float = ANSWER_TIMEOUT
+    answer_timeout: float | None = None
     messages: MessageCatalog | None = None
 
     def __post_init__(self) -> None:
@@ -86,8 +87,12 @@ class BrowserHandler:
 
     async def __call__(self, request: Request, /) -> Answer:
         """Open a page and return the user's answer.  If this is cancelled, the request is withdrawn."""
-        deadline = request.deadline or datetime.now(timezone.utc) + timedelta(seconds=self.answer_timeout)
-        request = request.model_copy(update={"deadline": deadline})
+        deadline = request.deadline
+        if deadline is None:
+            now = datetime.now(timezone.utc)
+            seconds = default_answer_timeout(request) if self.answer_timeout is None else self.answer_timeout
+            deadline = now + timedelta(seconds=seconds)
+            request = request.with_deadline(deadline, latest_deadline(now, deadline), lambda _: None)
         semaphore = PROCESS.semaphore
         is_admitted = False
         try:
@@ -115,11 +120,16 @@ class BrowserHandler:
         server, page = PROCESS.open(self.messages)
         try:
             path = page.write(self.directory)
-            is_stored = anyio.Event()
-            answer = await run_until(
-                lambda: self._fail_to_show(server, page, path, is_stored),
-                lambda: server.inbox.ask(page.owner, request, placed=lambda _: is_stored.set()),
-            )
+            stored = _StoredRequest(request)
+            answer: Answer | None = None
+            try:
+                answer = await run_until(
+                    lambda: self._fail_to_show(server, page, path, stored),
+                    lambda: server.inbox.ask(page.owner, request, placed=stored.set),
+                )
+            finally:
+                if stored.id and (answer is None or answer.action == "cancel"):
+                    await PROCESS.drafts.keep(server.inbox, page.owner, stored.id, request)
         finally:
             page.end()
         if answer is None:
@@ -128,13 +138,13 @@ class BrowserHandler:
             return Answer.cancel(by="unattended", reason="the page was closed")
         if answer.by != "user":
             return answer
-        reason = "the page was closed" if page.was_closed else "answered in the browser"
-        return answer.model_copy(update={"reason": reason})
+        return answer.model_copy(update={"reason": "answered in the browser"})
 
-    async def _fail_to_show(self, server: LocalServer, page: BrowserTab, path: Path, is_stored: anyio.Event) -> None:
+    async def _fail_to_show(self, server: LocalServer, page: BrowserTab, path: Path, stored: _StoredRequest) -> None:
         """Show the page once its request is stored.  Return only if the user cannot see it."""
-        await is_stored.wait()
+        await stored.wait()
         try:
+            await PROCESS.drafts.restore(server.inbox, page.owner, stored.id, stored.request)
             # A browser that ends soon has not failed if it opened the page.
             is_shown = await self.open_file(path) or page.is_entered
             if is_shown:
@@ -147,3 +157,19 @@ class BrowserHandler:
             is_shown = False
         while is_shown and server.is_alive:  # noqa: ASYNC110 -- a thread that ends sets no event
             await anyio.sleep(_POLL_INTERVAL)
+
+
+class _StoredRequest:
+    """A request, and its ID once it is stored."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.id = ""
+        self._is_stored = anyio.Event()
+
+    def set(self, entry_id: str) -> None:
+        self.id = entry_id
+        self._is_stored.set()
+
+    async def wait(self) -> None:
+        await self._is_stored.wait()

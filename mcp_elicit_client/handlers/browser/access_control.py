@@ -95,7 +95,7 @@ class AccessControl:
         if page is not None or reply is not None:
             self.connections.admit(scope.get("client"))
         if page is not None and (scope["method"], rest) == ("POST", "left"):
-            page.leave(by_user=True)
+            page.leave(has_reported=True)
             reply = Response(status_code=204, headers=HEADERS)
         elif page is not None:
             await self._visit(
@@ -147,6 +147,8 @@ class AccessControl:
             await self._app(scope, receive_or_close if is_stream else receive, send)
         finally:
             page.finish(is_stream=is_stream)
+        if scope["method"] != "GET":  # The page is redirected, and shows the end afterwards.
+            return
         try:
             if (await self._inbox.get(page.owner, rest)).state != "pending":
                 page.mark_end_shown()

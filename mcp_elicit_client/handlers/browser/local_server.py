@@ -9,16 +9,17 @@ import logging
 import os
 import socket
 import threading
-from collections import deque
+from collections import OrderedDict, deque
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
-from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.inbox import Inbox, draft_key
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.typing import Request
 
 if TYPE_CHECKING:
     import uvicorn
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 4
 """The maximum number of open pages.  Browsers have six connections to a server, and each page keeps one."""
+
+MAX_DRAFTS = 8
+"""The maximum number of drafts of closed pages."""
 
 MAX_QUEUED = 64
 """The maximum number of requests that wait for a page."""
@@ -133,15 +137,15 @@ class LocalServer:
             with self._lock:
                 self._is_closing = True
             for page in self._pages:
-                await self._answer(page, "withdraw")
+                await self._withdraw(page)
 
     async def _watch(self, server: uvicorn.Server, access: AccessControl) -> None:
-        """Cancel the requests of closed pages, forget finished pages, and end after the last one."""
+        """Withdraw the requests of closed pages, forget finished pages, and end after the last one."""
         while True:
             for page in self._pages:
                 if page.is_closed:
                     page.was_closed = True
-                    await self._answer(page, "cancel" if page.is_closed_by_user else "withdraw")
+                    await self._withdraw(page)
             with self._lock:
                 over = [page for page in self._pages if page.is_finished]
                 self._pages = [page for page in self._pages if page not in over]
@@ -154,13 +158,37 @@ class LocalServer:
             await asyncio.sleep(_POLL_INTERVAL)
         access.close()
 
-    async def _answer(self, page: BrowserTab, how: str) -> None:
+    async def _withdraw(self, page: BrowserTab) -> None:
         for entry in (await self.inbox.list(page.owner)).entries:
             with contextlib.suppress(EntryClosedError, EntryNotFoundError):
-                if how == "cancel":
-                    await self.inbox.answer(page.owner, entry.id, "cancel", answered_by="closing the page")
-                else:
-                    await self.inbox.withdraw(page.owner, entry.id)
+                await self.inbox.withdraw(page.owner, entry.id)
+
+
+class PageDrafts:
+    """
+    What users had entered on pages that were closed, in case a server sends the same request again.
+
+    They are kept in memory, the latest ones only.
+    """
+
+    def __init__(self) -> None:
+        self._drafts: OrderedDict[tuple[str | None, str], dict[str, Any]] = OrderedDict()
+
+    async def keep(self, inbox: Inbox, owner: str, entry_id: str, request: Request) -> None:
+        """Keep the draft of a page, if there is one."""
+        draft = None
+        with contextlib.suppress(EntryNotFoundError):
+            draft = await inbox.get_draft(owner, entry_id)
+        if draft is not None:
+            self._drafts[request.user, draft_key(request)] = draft
+            while len(self._drafts) > MAX_DRAFTS:
+                self._drafts.popitem(last=False)
+
+    async def restore(self, inbox: Inbox, owner: str, entry_id: str, request: Request) -> None:
+        """Give a new page the draft of its request."""
+        draft = self._drafts.pop((request.user, draft_key(request)), None)
+        if draft is not None:
+            await inbox.save_draft(owner, entry_id, draft)
 
 
 class FairSemaphore:
@@ -216,10 +244,11 @@ class FairSemaphore:
 
 
 class _Process:
-    """The server of this process, if there are pages, and the semaphore that limits their number."""
+    """The server of this process, if there are pages, the semaphore that limits their number, and drafts."""
 
     def __init__(self) -> None:
         self.semaphore: FairSemaphore = FairSemaphore(MAX_PAGES, MAX_QUEUED)
+        self.drafts: PageDrafts = PageDrafts()
         self._lock = threading.Lock()
         self._serving: LocalServer | None = None
         self._inherited: list[LocalServer] = []

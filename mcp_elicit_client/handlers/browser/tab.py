@@ -15,7 +15,10 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 
 RELOAD_TIMEOUT = 3.0
-"""Seconds after which a page that was left counts as closed.  A reload takes less time."""
+"""Seconds after which a page that reported that it was left counts as closed.  A reload takes less time."""
+
+LOST_TIMEOUT = 10.0
+"""Seconds after which a page whose connection was lost counts as closed.  It tries to connect again."""
 
 STYLE_TIMEOUT = 0.5
 """Seconds for which a page that has shown the end of its request can still fetch its style."""
@@ -78,7 +81,7 @@ class BrowserTab:
     _requests: int = 0
     _has_script: bool = False
     _left_at: float | None = None
-    _left_by_user: bool = False
+    _has_reported: bool = False
     _ended_at: float | None = None
     _shown_at: float | None = None
 
@@ -116,7 +119,7 @@ class BrowserTab:
 
     def begin(self, *, is_stream: bool) -> None:
         """Note that an HTTP request of the page begins."""
-        self._left_at, self._left_by_user = None, False
+        self._left_at, self._has_reported = None, False
         if is_stream:
             self._has_script = True
             self._streams += 1
@@ -131,10 +134,10 @@ class BrowserTab:
         else:
             self._requests -= 1
 
-    def leave(self, *, by_user: bool = False) -> None:
-        """Note that the page is gone.  *by_user*: it reported that it was closed, or is being reloaded."""
+    def leave(self, *, has_reported: bool = False) -> None:
+        """Note that the page is gone.  *has_reported*: it said so itself, so it was closed or is being reloaded."""
         self._has_script = True
-        self._left_by_user = self._left_by_user or by_user
+        self._has_reported = self._has_reported or has_reported
         if not self._streams:
             self._left_at = self.clock()
 
@@ -151,12 +154,9 @@ class BrowserTab:
     @property
     def is_closed(self) -> bool:
         """True if the page is gone while the request was pending."""
-        return self._ended_at is None and self._left_at is not None and self.clock() - self._left_at >= RELOAD_TIMEOUT
-
-    @property
-    def is_closed_by_user(self) -> bool:
-        """True if the page itself reported that it was closed.  Otherwise its connection was lost."""
-        return self.is_closed and self._left_by_user
+        if self._ended_at is not None or self._left_at is None:
+            return False
+        return self.clock() - self._left_at >= (RELOAD_TIMEOUT if self._has_reported else LOST_TIMEOUT)
 
     @property
     def delays_exit(self) -> bool:

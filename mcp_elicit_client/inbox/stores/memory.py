@@ -58,6 +58,7 @@ class MemoryStore:
         self._calls: dict[str, StoredCall] = {}
         self._call_expiry: list[tuple[float, str]] = []
         self._claim_tokens: dict[str, str] = {}
+        self._drafts: dict[tuple[str, str], tuple[float, str]] = {}
         self._revision = 0
 
     async def put(self, request: StoredRequest) -> None:
@@ -102,6 +103,17 @@ class MemoryStore:
                 return request.resolution.state
             self._close(request, resolution)
             return "pending"
+
+    async def extend(self, owner: str, entry_id: str, expires_at: float) -> State | None:
+        with self._lock:
+            self._close_stale()
+            request = self._find(owner, entry_id)
+            if request is None:
+                return None
+            if request.resolution is None and expires_at > request.expires_at:
+                self._requests[entry_id] = replace(request, expires_at=expires_at)
+                heapq.heappush(self._request_expiry, (expires_at, entry_id))
+            return "pending" if request.resolution is None else request.resolution.state
 
     async def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
         with self._lock:
@@ -167,9 +179,25 @@ class MemoryStore:
                 self._erase_answers_of(call_id)
                 self._calls[call_id] = replace(call, state="finished", body="")
 
-    def forget(self, owner: str) -> None:
-        """Delete the closed requests of *owner*."""
+    async def save_draft(self, owner: str, key: str, draft: str, expires_at: float) -> None:
         with self._lock:
+            self._drafts.pop((owner, key), None)
+            if draft:
+                self._drafts[owner, key] = (expires_at, draft)
+            now = self.clock()
+            for each in [each for each, (end, _) in self._drafts.items() if end <= now]:
+                del self._drafts[each]
+
+    async def get_draft(self, owner: str, key: str) -> str:
+        with self._lock:
+            expires_at, draft = self._drafts.get((owner, key), (0.0, ""))
+            return draft if expires_at > self.clock() else ""
+
+    def forget(self, owner: str) -> None:
+        """Delete the closed requests and the drafts of *owner*."""
+        with self._lock:
+            for each in [each for each in self._drafts if each[0] == owner]:
+                del self._drafts[each]
             owned = self._owned(owner)
             for _, entry_id in owned.closed:
                 del self._requests[entry_id]
@@ -226,7 +254,7 @@ class MemoryStore:
         while self._request_expiry and self._request_expiry[0][0] <= now:
             expired_at, entry_id = heapq.heappop(self._request_expiry)
             request = self._requests.get(entry_id)
-            if request is not None and request.resolution is None:
+            if request is not None and request.resolution is None and request.expires_at <= now:
                 self._close(request, Resolution("expired", "clock", expired_at))
         while self._call_expiry and self._call_expiry[0][0] <= now:
             _, call_id = heapq.heappop(self._call_expiry)

@@ -1,4 +1,4 @@
-"""The protocols that a store implements: `RequestStore` and `CallStore`."""
+"""The protocols that a store implements: `RequestStore`, `CallStore` and `DraftStore`."""
 
 from __future__ import annotations
 
@@ -66,6 +66,16 @@ class RequestStore(Protocol):
             The state before: if that is ``pending``, the request is closed
             now, otherwise nothing was changed.  None if there is no such
             request.
+        """
+        ...
+
+    async def extend(self, owner: str, entry_id: str, expires_at: float) -> State | None:
+        """
+        Let a pending request expire at *expires_at*; it never expires earlier than before.
+
+        Returns:
+            The state of the request: if that is not ``pending``, nothing was
+            changed.  None if there is no such request.
         """
         ...
 
@@ -158,5 +168,21 @@ class CallStore(Protocol):
         ...
 
 
-class Store(RequestStore, CallStore, Protocol):
-    """A place for requests and suspended calls."""
+class DraftStore(Protocol):
+    """
+    Stores drafts: what a user has entered so far.
+
+    Every method raises `InboxError` if the store cannot be used.
+    """
+
+    async def save_draft(self, owner: str, key: str, draft: str, expires_at: float) -> None:
+        """Store a draft of *owner* under *key* until *expires_at*; an empty one deletes it."""
+        ...
+
+    async def get_draft(self, owner: str, key: str) -> str:
+        """Return the draft of *owner* under *key*; empty if there is none."""
+        ...
+
+
+class Store(RequestStore, CallStore, DraftStore, Protocol):
+    """A place for requests, suspended calls and drafts."""

@@ -15,6 +15,7 @@
 --   :undelivered:<lease owner>  set         its closed requests whose resolution it has not received yet
 --   :call:<id>                  hash        a suspended call
 --   :body:<id>                  string      what is needed to resume the call, as long as it can be resumed
+--   :draft:<name>               string      a draft; the name is a digest of its owner and key
 --
 -- A lease owner is a process or a suspended call ('call:' and its ID), whose lease ends when it expires.
 -- Two channels report changes: ':resolutions:<lease owner>' and ':changes:<owner>'.
@@ -230,6 +231,17 @@ function commands.resolve(id, owner, ...)
   return state
 end
 
+function commands.extend(id, owner, expires_at)
+  local state = current_state(id, owner)
+  local request = key('request', id)
+  if state == 'pending' and tonumber(expires_at) > tonumber(redis.call('HGET', request, 'expires_at')) then
+    redis.call('HSET', request, 'expires_at', expires_at)
+    redis.call('ZADD', expiry, expires_at, id)
+    redis.call('PEXPIRE', request, milliseconds_until(tonumber(expires_at)) + history_ttl)
+  end
+  return state
+end
+
 -- Renew the lease of a process.  Return whether it was known, and the resolutions that it has not received.
 function commands.renew_lease(worker, lease_end)
   local is_known = redis.call('ZSCORE', leases, worker)
@@ -308,6 +320,18 @@ function commands.finish(id)
   redis.call('DEL', key('body', id))
   erase_answers_of(id)
   redis.call('ZREM', leases, 'call:' .. id)
+end
+
+function commands.save_draft(name, draft, expires_at)
+  if draft == '' then
+    redis.call('DEL', key('draft', name))
+  else
+    redis.call('SET', key('draft', name), draft, 'PX', math.max(milliseconds_until(tonumber(expires_at)), 1))
+  end
+end
+
+function commands.get_draft(name)
+  return redis.call('GET', key('draft', name)) or ''
 end
 
 return commands[ARGV[4]](unpack(ARGV, 5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import time
 import weakref
@@ -119,6 +120,9 @@ class RedisStore:
         state = await self._connection.run("resolve", entry_id, owner, *about, resolution.answer or "")
         return cast("State | None", state)
 
+    async def extend(self, owner: str, entry_id: str, expires_at: float) -> State | None:
+        return cast("State | None", await self._connection.run("extend", entry_id, owner, expires_at))
+
     async def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
         with anyio.move_on_after(_LEAVE_TIMEOUT, shield=True):
             if resolution is not None:
@@ -147,6 +151,12 @@ class RedisStore:
     async def finish(self, call_id: str) -> None:
         await self._connection.run("finish", call_id)
 
+    async def save_draft(self, owner: str, key: str, draft: str, expires_at: float) -> None:
+        await self._connection.run("save_draft", _draft_name(owner, key), draft, expires_at)
+
+    async def get_draft(self, owner: str, key: str) -> str:
+        return str(await self._connection.run("get_draft", _draft_name(owner, key)))
+
     async def aclose(self) -> None:
         connection = self._connections.pop(asyncio.get_running_loop(), None)
         if connection is not None:
@@ -170,6 +180,10 @@ def _call_arguments(call: StoredCall, requests: Sequence[StoredRequest]) -> list
     about = (call.id, call.owner, json.dumps(call.request_ids), call.created_at, call.expires_at, call.body)
     each = [(request.id, request.request, request.created_at, request.expires_at) for request in requests]
     return [state_ttl, *about, *chain.from_iterable(each)]
+
+
+def _draft_name(owner: str, key: str) -> str:
+    return hashlib.sha256(json.dumps([owner, key]).encode()).hexdigest()
 
 
 def _requests(rows: Sequence[list[str]]) -> list[StoredRequest]:

@@ -117,6 +117,9 @@ class SqliteStore:
             self.waiters.notify(owner)
         return state
 
+    async def extend(self, owner: str, entry_id: str, expires_at: float) -> State | None:
+        return await run_in_thread(self._extend, owner, entry_id, expires_at)
+
     async def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
         is_done = False
         with anyio.move_on_after(_LEAVE_TIMEOUT, shield=True):
@@ -154,6 +157,12 @@ class SqliteStore:
     async def finish(self, call_id: str) -> None:
         await run_in_thread(self._finish, call_id)
         self._worker.truncate_log()
+
+    async def save_draft(self, owner: str, key: str, draft: str, expires_at: float) -> None:
+        await run_in_thread(self._save_draft, {"owner": owner, "key": key}, draft, expires_at)
+
+    async def get_draft(self, owner: str, key: str) -> str:
+        return await run_in_thread(self._get_draft, {"owner": owner, "key": key})
 
     async def aclose(self) -> None:
         await run_in_thread(self._worker.close)
@@ -201,6 +210,28 @@ class SqliteStore:
             return None
         # A request that is still pending has expired since the check.  The next check closes it.
         return "expired" if row["state"] == "pending" else cast("State", row["state"])
+
+    def _extend(self, owner: str, entry_id: str, expires_at: float) -> State | None:
+        self._close_stale()
+        key = {"id": entry_id, "owner": owner}
+        with self._database.writing() as connection:
+            if execute(connection, "extend_request", now=self.clock(), expires_at=expires_at, **key).rowcount:
+                return "pending"
+            row = execute(connection, "get_state", **key).fetchone()
+        if row is None:
+            return None
+        return "expired" if row["state"] == "pending" else cast("State", row["state"])
+
+    def _save_draft(self, key: dict[str, Any], draft: str, expires_at: float) -> None:
+        with self._database.writing() as connection:
+            execute(connection, "delete_draft", now=self.clock(), **key)
+            if draft:
+                execute(connection, "save_draft", draft=draft, expires_at=expires_at, **key)
+
+    def _get_draft(self, key: dict[str, Any]) -> str:
+        with self._database.reading() as connection:
+            row = execute(connection, "get_draft", now=self.clock(), **key).fetchone()
+        return "" if row is None else str(row["draft"])
 
     def _close_stale(self) -> None:
         """Close requests that have expired or lost their process, and erase calls that have expired."""

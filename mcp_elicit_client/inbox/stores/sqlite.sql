@@ -43,6 +43,14 @@ CREATE TABLE calls (
 );
 CREATE INDEX call_bodies ON calls (expires_at) WHERE body <> '';
 CREATE INDEX call_expiry ON calls (expires_at);
+CREATE TABLE drafts (
+    owner TEXT NOT NULL,
+    key TEXT NOT NULL,
+    draft TEXT NOT NULL,
+    expires_at REAL NOT NULL,
+    PRIMARY KEY (owner, key)
+);
+CREATE INDEX draft_expiry ON drafts (expires_at);
 
 -- name: next_revision
 UPDATE counter SET revision = revision + 1
@@ -93,6 +101,10 @@ WHERE id = :id AND owner = :owner AND state = 'pending' AND expires_at > :now
 UPDATE requests
 SET state = :state, answered_by = :answered_by, updated_at = :updated_at, revision = :revision
 WHERE id = :id
+
+-- name: extend_request
+UPDATE requests SET expires_at = max(expires_at, :expires_at)
+WHERE id = :id AND owner = :owner AND state = 'pending' AND expires_at > :now
 
 -- name: erase_answer
 UPDATE requests SET answer = NULL, is_delivered = 1 WHERE id = :id AND state <> 'pending'
@@ -167,3 +179,12 @@ WHERE expires_at <= :now AND body <> ''
 
 -- name: delete_forgotten_calls
 DELETE FROM calls WHERE expires_at < :forgotten
+
+-- name: save_draft
+REPLACE INTO drafts VALUES (:owner, :key, :draft, :expires_at)
+
+-- name: delete_draft
+DELETE FROM drafts WHERE (owner = :owner AND key = :key) OR expires_at <= :now
+
+-- name: get_draft
+SELECT draft FROM drafts WHERE owner = :owner AND key = :key AND expires_at > :now

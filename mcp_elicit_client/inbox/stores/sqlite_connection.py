@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 _logger = logging.getLogger("mcp_elicit_client")
 
-FORMAT = 1
+FORMAT = 2
 """The format number of the file, in its ``user_version``.  Increase it with each change of the schema."""
 
 POLL_INTERVAL = 0.1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import FieldDescription, describe_field, selection_limits
 from mcp_elicit_client.presentation.form_input import FieldInput, FormState, Intent, Selection, read_form
 from mcp_elicit_client.presentation.input_parsing import CANONICAL_LOCALE, InputContext, to_text
-from mcp_elicit_client.typing import FormRequest
+from mcp_elicit_client.typing import FormRequest, Request
 
 FormData: TypeAlias = Mapping[str, Sequence[str]]
 """The values that a browser sent, by the name of their control."""
@@ -33,9 +34,20 @@ FormData: TypeAlias = Mapping[str, Sequence[str]]
 Kind: TypeAlias = Literal["input", "area", "radios", "select", "checks", "moment"]
 """The kind of a control.  A moment is an input for a time, with a list of time zones beside it."""
 
+MAX_CHECK_BOXES = 20
+"""The number of options up to which they are check boxes instead of a list."""
+
 MAX_RADIO_BUTTONS = 7
 """The number of options up to which they are radio buttons instead of a list."""
 
+ZONE_NAME = "time_zone"
+"""The name of the browser's time zone in `FormData`."""
+
+REVIEWED_NAME = "reviewed"
+"""The name of the digest of the reviewed content in `FormData`."""
+
+_ZONE = re.compile(r"[A-Za-z0-9_+/-]+", re.ASCII)
+_MAX_ZONE = 64
 _OMIT = "-"
 _YES, _NO = "yes", "no"
 _INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
@@ -54,11 +66,12 @@ _OFFSETS = (
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One of several options."""
+    """One of several options.  Its label is spelled by the server, unless *is_host*."""
 
     value: str
     label: str
     is_selected: bool
+    is_host: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +91,7 @@ class Control:
         is_required: True if the field is required.
         text: The text in the control.
         options: The options to select from.
-        limits: The attributes ``min``, ``max`` and ``step`` of a number.
+        input_mode: The keyboard that suits the field; empty for the usual one.
         errors: The sentences about what is wrong with the value.
         time_zones: The time zones of a moment.
     """
@@ -91,7 +104,7 @@ class Control:
     is_required: bool
     text: str
     options: tuple[Option, ...]
-    limits: Mapping[str, object]
+    input_mode: str
     errors: tuple[str, ...]
     time_zones: tuple[Option, ...] = ()
 
@@ -99,6 +112,11 @@ class Control:
     def is_group(self) -> bool:
         """True if the control consists of several inputs."""
         return self.kind in ("radios", "checks", "moment")
+
+    @property
+    def is_multiple(self) -> bool:
+        """True if several options can be selected."""
+        return self.about.input_kind == "options"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -136,12 +154,48 @@ def make_controls(
     )
 
 
-def read_form_data(request: FormRequest, filled: FormData) -> FormState:
-    """Return what *filled* means for the form of *request*.  Patterns are not checked: that takes a process."""
+def read_form_data(request: FormRequest, filled: FormData, *, locale: str | None = None) -> FormState:
+    """
+    Return what *filled* means for the form of *request*.  Patterns are not checked: that takes a process.
+
+    Args:
+        request: The request.
+        filled: The values that the browser sent.
+        locale: The locale of the user, as a BCP 47 tag.
+    """
     given = {field.name: _given(field, _name(index), filled) for index, field in enumerate(request.form.fields)}
-    return read_form(
-        request.form, given, InputContext.for_request(request, locale=CANONICAL_LOCALE), check_patterns=False
+    zone = "".join(filled.get(ZONE_NAME, ())[:1])
+    is_zone = len(zone) <= _MAX_ZONE and _ZONE.fullmatch(zone)
+    context = InputContext.for_request(request, locale=locale, time_zone=zone if is_zone else None)
+    return read_form(request.form, given, context, check_patterns=False)
+
+
+def storable_values(request: Request, filled: FormData) -> dict[str, list[str]]:
+    """Return the values of *filled* that a draft may keep: those of fields whose input is not hidden."""
+    if not isinstance(request, FormRequest):
+        return {}
+    visible = [ZONE_NAME]
+    for index, field in enumerate(request.form.fields):
+        if not field.is_hidden:
+            visible += [_name(index), _zone_name(_name(index))]
+    return {name: [*filled[name]] for name in visible if name in filled}
+
+
+def is_storable(request: Request, filled: FormData) -> bool:
+    """Return True if a draft may keep all values of the form."""
+    return isinstance(request, FormRequest) and not any(
+        field.is_hidden and filled.get(_name(index)) for index, field in enumerate(request.form.fields)
     )
+
+
+def digest(state: FormState) -> str:
+    """Return a digest of the content, with which the review is sent."""
+    return hashlib.sha256(json.dumps(state.content, sort_keys=True).encode()).hexdigest()
+
+
+def is_reviewed(filled: FormData, state: FormState) -> bool:
+    """Return True unless *filled* comes from a review of other content, which the user has not seen."""
+    return all(reviewed == digest(state) for reviewed in filled.get(REVIEWED_NAME, ()))
 
 
 def _name(index: int) -> str:
@@ -160,8 +214,8 @@ def _control(
 ) -> Control:
     about = describe_field(field, catalog)
     options = _options(field, catalog, None if filled is None else filled.get(name, ()))
-    kind = _kind(field, about, len(field.choices) if isinstance(field, ChoiceField) else 0)
-    text = _text(field, name, filled)
+    kind = _kind(field, about, len(field.choices) if isinstance(field, ChoiceField | MultiChoiceField) else 0)
+    text = _text(field, name, filled, catalog.locale)
     zones: tuple[Option, ...] = ()
     if kind == "moment":
         text, zone = _split_moment(text)
@@ -170,12 +224,12 @@ def _control(
         id=name,
         kind=kind,
         about=about,
-        type="text" if kind == "input" and _is_moment(about) else about.html_input,
+        type="text" if kind == "input" and (_is_moment(about) or about.html_input == "number") else about.html_input,
         hint=_hint(field, kind, about, catalog),
         is_required=field.required,
         text=text,
         options=options,
-        limits=_limits(field),
+        input_mode=_input_mode(field),
         errors=tuple(map(catalog.error, errors)),
         time_zones=zones,
     )
@@ -192,13 +246,15 @@ def _kind(field: Field, about: FieldDescription, option_count: int) -> Kind:
         case "option":
             return "radios" if option_count <= MAX_RADIO_BUTTONS else "select"
         case "options":
-            return "checks"
+            return "checks" if option_count <= MAX_CHECK_BOXES else "select"
 
 
-def _text(field: Field, name: str, filled: FormData | None) -> str:
+def _text(field: Field, name: str, filled: FormData | None, locale: str | None) -> str:
     if filled is not None:
         return "\n".join(filled.get(name, ()))
-    return "" if field.default is None else to_text(field, field.default, InputContext(locale=CANONICAL_LOCALE))
+    # Only numbers are typed as the user writes them: the controls of browsers take dates in ISO 8601.
+    context = InputContext(locale=locale if isinstance(field, NumberField) else CANONICAL_LOCALE)
+    return "" if field.default is None else to_text(field, field.default, context)
 
 
 def _hint(field: Field, kind: Kind, about: FieldDescription, catalog: MessageCatalog) -> str:
@@ -216,15 +272,12 @@ def _hint(field: Field, kind: Kind, about: FieldDescription, catalog: MessageCat
     return " · ".join(filter(None, parts))
 
 
-def _limits(field: Field) -> dict[str, object]:
+def _input_mode(field: Field) -> str:
+    """Return which keyboard a phone shows.  The browser's own control for numbers drops what it cannot read."""
     if not isinstance(field, NumberField) or field.is_hidden:
-        return {}
-    minimum, maximum = field.minimum, field.maximum
-    if field.integer:  # Browsers count the steps of a number from its minimum.
-        minimum = None if minimum is None else math.ceil(minimum)
-        maximum = None if maximum is None else math.floor(maximum)
-    limits = {"min": minimum, "max": maximum, "step": 1 if field.integer else "any"}
-    return {name: limit for name, limit in limits.items() if limit is not None}
+        return ""
+    has_sign = field.minimum is None or field.minimum < 0
+    return "text" if has_sign else "numeric" if field.integer else "decimal"
 
 
 def _options(field: Field, catalog: MessageCatalog, sent: Sequence[str] | None) -> tuple[Option, ...]:
@@ -240,13 +293,14 @@ def _options(field: Field, catalog: MessageCatalog, sent: Sequence[str] | None) 
             return ()
         case _:
             assert_never(field)
-    selected = suggested if sent is None else [*sent]
+    selected = set(suggested if sent is None else sent)
     if not field.required and not isinstance(field, MultiChoiceField):
         # It is always visible: first in a long list, last in a short one.
         omit = (_OMIT, catalog.text(messages.DO_NOT_PROVIDE))
         labels.insert(0 if len(labels) > MAX_RADIO_BUTTONS else len(labels), omit)
-        selected = selected or [_OMIT]
-    return tuple(Option(value, label, value in selected) for value, label in labels)
+        selected = selected or {_OMIT}
+    is_host = isinstance(field, BooleanField)
+    return tuple(Option(value, label, value in selected, is_host or value == _OMIT) for value, label in labels)
 
 
 def _suggested_options(field: ChoiceField | MultiChoiceField) -> list[str]:
@@ -319,4 +373,6 @@ def _time_zones(selected: str) -> tuple[Option, ...]:
     offsets = _OFFSETS.split()
     if selected and selected not in offsets:
         offsets.append(selected)
-    return tuple(Option(each, "UTC" if each == "Z" else f"UTC{each}", each == selected) for each in offsets)
+    return tuple(
+        Option(each, "UTC" if each == "Z" else f"UTC{each}", each == selected, is_host=True) for each in offsets
+    )

@@ -6,6 +6,7 @@ import functools
 import importlib.resources
 import inspect
 import json
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import parse_qs
@@ -21,7 +22,7 @@ from mcp_elicit_client.core.validation.content import ValidationResult
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.records import Entry, EntryPage
-from mcp_elicit_client.inbox.web.controls import FormData, read_form_data
+from mcp_elicit_client.inbox.web.controls import FormData, is_reviewed, is_storable, read_form_data, storable_values
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.inbox.web.sse import EventStream
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -34,10 +35,16 @@ Authenticate: TypeAlias = "Callable[[Any], str | Awaitable[str | None] | None]"
 ChooseMessages: TypeAlias = "Callable[[Any], MessageCatalog]"
 """Returns the texts for the user of a Starlette request."""
 
-Step: TypeAlias = Literal["review", "change", "open", "check", "accept", "decline", "cancel", "block"]
-"""The actions of the buttons on the pages.  Only the script of the pages sends ``check``."""
+Step: TypeAlias = Literal["review", "open", "extend", "check", "accept", "decline", "cancel", "block"]
+"""The actions of the buttons on the pages.  Only the script of the pages sends ``check``, which keeps a draft."""
 
-_MAX_FORM_VALUES = 1_000
+View: TypeAlias = Literal["form", "errors", "review", "open"]
+"""
+What a page shows of a pending request: the request; its form with the errors
+in the draft; the draft before it is sent; the URL that the user agreed to open.
+"""
+
+_MAX_FORM_VALUES = 12_000
 
 
 class Endpoints:
@@ -87,12 +94,31 @@ class Endpoints:
 
     async def show(self, web: WebRequest) -> Response:
         """Show one request."""
-        entry = await self._inbox.get(await self._owner(web), web.path_params["id"])
+        owner = await self._owner(web)
+        entry = await self._inbox.get(owner, web.path_params["id"])
         if _wants_page(web):
-            return self._pages_for(web).request(entry)
+            view = web.query_params.get("view", "form")
+            return await self._show_page(owner, entry, view, self._pages_for(web))
         request = entry.read()
         schema = write_schema(request.form) if isinstance(request, FormRequest) else None
         return JSONResponse({**entry.model_dump(mode="json"), "answer_schema": schema})
+
+    async def _show_page(self, owner: str, entry: Entry, view: str, pages: Pages) -> Response:
+        if entry.state != "pending":
+            return pages.closed(entry)
+        draft = await self._inbox.get_draft(owner, entry.id) or {}
+        if view == "open" and draft.get("consented") is True:
+            return pages.opened(entry)
+        filled = draft.get("values")
+        if filled is None or view not in ("errors", "review"):
+            return pages.request(entry, filled, saved_at=draft.get("saved_at"))
+        state = _read(entry, filled, pages)
+        checked = await self._check(owner, entry, state)
+        if not checked:
+            return pages.request(entry, filled, checked.errors)
+        if view == "review" and state is not None:
+            return pages.review(entry, filled, state, checked.unchecked)
+        return pages.request(entry, filled)
 
     async def answer(self, web: WebRequest) -> Response:
         """Accept an answer."""
@@ -104,7 +130,7 @@ class Endpoints:
         if content_type != "application/x-www-form-urlencoded":
             raise HTTPException(415, "Send application/json or a form.")
         try:
-            return await self._answer_page(owner, entry, _form_data(await web.body()), self._pages_for(web))
+            return await self._answer_page(owner, entry, _form_data(await web.body()), web)
         except EntryClosedError:
             return self._pages_for(web).closed(await self._inbox.get(owner, entry.id), is_late=True)
 
@@ -130,26 +156,30 @@ class Endpoints:
         )
         return JSONResponse(validation.model_dump(mode="json"), 200 if validation else 422)
 
-    async def _answer_page(self, owner: str, entry: Entry, filled: FormData, pages: Pages) -> Response:
-        """Take one step of the pages: review the values, change them, or answer."""
+    async def _answer_page(self, owner: str, entry: Entry, filled: FormData, web: WebRequest) -> Response:
+        """Take one step of the pages: keep a draft, ask for more time, review the values, or answer."""
         step = _step(filled)
-        request = entry.read()
-        state = read_form_data(request, filled) if isinstance(request, FormRequest) else None
-        if step == "check":
-            return pages.errors(entry, (await self._check(owner, entry, state)).errors)
+        pages = self._pages_for(web)
+        state = _read(entry, filled, pages)
         if entry.state != "pending":
+            if step == "check":
+                return JSONResponse({}, 409)
             raise EntryClosedError(entry.state)
-        if step == "open":
-            return pages.opened(entry)
-        if step == "change":
-            return pages.request(entry, filled)
-        if step == "review":
-            checked = await self._check(owner, entry, state)
-            if not checked:
-                return pages.request(entry, filled, checked.errors)
-            return pages.review(entry, filled, checked.unchecked)
-        if step == "accept" and state is not None and state.errors:
-            return pages.request(entry, filled, state.errors)
+        if step in ("check", "review") or (step in ("extend", "cancel") and len(filled) > 1):
+            await self._save_draft(owner, entry, filled)
+        match step:
+            case "check":
+                return pages.errors(entry, (await self._check(owner, entry, state)).errors)
+            case "extend":
+                extended = await self._inbox.extend(owner, entry.id)
+                return pages.times(extended) if _wants_json(web) else _see(entry)
+            case "open":
+                await self._inbox.save_draft(owner, entry.id, {"consented": True})
+                return _see(entry, "open")
+            case "review":
+                return await self._review(owner, entry, filled, state, pages)
+            case "accept" if state is not None and (state.errors or not is_reviewed(filled, state)):
+                return await self._review(owner, entry, filled, state, pages)
         validation = await self._inbox.answer(
             owner,
             entry.id,
@@ -159,8 +189,28 @@ class Endpoints:
             confirmed="confirmed" in filled,
         )
         if not validation:
-            return pages.request(entry, filled, validation.errors)
-        return pages.answered(await self._inbox.get(owner, entry.id))
+            return await self._review(owner, entry, filled, state, pages)
+        return _see(entry)
+
+    async def _review(
+        self, owner: str, entry: Entry, filled: FormData, state: FormState | None, pages: Pages
+    ) -> Response:
+        """Show the values before they are sent, or what is wrong with them."""
+        if state is None:
+            return _see(entry)
+        checked = await self._check(owner, entry, state)
+        if not is_storable(entry.read(), filled):  # What is hidden while it is typed is not stored.
+            if checked:
+                return pages.review(entry, filled, state, checked.unchecked)
+            return pages.request(entry, filled, checked.errors)
+        await self._save_draft(owner, entry, filled)
+        return _see(entry, "review" if checked else "errors")
+
+    async def _save_draft(self, owner: str, entry: Entry, filled: FormData) -> None:
+        request = entry.read()
+        if isinstance(request, FormRequest) and request.form.fields:
+            values = storable_values(request, filled)
+            await self._inbox.save_draft(owner, entry.id, {"values": values, "saved_at": time.time()})
 
     async def _check(self, owner: str, entry: Entry, state: FormState | None) -> ValidationResult:
         if state is None or state.errors:
@@ -193,6 +243,21 @@ class Endpoints:
 
 def _wants_page(web: WebRequest) -> bool:
     return "text/html" in web.headers.get("accept", "")
+
+
+def _wants_json(web: WebRequest) -> bool:
+    return "application/json" in web.headers.get("accept", "")
+
+
+def _read(entry: Entry, filled: FormData, pages: Pages) -> FormState | None:
+    request = entry.read()
+    return read_form_data(request, filled, locale=pages.locale) if isinstance(request, FormRequest) else None
+
+
+def _see(entry: Entry, view: View = "form") -> Response:
+    """Redirect to a view of a request, so that reloading and going back repeat nothing."""
+    url = entry.id if view == "form" else f"{entry.id}?view={view}"
+    return Response(status_code=303, headers={"Location": url})
 
 
 def _cursor(web: WebRequest) -> str | None:

@@ -11,16 +11,17 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib.util import cache_from_source
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.url.inspect import TargetUrl
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.inbox.records import Entry, EntryPage
-from mcp_elicit_client.inbox.web.controls import FormData, make_controls, read_form_data
+from mcp_elicit_client.inbox.web.controls import REVIEWED_NAME, ZONE_NAME, FormData, digest, make_controls
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import (
@@ -29,16 +30,26 @@ from mcp_elicit_client.presentation.descriptions import (
     server_name,
     title_line,
 )
-from mcp_elicit_client.presentation.form_input import OMITTED
+from mcp_elicit_client.presentation.form_input import OMITTED, FormState
 from mcp_elicit_client.presentation.url_prompts import consent_prompt
 from mcp_elicit_client.presentation.warnings import answer_warnings, must_confirm, request_warnings, warning_line
-from mcp_elicit_client.typing import FormRequest, UrlRequest
+from mcp_elicit_client.typing import FormRequest, Request, UrlRequest
 
 _REFUSALS = {
     401: (messages.NOT_SIGNED_IN, messages.SIGN_IN),
     404: (messages.NOT_FOUND, messages.MAY_HAVE_EXPIRED),
     503: (messages.UNAVAILABLE, messages.TRY_AGAIN),
 }
+
+
+class _Row(NamedTuple):
+    """A row of a list: a request, who sent it, what it asks for, and what was decided."""
+
+    entry: Entry
+    request: Request
+    server: str
+    kind: str
+    outcome: str
 
 
 class Pages:
@@ -54,51 +65,88 @@ class Pages:
         self._catalog = catalog
         self._templates = environment(catalog, single_request=single_request)
 
+    @property
+    def locale(self) -> str | None:
+        """The locale in which the user reads and writes numbers and dates."""
+        return self._catalog.locale
+
     def pending(self, page: EntryPage, *, is_first: bool) -> Response:
         """Return a page of the list of pending requests."""
-        requests = [entry.read() for entry in page.entries]
-        return self._write("pending.html", page=page, is_first=is_first, requests=requests)
+        rows = [self._row(entry) for entry in page.entries]
+        return self._write("pending.html", page=page, is_first=is_first, rows=rows)
 
     def history(self, page: EntryPage) -> Response:
         """Return a page of the list of closed requests."""
-        return self._write("history.html", page=page, requests=[entry.read() for entry in page.entries])
+        return self._write("history.html", page=page, rows=[self._row(entry) for entry in page.entries])
+
+    def _row(self, entry: Entry) -> _Row:
+        request = entry.read()
+        return _Row(entry, request, server_name(request.server), self._kind(request), self._outcome(entry, request))
+
+    def _kind(self, request: Request) -> str:
+        """Return what a request asks for, in words."""
+        if isinstance(request, UrlRequest):
+            return self._catalog.text(messages.URL_CHOICES["open"], domain=request.target.registrable_domain)
+        if not request.form.fields:
+            return self._catalog.text(messages.CONFIRMATION)
+        return self._catalog.text(messages.ANSWERS, count=len(request.form.fields))
+
+    def _outcome(self, entry: Entry, request: Request) -> str:
+        """Return what was decided, in words."""
+        if entry.state == "pending":
+            return ""
+        if entry.action is not None and entry.answered_by == entry.owner:
+            return self._catalog.text(messages.DECISIONS[entry.action])
+        if entry.action is not None:
+            return self._catalog.text(messages.OUTCOMES[entry.action])
+        return self._catalog.text(messages.CLOSED_BECAUSE[entry.state], server=server_name(request.server))
 
     def request(
-        self, entry: Entry, filled: FormData | None = None, errors: Sequence[FieldError] | None = None
+        self,
+        entry: Entry,
+        filled: FormData | None = None,
+        errors: Sequence[FieldError] | None = None,
+        *,
+        saved_at: float | None = None,
     ) -> Response:
         """
         Return the page of one request.
 
         Args:
-            entry: The request.
-            filled: The values that were sent before; None for the default
+            entry: The request, which is pending.
+            filled: The values that were entered before; None for the default
                 values.
             errors: The errors in these values.
+            saved_at: When these values were kept as a draft, in seconds since
+                1970.
         """
-        if entry.state != "pending":
-            return self.closed(entry)
         request = entry.read()
         if isinstance(request, UrlRequest):
             return self._write("url.html", entry=entry, request=request, prompt=consent_prompt(request))
         controls = make_controls(request.form, self._catalog, filled, errors or ())
         names = request.form.by_name
         others = [self._catalog.error(error) for error in errors or () if error.field not in names]
-        status = 422 if errors else 200
         return self._write(
-            "form.html", status, entry=entry, request=request, controls=controls, others=others, errors=errors or ()
+            "form.html",
+            entry=entry,
+            request=request,
+            controls=controls,
+            others=others,
+            errors=errors or (),
+            saved_at=None if saved_at is None else datetime.fromtimestamp(saved_at, timezone.utc),
         )
 
-    def review(self, entry: Entry, filled: FormData, unchecked: Sequence[Diagnostic] = ()) -> Response:
+    def review(
+        self, entry: Entry, filled: FormData, state: FormState, unchecked: Sequence[Diagnostic] = ()
+    ) -> Response:
         """Return the page that shows the values before they are sent, with a note if patterns are *unchecked*."""
         request = entry.read()
-        if not isinstance(request, FormRequest):
-            return self.request(entry)
+        assert isinstance(request, FormRequest)
         form, catalog = request.form, self._catalog
-        state = read_form_data(request, filled)
         rows = [
             (field.title, format_value(field, state.content.get(field.name, OMITTED), catalog)) for field in form.fields
         ]
-        names = {name for control in make_controls(form, catalog, filled) for name in control.names}
+        names = {ZONE_NAME, *(name for control in make_controls(form, catalog, filled) for name in control.names)}
         sent = [(name, value) for name, values in filled.items() if name in names for value in values]
         warnings = answer_warnings(form, state.content, state.sources, catalog, unchecked)
         return self._write(
@@ -106,7 +154,7 @@ class Pages:
             entry=entry,
             request=request,
             rows=rows,
-            sent=sent,
+            sent=[*sent, (REVIEWED_NAME, digest(state))],
             warnings=warnings,
             must_confirm=must_confirm(warnings),
         )
@@ -115,21 +163,27 @@ class Pages:
         """Return the page with the link that the user agreed to open, where the answer is sent afterwards."""
         return self._write("opened.html", entry=entry, request=entry.read())
 
-    def answered(self, entry: Entry) -> Response:
-        """Return the page after an answer."""
-        request = entry.read()
-        link = request if isinstance(request, UrlRequest) and entry.action == "accept" else None
-        return self._write("answered.html", entry=entry, link=link)
-
     def closed(self, entry: Entry, *, is_late: bool = False) -> Response:
-        """Return the page of a closed request, which *is_late* if the user has just tried to answer it."""
+        """
+        Return the page of a closed request.
+
+        If its user answered it, the page says what was decided.
+
+        Args:
+            entry: The request.
+            is_late: True if the user has just tried to answer it.
+        """
+        request = entry.read()
+        if entry.state == "answered" and entry.answered_by == entry.owner and not is_late:
+            link = request if isinstance(request, UrlRequest) and entry.action == "accept" else None
+            return self._write("answered.html", entry=entry, request=request, link=link)
         status = 409 if is_late else 200
-        return self._write("closed.html", status, entry=entry, request=entry.read(), is_late=is_late)
+        return self._write("closed.html", status, entry=entry, request=request, is_late=is_late)
 
     def refusal(self, status: int) -> Response:
         """Return the page of an HTTP error."""
         title, advice = _REFUSALS.get(status, (messages.WENT_WRONG, messages.GO_BACK))
-        return self._write("refusal.html", status, title=title, advice=advice)
+        return self._write("refusal.html", status, status=status, title=title, advice=advice)
 
     def errors(self, entry: Entry, errors: Sequence[FieldError]) -> Response:
         """Return the sentences about what is wrong so far by control, for the script of the page."""
@@ -137,18 +191,71 @@ class Pages:
         controls = make_controls(request.form, self._catalog, {}, errors) if isinstance(request, FormRequest) else ()
         return JSONResponse({control.id: list(control.errors) for control in controls})
 
-    def _write(self, template: str, status: int = 200, **values: Any) -> Response:
-        return HTMLResponse(self._templates.get_template(template).render(values), status)
+    def times(self, entry: Entry) -> Response:
+        """Return when a request expires, for the script of the page."""
+        return JSONResponse({"expires_at": entry.expires_at.isoformat(), "can_extend": _can_extend(entry)})
+
+    def _write(self, template: str, status_code: int = 200, **values: Any) -> Response:
+        return HTMLResponse(self._templates.get_template(template).render(values), status_code)
 
 
 def _seconds_left(entry: Entry) -> int:
     return max(0, math.ceil((entry.expires_at - datetime.now(timezone.utc)).total_seconds()))
 
 
+def _can_extend(entry: Entry) -> bool:
+    return entry.max_expires_at > entry.expires_at
+
+
+class _Heading(NamedTuple):
+    """The heading of a request, split at the domain that it names."""
+
+    before: str
+    domain: str
+    after: str
+
+
+def _heading(catalog: MessageCatalog, request: Request) -> _Heading:
+    title = title_line(request, catalog)
+    if isinstance(request, FormRequest):
+        return _Heading(title, "", "")
+    return _Heading(*title.rpartition(request.target.registrable_domain))
+
+
+_SIZES = (20, 30, 45, 70)
+
+
+def _size(domain: str) -> str:
+    """Return the CSS class with which *domain* fits on one line of a narrow screen."""
+    return next((f"chars-{size}" for size in _SIZES if len(domain) <= size), "chars-more")
+
+
+class _ShortUrl(NamedTuple):
+    """A URL split at its registrable domain, without the middle of what is long."""
+
+    before: str
+    domain: str
+    after: str
+    is_whole: bool
+
+
+def _short_url(target: TargetUrl) -> _ShortUrl:
+    before, domain, after = target.split_at_domain
+    is_whole = len(before) <= _MAX_BEFORE and len(after) <= _MAX_AFTER
+    if len(before) > _MAX_BEFORE:
+        before = f"{before[: _MAX_BEFORE // 2]}\N{HORIZONTAL ELLIPSIS}{before[-_MAX_BEFORE // 2 :]}"
+    if len(after) > _MAX_AFTER:
+        after = f"{after[:_MAX_AFTER]}\N{HORIZONTAL ELLIPSIS}"
+    return _ShortUrl(before, domain, after, is_whole)
+
+
+_MAX_BEFORE = 40
+_MAX_AFTER = 60
+
 _FOLDER = Path(__file__).parent / "templates"
 
 # Compiled templates depend on the options of the environment.  Increase the number with each change of them.
-_KIND = "escaped-2"
+_KIND = "escaped-3"
 
 
 class _TemplateCache(BytecodeCache):
@@ -202,6 +309,10 @@ def environment(catalog: MessageCatalog, *, single_request: bool) -> Environment
         "messages": messages,
         "text": catalog.text,
         "title_of": functools.partial(title_line, catalog=catalog),
+        "heading_of": functools.partial(_heading, catalog),
+        "size_of": _size,
+        "short_url": _short_url,
+        "can_extend": _can_extend,
         "details_of": functools.partial(request_details, catalog=catalog),
         "warnings_of": functools.partial(request_warnings, catalog=catalog),
         "warning_line": functools.partial(warning_line, catalog=catalog),

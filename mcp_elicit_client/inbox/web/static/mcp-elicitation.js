@@ -1,0 +1,684 @@
+// The script of the pages, and the element <mcp-elicitation>, which shows a request inside another page.
+//
+//     <script type="module" src="https://inbox.example/static/mcp-elicitation.js"></script>
+//     <mcp-elicitation request="ID"></mcp-elicitation>
+//
+// The pages work without it.  With it, they keep drafts, show errors early, count down, search in long lists, and
+// notice changes by other clients.
+(() => {
+"use strict";
+
+const OWN = document.currentScript ? document.currentScript.src : urlOfModule();
+const AWAKE_AFTER = 500;
+const SAVE_AFTER = 600;
+const WARN_BEFORE = 60;
+const RETRY_AFTER = 2000;
+const MAX_SHOWN = 50;
+
+function urlOfModule() {
+  const scripts = [...document.querySelectorAll("script[src]")].map((each) => each.src);
+  return scripts.find((each) => /\/static\/mcp-elicitation\.js(\?|$)/.test(each)) || location.href;
+}
+
+const minutes = (left) => `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+const element = (name, properties = {}, ...children) => {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+};
+
+// ---------------------------------------------------------------------------------------------------------------
+// A card: the content of a page, or of the element.
+
+class Card {
+  // host: how the card reaches the server and shows another page: `request`, `show`, `reload`, `isPage`.
+  constructor(root, host) {
+    this.root = root;
+    this.host = host;
+    this.data = root.dataset;
+    this.form = root.querySelector("form[data-form]");
+    this.lang = root.lang || document.documentElement.lang || "en";
+    this.touched = new Set();
+    this.found = {};
+    this.heard = {};
+    this.isLeaving = false;
+    this.isPressed = false;
+    this.isDirty = false;
+    this.isUnsaved = false;
+    this.ending = new AbortController();
+    const { signal } = this.ending;
+    this.listenTo = (target, type, handler, options = {}) => target.addEventListener(type, handler, { ...options, signal });
+    this.showTimes();
+    if (this.form) this.enhanceForm();
+    this.guardForms();
+    this.followLinks();
+    this.countDown();
+    this.noticeChanges();
+    // What scrolls can be scrolled with the keyboard.
+    for (const each of root.querySelectorAll(".message")) if (each.scrollHeight > each.clientHeight) each.tabIndex = 0;
+    const summary = root.querySelector("#summary");
+    if (summary) summary.focus();
+    else if (host.takesFocus) {
+      const heading = root.querySelector("h1");
+      if (heading) { heading.tabIndex = -1; heading.focus(); }
+    }
+  }
+
+  end() { this.ending.abort(); this.isLeaving = true; }
+
+  find(id) { return this.root.querySelector(`[id="${id}"]`); }
+
+  after(seconds, action) {
+    const timer = setTimeout(action, seconds);
+    this.ending.signal.addEventListener("abort", () => clearTimeout(timer));
+    return timer;
+  }
+
+  say(text) {
+    const live = this.root.querySelector("[data-live]");
+    if (live && text) live.textContent = text;
+  }
+
+  // --- Times in the person's own time zone
+
+  showTimes() {
+    const moment = new Intl.DateTimeFormat(this.lang, { dateStyle: "medium", timeStyle: "short" });
+    for (const each of this.root.querySelectorAll("time[data-moment]")) each.textContent = moment.format(new Date(each.dateTime));
+    for (const each of this.root.querySelectorAll("[data-restored]")) {
+      each.textContent = each.dataset.restored.replace("{time}", this.clock(new Date(each.dataset.at)));
+    }
+    const ages = [...this.root.querySelectorAll("time[data-age]")];
+    const lefts = [...this.root.querySelectorAll("[data-left]")];
+    if (!ages.length) return;
+    const relative = new Intl.RelativeTimeFormat(this.lang, { numeric: "auto", style: "short" });
+    const tick = () => {
+      for (const each of ages) {
+        const seconds = Math.max(0, (Date.now() - Date.parse(each.dateTime)) / 1000);
+        const [unit, size] = seconds < 60 ? ["second", 1] : seconds < 3600 ? ["minute", 60] : seconds < 86400 ? ["hour", 3600] : ["day", 86400];
+        each.textContent = relative.format(unit === "second" ? 0 : -Math.floor(seconds / size), unit);
+        each.title = moment.format(new Date(each.dateTime));
+      }
+      for (const each of lefts) {
+        const left = Math.max(0, Math.round((Date.parse(each.dataset.left) - Date.now()) / 1000));
+        each.textContent = this.data.expiresText.replace("{time}", minutes(left));
+        if (!left && !this.isLeaving) { this.isLeaving = true; this.after(1500, () => this.host.reload()); }
+      }
+      this.after(1000, tick);
+    };
+    tick();
+  }
+
+  clock(time) { return new Intl.DateTimeFormat(this.lang, { timeStyle: "short" }).format(time); }
+
+  countDown() {
+    if (!this.data.expires) return;
+    const shown = this.root.querySelector("[data-countdown]");
+    let end = Date.parse(this.data.expires);
+    let isWarned = false;
+    const more = this.root.querySelector("button[value=extend]");
+    if (more) {
+      // Beside the time; not a button that Enter presses.
+      more.type = "button";
+      shown.after(more);
+      this.listenTo(more, "click", async () => {
+        const reply = await this.post({ action: "extend" });
+        if (!reply || !reply.ok) return;
+        const times = await reply.json();
+        end = Date.parse(times.expires_at);
+        isWarned = false;
+        more.hidden = !times.can_extend;
+        if (more.hidden) shown.focus();
+        this.say(this.data.extendedText.replace("{time}", minutes(Math.round((end - Date.now()) / 1000))));
+      });
+    }
+    const tick = () => {
+      const left = Math.max(0, Math.round((end - Date.now()) / 1000));
+      const text = this.data.expiresText.replace("{time}", minutes(left));
+      if (shown) {
+        shown.textContent = text;
+        shown.classList.toggle("is-soon", left <= WARN_BEFORE);
+      }
+      if (left <= WARN_BEFORE && !isWarned) { isWarned = true; this.say(text); }
+      if (left > 0) this.after(1000, tick);
+      else if (!this.isLeaving) this.after(1500, () => this.host.reload());
+    };
+    tick();
+  }
+
+  // --- Drafts and errors
+
+  enhanceForm() {
+    const form = this.form;
+    const zone = form.elements.time_zone;
+    if (zone) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
+    for (const select of form.querySelectorAll("select[data-search]")) new SearchableList(select, this);
+    this.suggestZones();
+    this.countSelected();
+    let timer = 0;
+    const later = () => {
+      this.isDirty = this.isUnsaved = true;
+      clearTimeout(timer);
+      timer = this.after(SAVE_AFTER, () => this.check());
+    };
+    this.listenTo(form, "input", (event) => { if (event.target.name) later(); });
+    this.listenTo(form, "change", (event) => {
+      const field = event.target.closest("[data-control]");
+      if (!field || !event.target.name) return;
+      this.touched.add(field.dataset.control);
+      this.isDirty = this.isUnsaved = true;
+      clearTimeout(timer);
+      this.check();
+    });
+    // Nothing moves while the person presses a button.
+    this.listenTo(window, "pointerdown", () => { this.isPressed = true; }, { capture: true });
+    for (const end of ["pointerup", "pointercancel"]) {
+      this.listenTo(window, end, () => this.after(200, () => { this.isPressed = false; this.showFound(); }), { capture: true });
+    }
+    this.listenTo(window, "online", () => { if (this.isUnsaved) this.check(); });
+    this.listenTo(window, "pagehide", () => {
+      if (this.isUnsaved && !this.isLeaving) this.post({ action: "check" }, { keepalive: true });
+    });
+    this.listenTo(window, "beforeunload", (event) => {
+      const isLost = "alone" in this.data ? this.isDirty : this.isUnsaved;
+      if (isLost && !this.isLeaving) event.preventDefault();
+    });
+  }
+
+  // Send the form, or only an action; return the reply, or null without a connection.
+  async post(values, options = {}) {
+    const form = this.form || this.root.querySelector("form");
+    const sent = new URLSearchParams(this.form ? [...new FormData(this.form)].map(([name, value]) => [name, String(value)]) : []);
+    for (const [name, value] of Object.entries(values)) sent.set(name, value);
+    try {
+      const reply = await this.host.request(form.getAttribute("action"), { method: "POST", body: sent, accept: "application/json", ...options });
+      this.showConnection(true);
+      return reply;
+    } catch {
+      if (!this.ending.signal.aborted) this.showConnection(false);
+      return null;
+    }
+  }
+
+  showConnection(isThere) {
+    const status = this.root.querySelector("[data-saved]");
+    if (!status || status.classList.contains("is-lost") === !isThere) return;
+    status.classList.toggle("is-lost", !isThere);
+    status.textContent = isThere ? "" : this.data.lostText;
+    if (!isThere) {
+      this.say(this.data.lostText);
+      if (this.form) this.after(RETRY_AFTER, () => { if (this.isUnsaved) this.check(); });
+    }
+  }
+
+  // Keep what was entered as a draft, and learn what is wrong with it.  Return true if the server was reached.
+  async check() {
+    this.isUnsaved = true;
+    const before = JSON.stringify([...new FormData(this.form)]);
+    const reply = await this.post({ action: "check" });
+    if (!reply) return false;
+    if (reply.status === 409) { if (!this.isLeaving) this.host.reload(); return false; }
+    if (!reply.ok) return true;
+    this.found = await reply.json();
+    if (this.ending.signal.aborted) return true;
+    if (JSON.stringify([...new FormData(this.form)]) === before) {
+      this.isUnsaved = false;
+      const status = this.root.querySelector("[data-saved]");
+      if (status && this.isDirty) status.textContent = this.data.savedText.replace("{time}", this.clock(new Date()));
+    }
+    if (!this.isPressed) this.showFound();
+    return true;
+  }
+
+  // A browser does not send what it cannot read in its own control.  That must not count as "not provided".
+  unreadable() { return [...this.form.elements].filter((input) => input.validity && input.validity.badInput); }
+
+  errorsOf(control) {
+    return this.unreadable().some((input) => input.id === control) ? [this.data.incomplete] : this.found[control] || [];
+  }
+
+  showFound() {
+    if (this.isLeaving) return;
+    const heard = [];
+    for (const control of this.touched) {
+      const errors = this.errorsOf(control);
+      this.showErrors(control, errors);
+      const text = errors.join(" ");
+      if (text && text !== this.heard[control]) {
+        const label = this.root.querySelector(`[data-control="${control}"] .label`);
+        heard.push(`${label ? label.textContent : ""}: ${text}`);
+      }
+      this.heard[control] = text;
+    }
+    this.say(heard.join(" "));
+  }
+
+  showErrors(control, errors) {
+    const box = this.find(`${control}-errors`);
+    const field = this.root.querySelector(`[data-control="${control}"]`);
+    if (!box || !field) return;
+    box.replaceChildren(...errors.map((error) => element("p", { textContent: error })));
+    const inputs = field.querySelectorAll("input[name], select[name], textarea, [role=combobox]");
+    for (const target of field.getAttribute("role") === "radiogroup" ? [field] : inputs) {
+      if (errors.length) target.setAttribute("aria-invalid", "true");
+      else target.removeAttribute("aria-invalid");
+    }
+  }
+
+  suggestZones() {
+    for (const zone of this.form.querySelectorAll("[data-zone]")) {
+      const moment = this.find(zone.dataset.zone);
+      let isOurs = !zone.value;
+      this.listenTo(zone, "change", () => { isOurs = false; });
+      this.listenTo(moment, "change", () => { if (isOurs) zone.value = moment.value ? offsetAt(moment.value) : ""; });
+    }
+  }
+
+  countSelected() {
+    for (const group of this.form.querySelectorAll("fieldset[data-control]")) {
+      const boxes = [...group.querySelectorAll("input[type=checkbox]")];
+      if (!boxes.length) continue;
+      const status = element("p", { className: "hint" });
+      const count = () => { status.textContent = group.dataset.selected.replace("{count}", boxes.filter((box) => box.checked).length); };
+      group.append(status);
+      this.listenTo(group, "change", count);
+      count();
+    }
+  }
+
+  // --- Steps
+
+  guardForms() {
+    // Ignore a second click that was meant for the previous page.
+    this.after(AWAKE_AFTER, () => { this.data.awake = ""; if (this.host.isPage) document.body.dataset.awake = ""; });
+    for (const form of this.root.querySelectorAll("form")) this.listenTo(form, "submit", (event) => this.submit(event, form));
+  }
+
+  async submit(event, form) {
+    const button = event.submitter;
+    const action = button ? button.value : "";
+    if (this.isSending) { this.isSending = false; this.isLeaving = true; return; }
+    event.preventDefault();
+    if (["accept", "open"].includes(action) && !("awake" in this.data)) return;
+    const bad = this.form && action === "review" ? this.unreadable() : [];
+    if (bad.length) {
+      for (const input of bad) {
+        this.touched.add(input.id);
+        this.showErrors(input.id, this.errorsOf(input.id));
+      }
+      bad[0].focus();
+      return;
+    }
+    if (!this.host.isPage) {
+      const sent = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+      sent.set("action", action);
+      this.isLeaving = true;
+      if (!await this.host.show(form.getAttribute("action"), { method: "POST", body: sent })) {
+        this.isLeaving = false;
+        this.showConnection(false);
+      }
+      return;
+    }
+    // The page is left only if the server can be reached: nothing that was entered is lost.
+    if (!await this.canReach(form)) return;
+    this.isSending = true;
+    form.requestSubmit(button);
+  }
+
+  async canReach(form) {
+    try {
+      await this.host.request(form.getAttribute("action"), { method: "HEAD" });
+      this.showConnection(true);
+      return true;
+    } catch {
+      this.showConnection(false);
+      return false;
+    }
+  }
+
+  followLinks() {
+    this.listenTo(this.root, "click", (event) => {
+      const link = event.target.closest("a[href]");
+      if (!link || link.target || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      const href = link.getAttribute("href");
+      if (href.startsWith("#")) {
+        const target = this.find(`${href.slice(1)}-search`) || this.find(href.slice(1));
+        if (target) { event.preventDefault(); target.focus(); target.scrollIntoView({ block: "center" }); }
+      } else if (this.host.isPage) {
+        if (this.isUnsaved) this.post({ action: "check" }, { keepalive: true });
+        this.isLeaving = true;
+      } else {
+        event.preventDefault();
+        this.host.show(href);
+      }
+    });
+    // Closing the page of a single request cancels it, unless the page is loaded again soon.
+    if ("alone" in this.data && this.data.expires && this.host.isPage) {
+      this.listenTo(window, "pagehide", () => { if (!this.isLeaving) navigator.sendBeacon("left"); });
+    }
+  }
+
+  // --- Changes by other clients
+
+  async noticeChanges() {
+    if (!this.data.expires && !this.data.list) return;
+    const seen = new Set(Array.from(this.root.querySelectorAll(".entries a"), (link) => link.getAttribute("href")));
+    const onEntry = (entry) => {
+      const isOurs = entry.id === this.data.entry;
+      const isPending = entry.state === "pending";
+      const isNews = isPending ? this.data.list === "all" && !seen.has(entry.id) : seen.has(entry.id);
+      if (this.isLeaving || !((isOurs && !isPending) || isNews)) return;
+      this.isLeaving = true;
+      this.host.reload();
+    };
+    while (!this.ending.signal.aborted) {
+      try {
+        const reply = await this.host.request("events", { accept: "text/event-stream", signal: this.ending.signal });
+        if (!reply.ok) return;
+        await readEvents(reply.body.getReader(), onEntry);
+      } catch {
+        // The connection was lost.
+      }
+      await new Promise((resolve) => { setTimeout(resolve, RETRY_AFTER); });
+    }
+  }
+}
+
+// Read server-sent events until the connection ends.
+async function readEvents(reader, onEntry) {
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    text += decoder.decode(value, { stream: true });
+    const events = text.split("\n\n");
+    text = events.pop();
+    for (const event of events) {
+      const data = event.split("\n").filter((line) => line.startsWith("data: ")).map((line) => line.slice(6)).join("\n");
+      if (data) onEntry(JSON.parse(data));
+    }
+  }
+}
+
+// Return the offset of this computer's time zone at a time, as in the list of time zones.
+function offsetAt(text) {
+  const then = new Date(text.includes("T") ? text : `${new Date().toISOString().slice(0, 10)}T${text}`);
+  const east = -then.getTimezoneOffset();
+  const two = (number) => String(Math.floor(number)).padStart(2, "0");
+  return east ? `${east < 0 ? "-" : "+"}${two(Math.abs(east) / 60)}:${two(Math.abs(east) % 60)}` : "Z";
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Incremental search in the options of a list, which stays the control that is sent.
+
+class SearchableList {
+  constructor(select, card) {
+    this.select = select;
+    this.card = card;
+    this.texts = select.dataset;
+    this.options = [...select.options];
+    this.folded = this.options.map((option) => option.text.toLocaleLowerCase());
+    this.places = this.options.map((_, place) => place).filter((place) => this.options[place].value !== "");
+    this.active = -1;
+    this.shown = [];
+    const label = select.labels[0];
+    const name = label.querySelector(".label").textContent;
+    this.list = element("ul", { id: `${select.id}-list`, hidden: true });
+    this.list.setAttribute("role", "listbox");
+    this.list.setAttribute("aria-label", name);
+    if (select.multiple) this.list.setAttribute("aria-multiselectable", "true");
+    this.box = element("input", { id: `${select.id}-search`, type: "text", autocomplete: "off", dir: "auto" });
+    const states = {
+      role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": this.list.id,
+      "aria-describedby": `${select.getAttribute("aria-describedby")} ${select.id}-status`,
+    };
+    for (const each of ["aria-invalid", "aria-required"]) if (select.hasAttribute(each)) states[each] = select.getAttribute(each);
+    for (const [key, value] of Object.entries(states)) this.box.setAttribute(key, value);
+    if (select.multiple) this.box.placeholder = this.texts.searchLabel;
+    this.status = element("p", { className: "hint", id: `${select.id}-status` });
+    this.chosen = element("ul", { className: "chosen" });
+    label.htmlFor = this.box.id;
+    select.hidden = true;
+    select.before(element("div", { className: "combo" }, this.chosen, this.box, this.list), this.status);
+    const on = (type, handler) => card.listenTo(this.box, type, handler);
+    on("input", () => { this.active = -1; this.open(this.box.value); });
+    on("click", () => { if (this.list.hidden) this.open(""); });
+    on("focus", () => this.box.select());
+    on("blur", () => this.leave());
+    on("keydown", (event) => this.press(event));
+    card.listenTo(this.list, "pointerdown", (event) => event.preventDefault());  // the focus stays in the box
+    card.listenTo(this.list, "click", (event) => {
+      const item = event.target.closest("[role=option]");
+      if (item) this.choose(this.shown[[...this.list.children].indexOf(item)]);
+    });
+    this.showChosen();
+  }
+
+  // Return the places of the options that begin with *wanted*, contain it, or contain its letters in this order.
+  search(wanted) {
+    const text = wanted.trim().toLocaleLowerCase();
+    if (!text) return this.places;
+    const first = [], second = [], rest = [];
+    for (const place of this.places) {
+      const at = this.folded[place].indexOf(text);
+      (at < 0 ? rest : at ? second : first).push(place);
+    }
+    first.push(...second);
+    if (first.length < MAX_SHOWN) first.push(...rest.filter((place) => hasLetters(this.folded[place], text)));
+    return first;
+  }
+
+  open(wanted) {
+    const found = this.search(wanted);
+    this.shown = found.slice(0, MAX_SHOWN);
+    const items = this.shown.map((place, at) => {
+      const option = this.options[place];
+      const item = element("li", { id: `${this.list.id}-${at}`, dir: "auto" }, element("span", { className: "host" in option.dataset ? "" : "server", textContent: option.text }));
+      item.setAttribute("role", "option");
+      item.setAttribute("aria-selected", String(option.selected));
+      return item;
+    });
+    this.list.replaceChildren(...items);
+    this.list.hidden = !items.length;
+    this.box.setAttribute("aria-expanded", String(!this.list.hidden));
+    const rest = found.length - this.shown.length;
+    const shown = this.texts.search.replace("{shown}", found.length);
+    this.status.textContent = !found.length ? this.texts.none : rest ? `${shown} (${this.texts.more.replace("{count}", rest)})` : shown;
+    this.card.say(this.status.textContent);
+    this.mark(wanted.trim() && items.length ? 0 : -1);
+  }
+
+  close() {
+    this.list.hidden = true;
+    this.box.setAttribute("aria-expanded", "false");
+    this.mark(-1);
+  }
+
+  mark(at) {
+    this.active = at;
+    [...this.list.children].forEach((item, place) => item.classList.toggle("is-active", place === at));
+    if (at < 0) { this.box.removeAttribute("aria-activedescendant"); return; }
+    this.box.setAttribute("aria-activedescendant", this.list.children[at].id);
+    this.list.children[at].scrollIntoView({ block: "nearest" });
+  }
+
+  press(event) {
+    const isOpen = !this.list.hidden;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      if (!isOpen) this.open("");
+      const count = this.shown.length;
+      if (count) this.mark((this.active + (event.key === "ArrowDown" ? 1 : -1) + count) % count);
+    } else if (event.key === "Enter" && isOpen) {
+      event.preventDefault();  // It selects; it does not send the form.
+      if (this.active >= 0) this.choose(this.shown[this.active]);
+    } else if (event.key === "Escape") {
+      if (isOpen) { event.preventDefault(); event.stopPropagation(); }
+      this.leave();
+    } else if (event.key === "Backspace" && !this.box.value && this.select.multiple) {
+      const last = this.options.filter((option) => option.selected).pop();
+      if (last) this.toggle(last);
+    }
+  }
+
+  choose(place) {
+    const option = this.options[place];
+    if (this.select.multiple) {
+      this.toggle(option);
+      this.box.value = "";
+      this.open("");
+      return;
+    }
+    this.select.value = option.value;
+    this.changed();
+    this.close();
+    this.status.textContent = "";
+  }
+
+  toggle(option) {
+    option.selected = !option.selected;
+    this.changed();
+  }
+
+  changed() {
+    this.showChosen();
+    this.select.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+
+  leave() {
+    this.close();
+    this.showChosen();
+  }
+
+  showChosen() {
+    if (!this.select.multiple) {
+      const option = this.select.selectedOptions[0];
+      this.box.value = option && option.value !== "" ? option.text : "";
+      this.box.placeholder = option && option.value === "" ? option.text : "";
+      this.status.textContent = "";
+      return;
+    }
+    const chosen = this.options.filter((option) => option.selected);
+    this.chosen.replaceChildren(...chosen.map((option) => {
+      const name = element("bdi", { className: "server", textContent: option.text });
+      const button = element("button", { type: "button" }, name, " ", element("span", { textContent: `${this.texts.remove} ✕` }));
+      button.addEventListener("click", () => { this.toggle(option); this.box.focus(); });
+      return element("li", {}, button);
+    }));
+    this.status.textContent = this.texts.selected.replace("{count}", chosen.length);
+  }
+}
+
+function hasLetters(text, letters) {
+  let at = -1;
+  for (const letter of letters) {
+    at = text.indexOf(letter, at + 1);
+    if (at < 0) return false;
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// The page as a host of a card.
+
+const PAGE = {
+  isPage: true,
+  takesFocus: false,
+  request: (path, { accept = "text/html", ...options } = {}) => fetch(path, { ...options, headers: { Accept: accept } }),
+  reload: () => location.replace(location.href),
+};
+
+// ---------------------------------------------------------------------------------------------------------------
+// The element.
+
+const styles = new Map();
+
+function styleOf(base) {
+  if (!styles.has(base)) {
+    styles.set(base, fetch(new URL("static/inbox.css", base)).then((reply) => reply.text()).then((text) => new CSSStyleSheet().replace(text)));
+  }
+  return styles.get(base);
+}
+
+class McpElicitation extends HTMLElement {
+  static observedAttributes = ["request", "src"];
+
+  #card = null;
+  #token = "";
+  #loads = 0;
+
+  // The value of the `Authorization` header is "Bearer " and this token: for inboxes of other origins.
+  get token() { return this.#token; }
+  set token(token) { this.#token = token; if (this.isConnected) this.load(); }
+
+  get base() { return new URL(this.getAttribute("src") || new URL("..", OWN), document.baseURI).href.replace(/\/?$/, "/"); }
+
+  connectedCallback() {
+    if (!this.shadowRoot) this.attachShadow({ mode: "open" });
+    this.load();
+  }
+
+  disconnectedCallback() { this.#end(); }
+
+  attributeChangedCallback() { if (this.isConnected && this.shadowRoot) this.load(); }
+
+  // Show the request again, or the list if there is none.
+  load() { return this.#show(this.getAttribute("request") || "./"); }
+
+  #end() {
+    if (this.#card) this.#card.end();
+    this.#card = null;
+  }
+
+  #request(path, { accept = "text/html", ...options } = {}) {
+    const headers = { Accept: accept };
+    if (this.#token) headers.Authorization = `Bearer ${this.#token}`;
+    return fetch(new URL(path, this.base), { credentials: this.#token ? "omit" : "same-origin", ...options, headers });
+  }
+
+  // Return false if the server could not be reached.  Then what is shown stays.
+  async #show(path, options = {}) {
+    const load = ++this.#loads;
+    let reply, html, style;
+    try {
+      [reply, style] = await Promise.all([this.#request(path, options), styleOf(this.base)]);
+      html = await reply.text();
+    } catch (error) {
+      this.dispatchEvent(new CustomEvent("elicitation-error", { detail: { error } }));
+      return false;
+    }
+    if (load !== this.#loads || !this.isConnected) return true;
+    if (!(reply.headers.get("content-type") || "").startsWith("text/html")) {
+      this.dispatchEvent(new CustomEvent("elicitation-error", { detail: { status: reply.status } }));
+      return true;
+    }
+    const page = new DOMParser().parseFromString(html, "text/html");  // Its scripts do not run.
+    const card = element("section", { className: "card", lang: page.documentElement.lang });
+    const main = page.querySelector("main");
+    for (const { name, value } of main.attributes) if (name.startsWith("data-")) card.setAttribute(name, value);
+    card.append(...main.childNodes);
+    delete card.dataset.alone;
+    const heading = card.querySelector("h1");
+    if (heading) card.setAttribute("aria-label", heading.textContent);
+    const takesFocus = this.#card !== null && this.shadowRoot.activeElement !== null;
+    this.#end();
+    this.shadowRoot.adoptedStyleSheets = [style];
+    this.shadowRoot.replaceChildren(card);
+    const current = reply.url;
+    this.#card = new Card(card, {
+      isPage: false,
+      takesFocus,
+      request: (...about) => this.#request(...about),
+      show: (...about) => this.#show(...about),
+      reload: () => this.#show(current),
+    });
+    const { entry = "", state = "", action = "" } = card.dataset;
+    this.dispatchEvent(new CustomEvent("elicitation-change", { detail: { id: entry, state, action } }));
+    return true;
+  }
+}
+
+if (!customElements.get("mcp-elicitation")) customElements.define("mcp-elicitation", McpElicitation);
+const main = document.querySelector("main[data-elicitation-page]");
+if (main) new Card(main, PAGE);  // The script of a page is deferred.
+})();
