@@ -388,7 +388,7 @@ async def test_axe_reports_no_violations_on_any_page_light_or_dark() -> None:
                 "tags": {"type": "array", "items": {"enum": ["x", "y"]}, "minItems": 1},
                 "must": {"type": "boolean"},
                 "place": {"type": "string", "enum": [f"Place {number}" for number in range(20)]},
-                "many": {"type": "array", "items": {"enum": [f"Thing {number}" for number in range(20)]}},
+                "many": {"type": "array", "items": {"enum": [f"Thing {number}" for number in range(30)]}},
             },
             "required": ["name", "updated_at", "tags", "must", "place"],
         }
