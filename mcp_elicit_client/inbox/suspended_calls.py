@@ -64,12 +64,7 @@ class SuspendedCalls:
         """
         now = self.store.clock()
         used_id = self.codec.new_id() if call_id is None else call_id
-        latest = datetime.fromtimestamp(now + resume_timeout, timezone.utc)
-        # The user cannot extend the deadlines: the call expires with them.
-        limited = [
-            request.model_copy(update={"deadline": request.deadline or latest, "max_deadline": None})
-            for request in requests
-        ]
+        limited = _limited(requests, now + resume_timeout)
         stored = [self.codec.new_request(owner, request, now, used_id) for request in limited]
         request_ids = tuple(request.id for request in stored)
         call = StoredCall(
@@ -102,7 +97,8 @@ class SuspendedCalls:
             ValueError: If a request cannot be written as JSON.
         """
         now = self.store.clock()
-        stored = [self.codec.new_request(call.owner, each, now, expires_at - now, call.id) for each in requests]
+        limited = _limited(requests, expires_at)
+        stored = [self.codec.new_request(call.owner, request, now, call.id) for request in limited]
         request_ids = (*call.request_ids, *(request.id for request in stored))
         text = self.codec.encode_call(call.owner, call.id, body, request_ids)
         changed = replace(call, body=text, request_ids=request_ids, expires_at=expires_at)
@@ -139,3 +135,12 @@ class SuspendedCalls:
         if stored is None:
             return Answer.cancel(by="error", reason="the request is no longer stored")
         return None if stored.resolution is None else self.codec.decode_answer(stored, stored.resolution)
+
+
+def _limited(requests: Sequence[Request], expires_at: float) -> list[Request]:
+    """Return *requests* with deadlines that the user cannot extend: the call expires with them."""
+    latest = datetime.fromtimestamp(expires_at, timezone.utc)
+    return [
+        request.model_copy(update={"deadline": request.deadline or latest, "max_deadline": None})
+        for request in requests
+    ]
