@@ -17,6 +17,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.types import TextContent
 
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
@@ -40,7 +41,7 @@ async def call(state: State) -> State:
     async with stdio_client(SERVER) as (read, write), caller.session(read, write) as session:
         await session.initialize()
         result = await caller.call_tool(durable(session), state["tool"], {})
-    return {"result": result.content[0].text}
+    return {"result": "".join(each.text for each in result.content if isinstance(each, TextContent))}
 
 
 builder = StateGraph(State)

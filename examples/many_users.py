@@ -15,6 +15,7 @@ import uvicorn
 from fastapi import Depends, FastAPI, HTTPException, Request, Response
 from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.types import TextContent
 
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
@@ -58,7 +59,7 @@ async def book(user: Annotated[str, Depends(current_user)]) -> dict[str, Any]:
     async with stdio_client(RESTAURANT) as (reader, writer), caller.session(reader, writer) as session:
         await session.initialize()
         result = await caller.call_tool(session, "book_table")
-    return {"user": user, "result": result.content[0].text}
+    return {"user": user, "result": "".join(each.text for each in result.content if isinstance(each, TextContent))}
 
 
 @app.get("/worker")

@@ -353,7 +353,8 @@ async def test_a_request_for_another_user_than_that_of_the_active_call_is_not_as
         async def call_tool(self, *_arguments: Any, **_options: Any) -> Any:
             return await others(None, PARAMS)
 
-    result = await caller.call_tool(Session(), "anything")
+    session: Any = Session()
+    result: Any = await caller.call_tool(session, "anything")
 
     assert (result.action, seen) == ("cancel", [])
 
@@ -377,7 +378,7 @@ async def test_a_suspended_call_is_stored_with_its_user_and_resumed_for_them() -
             await caller.resume(suspended.id, client, suspend, user="bob")
         with pytest.raises(ValueError, match="without a user"):
             await caller.resume(suspended.id, client, suspend)
-        result = await caller.resume(suspended.id, client, suspend, user="ann")
+        result: Any = await caller.resume(suspended.id, client, suspend, user="ann")
 
     assert json.loads(result.content[0].text)["got"]["content"] == NAMED
     assert seen == []

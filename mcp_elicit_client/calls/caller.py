@@ -7,18 +7,19 @@ import functools
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, overload
 
 import anyio
 import anyio.lowlevel
+from typing_extensions import Unpack
 
 from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
-from mcp_elicit_client.calls.methods import CallSpec, unwrap_session
+from mcp_elicit_client.calls.methods import AnyClient, CallSpec, ProgressCallback, unwrap_session
 from mcp_elicit_client.calls.resuming import LoadedTask, claim_call, load_call
 from mcp_elicit_client.calls.runner import CallLimits, CallRunner
 from mcp_elicit_client.calls.server_errors import check_arguments, reports_missing_push
-from mcp_elicit_client.calls.suspending import CallSuspender, SuspendOptions
+from mcp_elicit_client.calls.suspending import CallSuspender, SuspendedCall, SuspendOptions
 from mcp_elicit_client.calls.task_calls import TaskCalls
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
 from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
@@ -31,6 +32,10 @@ from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_call
 from mcp_elicit_client.sdk.tasks_extension import tasks_extensions
 from mcp_elicit_client.typing import Handler, Mode
 
+if TYPE_CHECKING:
+    from mcp import Client, ClientSession  # type: ignore[attr-defined,unused-ignore]
+    from mcp.types import CallToolResult, GetPromptResult, ReadResourceResult
+
 _logger = logging.getLogger("mcp_elicit_client")
 
 ANSWER_TIMEOUT = 240.0
@@ -41,6 +46,22 @@ the Python SDK's server accepts its state.
 """
 
 MessageHandler: TypeAlias = Callable[[Any], Awaitable[None]]
+
+
+class CallOptions(TypedDict, total=False):
+    """The options that all calls have: see `Caller.call_tool`."""
+
+    user: str | None
+    timeout: float | None
+    answer_timeout: float | None
+    meta: Mapping[str, Any] | None
+
+
+class ToolOptions(CallOptions, total=False):
+    """The options of calls of tools: see `Caller.call_tool`."""
+
+    progress_callback: ProgressCallback | None
+    on_task_status: OnTaskStatus | None
 
 
 class Caller:
@@ -164,7 +185,7 @@ class Caller:
 
     def connect(
         self, server: Any, *, mode: str = "auto", message_handler: MessageHandler | None = None, **options: Any
-    ) -> AbstractAsyncContextManager[Any]:
+    ) -> AbstractAsyncContextManager[Client]:
         """
         Connect to the server, and disconnect at the end of the ``async with`` block.
 
@@ -196,7 +217,9 @@ class Caller:
             mode = "legacy"
         return connections.connect(server, mode, **self._wiring(message_handler), **options)
 
-    def session(self, read: Any, write: Any, *, message_handler: MessageHandler | None = None, **options: Any) -> Any:
+    def session(
+        self, read: Any, write: Any, *, message_handler: MessageHandler | None = None, **options: Any
+    ) -> ClientSession:
         """
         Return a ``ClientSession``, not entered yet, that declares only the modes that are answered.
 
@@ -210,9 +233,10 @@ class Caller:
         """
         from mcp_elicit_client.sdk import sessions
 
-        return sessions.client_session(read, write, **self._wiring(message_handler), **options)
+        session: ClientSession = sessions.client_session(read, write, **self._wiring(message_handler), **options)
+        return session
 
-    def client(self, server: Any, *, message_handler: MessageHandler | None = None, **options: Any) -> Any:
+    def client(self, server: Any, *, message_handler: MessageHandler | None = None, **options: Any) -> Client:
         """
         Return a ``Client`` of mcp 2.x, not entered yet, that declares only the modes that are answered.
 
@@ -227,7 +251,8 @@ class Caller:
         """
         from mcp_elicit_client.sdk import sessions
 
-        return sessions.client(server, **self._wiring(message_handler), **options)
+        client: Client = sessions.client(server, **self._wiring(message_handler), **options)
+        return client
 
     def _wiring(self, then: MessageHandler | None) -> dict[str, Any]:
         options = dataclasses.replace(self.request_options, modes=self.modes)
@@ -242,9 +267,57 @@ class Caller:
 
     # --- for calls
 
+    @overload
+    async def call_tool(
+        self,
+        client: AnyClient,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        suspend: None = None,
+        wait: Literal[True] = True,
+        **options: Unpack[ToolOptions],
+    ) -> CallToolResult: ...
+
+    @overload
+    async def call_tool(
+        self,
+        client: AnyClient,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        suspend: SuspendOptions,
+        wait: Literal[True] = True,
+        **options: Unpack[ToolOptions],
+    ) -> CallToolResult | SuspendedCall: ...
+
+    @overload
+    async def call_tool(
+        self,
+        client: AnyClient,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        suspend: None = None,
+        wait: bool,
+        **options: Unpack[ToolOptions],
+    ) -> CallToolResult | TaskHandle: ...
+
+    @overload
+    async def call_tool(
+        self,
+        client: AnyClient,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        suspend: SuspendOptions | None = None,
+        wait: bool = True,
+        **options: Unpack[ToolOptions],
+    ) -> CallToolResult | SuspendedCall | TaskHandle: ...
+
     async def call_tool(  # noqa: PLR0913 -- as the SDK's, and two timeouts, by keyword
         self,
-        client: Any,
+        client: AnyClient,
         name: str,
         arguments: Mapping[str, Any] | None = None,
         *,
@@ -252,11 +325,11 @@ class Caller:
         timeout: float | None = None,  # noqa: ASYNC109 -- not of this function: it is paused while a request is open
         answer_timeout: float | None = ANSWER_TIMEOUT,
         meta: Mapping[str, Any] | None = None,
-        progress_callback: Any = None,
+        progress_callback: ProgressCallback | None = None,
         suspend: SuspendOptions | None = None,
         wait: bool = True,
         on_task_status: OnTaskStatus | None = None,
-    ) -> Any:
+    ) -> CallToolResult | SuspendedCall | TaskHandle:
         """
         Call a tool, and handle every elicitation that the call leads to.
 
@@ -313,7 +386,7 @@ class Caller:
         spec = CallSpec("tool", name, arguments, meta)
         timeouts = CallTimeouts(timeout, answer_timeout)
         finish_task = functools.partial(self._tasks.finish, wait=wait, on_status=on_task_status, suspend=suspend)
-        return await self._call(
+        result: CallToolResult | SuspendedCall | TaskHandle = await self._call(
             client,
             spec,
             timeouts,
@@ -322,10 +395,33 @@ class Caller:
             finish_task=finish_task,
             progress_callback=progress_callback,
         )
+        return result
+
+    @overload
+    async def get_prompt(
+        self,
+        client: AnyClient,
+        name: str,
+        arguments: Mapping[str, str] | None = None,
+        *,
+        suspend: None = None,
+        **options: Unpack[CallOptions],
+    ) -> GetPromptResult: ...
+
+    @overload
+    async def get_prompt(
+        self,
+        client: AnyClient,
+        name: str,
+        arguments: Mapping[str, str] | None = None,
+        *,
+        suspend: SuspendOptions | None,
+        **options: Unpack[CallOptions],
+    ) -> GetPromptResult | SuspendedCall: ...
 
     async def get_prompt(  # noqa: PLR0913 -- see call_tool
         self,
-        client: Any,
+        client: AnyClient,
         name: str,
         arguments: Mapping[str, str] | None = None,
         *,
@@ -334,14 +430,36 @@ class Caller:
         answer_timeout: float | None = ANSWER_TIMEOUT,
         meta: Mapping[str, Any] | None = None,
         suspend: SuspendOptions | None = None,
-    ) -> Any:
+    ) -> GetPromptResult | SuspendedCall:
         """Get a prompt, and handle every elicitation that the call leads to, as `call_tool` does."""
         spec = CallSpec("prompt", name, arguments, meta)
-        return await self._call(client, spec, CallTimeouts(timeout, answer_timeout), user=user, suspend=suspend)
+        timeouts = CallTimeouts(timeout, answer_timeout)
+        result: GetPromptResult | SuspendedCall = await self._call(client, spec, timeouts, user=user, suspend=suspend)
+        return result
+
+    @overload
+    async def read_resource(
+        self,
+        client: AnyClient,
+        uri: str,
+        *,
+        suspend: None = None,
+        **options: Unpack[CallOptions],
+    ) -> ReadResourceResult: ...
+
+    @overload
+    async def read_resource(
+        self,
+        client: AnyClient,
+        uri: str,
+        *,
+        suspend: SuspendOptions | None,
+        **options: Unpack[CallOptions],
+    ) -> ReadResourceResult | SuspendedCall: ...
 
     async def read_resource(  # noqa: PLR0913 -- see call_tool
         self,
-        client: Any,
+        client: AnyClient,
         uri: str,
         *,
         user: str | None = None,
@@ -349,23 +467,27 @@ class Caller:
         answer_timeout: float | None = ANSWER_TIMEOUT,
         meta: Mapping[str, Any] | None = None,
         suspend: SuspendOptions | None = None,
-    ) -> Any:
+    ) -> ReadResourceResult | SuspendedCall:
         """Read a resource, and handle every elicitation that the call leads to, as `call_tool` does."""
         spec = CallSpec("resource", str(uri), None, meta)
-        return await self._call(client, spec, CallTimeouts(timeout, answer_timeout), user=user, suspend=suspend)
+        timeouts = CallTimeouts(timeout, answer_timeout)
+        result: ReadResourceResult | SuspendedCall = await self._call(
+            client, spec, timeouts, user=user, suspend=suspend
+        )
+        return result
 
     async def resume(  # noqa: PLR0913 -- see call_tool
         self,
         call_id: str,
-        client: Any,
+        client: AnyClient,
         suspend: SuspendOptions,
         *,
         user: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
         answer_timeout: float | None = ANSWER_TIMEOUT,
-        progress_callback: Any = None,
+        progress_callback: ProgressCallback | None = None,
         on_task_status: OnTaskStatus | None = None,
-    ) -> Any:
+    ) -> CallToolResult | GetPromptResult | ReadResourceResult | SuspendedCall:
         """
         Continue a suspended call, in any process, once its requests are answered.
 
@@ -401,6 +523,7 @@ class Caller:
             Exception: As in `call_tool`.
         """
         _check(suspend)
+        result: CallToolResult | GetPromptResult | ReadResourceResult | SuspendedCall
         session = unwrap_session(client)
         user = self._user_of_call(user)
         stored, owner = suspend.inbox.calls, suspend.owner_of(user)
@@ -411,7 +534,8 @@ class Caller:
         if isinstance(loaded, LoadedTask):
             user = loaded.snapshot.user or user
             call = ActiveCall(session, loaded.snapshot.tool, timeouts, limit, user=user)
-            return await self._tasks.resume_suspended(call, loaded, suspend, on_task_status)
+            result = await self._tasks.resume_suspended(call, loaded, suspend, on_task_status)
+            return result
         if loaded.suspended.pending_ids:
             return loaded.suspended
         async with claim_call(stored, owner, call_id) as claim:
@@ -422,19 +546,21 @@ class Caller:
             spec = snapshot.call_spec
             call = ActiveCall(session, spec.tool, timeouts, limit, snapshot.history, user=snapshot.user or user)
             suspender = CallSuspender(suspend, call, spec, self.server.name, claim)
-            return await self._runner(call, spec, suspender, progress_callback).resume(loaded, claim)
+            runner = self._runner(call, spec, suspender, progress_callback)
+            result = await runner.resume(loaded, claim)
+            return result
 
     async def resume_task(  # noqa: PLR0913 -- see call_tool
         self,
         task: TaskHandle | str,
-        client: Any,
+        client: AnyClient,
         *,
         tool: str | None = None,
         user: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
         answer_timeout: float | None = ANSWER_TIMEOUT,
         on_task_status: OnTaskStatus | None = None,
-    ) -> Any:
+    ) -> CallToolResult:
         """
         Wait for the result of a task, in any process.
 
@@ -463,9 +589,10 @@ class Caller:
             Exception: As in `call_tool`.
         """
         call = self._task_call(task, client, tool, user, CallTimeouts(timeout, answer_timeout))
-        return await self._tasks.resume(call, task, on_task_status)
+        result: CallToolResult = await self._tasks.resume(call, task, on_task_status)
+        return result
 
-    async def cancel_task(self, task: TaskHandle | str, client: Any) -> None:
+    async def cancel_task(self, task: TaskHandle | str, client: AnyClient) -> None:
         """
         Cancel a task.  It may complete nevertheless.
 
@@ -481,7 +608,7 @@ class Caller:
         await self._tasks.cancel(self._task_call(task, client, None, None, CallTimeouts(None, None)), task)
 
     def _task_call(
-        self, task: TaskHandle | str, client: Any, tool: str | None, user: str | None, timeouts: CallTimeouts
+        self, task: TaskHandle | str, client: AnyClient, tool: str | None, user: str | None, timeouts: CallTimeouts
     ) -> ActiveCall:
         if isinstance(task, TaskHandle):
             if task.server != self.server.name:
@@ -502,14 +629,14 @@ class Caller:
 
     async def _call(  # noqa: PLR0913 -- see call_tool
         self,
-        client: Any,
+        client: AnyClient,
         spec: CallSpec,
         timeouts: CallTimeouts,
         *,
         user: str | None,
         suspend: SuspendOptions | None,
         finish_task: Callable[[ActiveCall, TaskState], Awaitable[Any]] | None = None,
-        progress_callback: Any = None,
+        progress_callback: ProgressCallback | None = None,
     ) -> Any:
         check_arguments(spec.name, spec.arguments)
         user = self._user_of_call(user)

@@ -6,9 +6,12 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+
+if TYPE_CHECKING:
+    from mcp import ClientSession
 
 _NO_TIMEOUT = timedelta(days=3_650)
 """Replaces the read timeout of mcp 1.x, which would include the user's time."""
@@ -32,6 +35,27 @@ class RoundInput:
 
 Send: TypeAlias = Callable[[RoundInput], Awaitable[Any]]
 """Sends a call once and returns what the SDK returns."""
+
+
+class SessionHolder(Protocol):
+    """A client that has a session: ``Client`` of mcp 2.x or FastMCP."""
+
+    @property
+    def session(self) -> ClientSession:
+        """The session of the SDK."""
+        ...
+
+
+AnyClient: TypeAlias = "ClientSession | SessionHolder"
+"""What calls are made with."""
+
+
+class ProgressCallback(Protocol):
+    """Takes the progress of a call: how much is done, of how much, and a text of the server."""
+
+    async def __call__(self, progress: float, total: float | None, message: str | None, /) -> None:
+        """Take the progress."""
+        ...
 
 
 def unwrap_session(client: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask, StoredAnswersFor
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.dispatch import MAX_BATCH
-from mcp_elicit_client.exceptions import REPORT, CallError, InboxError, RequestError
+from mcp_elicit_client.exceptions import REPORT, CallError, RequestError
 from mcp_elicit_client.typing import Answer
 
 MAX_STATE = 1_048_576
@@ -115,14 +115,11 @@ def load_host_requests(stored: Mapping[str, Any]) -> dict[str, Any]:
     Read the requests to the host application that were stored as JSON.
 
     Raises:
-        InboxError: If they cannot be read.
+        ValueError: If they cannot be read.
     """
     import mcp.types
     from pydantic import TypeAdapter
 
     types: Any = mcp.types
-    try:
-        requests: dict[str, Any] = TypeAdapter(types.InputRequests).validate_python(dict(stored)) if stored else {}
-    except ValueError:
-        raise InboxError("The stored call cannot be read. Call the tool again.") from None
+    requests: dict[str, Any] = TypeAdapter(types.InputRequests).validate_python(dict(stored)) if stored else {}
     return requests

@@ -113,7 +113,7 @@ async def load_call(
         by_id = zip(found.call.request_ids, found.answers, strict=True)
         suspended = SuspendedCall.from_stored(found.call, (each for each, answer in by_id if answer is None))
     except (ValueError, OverflowError):
-        raise InboxError(_NOT_A_CALL) from None
+        raise InboxError(NOT_A_CALL) from None
     if snapshot.server != server:
         raise ResumeError("server")
     if isinstance(snapshot, TaskSnapshot):
@@ -121,13 +121,13 @@ async def load_call(
     return LoadedCall(suspended, snapshot, answers)
 
 
-_NOT_A_CALL = "The stored call cannot be read. Call the tool again."
+NOT_A_CALL = "The stored call cannot be read. Call the tool again."
 
 
 def _refusal(state: CallState | None) -> ResumeError | InboxError:
     if state in ("resuming", "finished", "expired"):
         return ResumeError(state)
-    return ResumeError("unknown") if state is None else InboxError(_NOT_A_CALL)
+    return ResumeError("unknown") if state is None else InboxError(NOT_A_CALL)
 
 
 @asynccontextmanager

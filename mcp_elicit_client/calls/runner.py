@@ -25,15 +25,15 @@ from mcp_elicit_client.calls.multi_round_trip import (
     load_host_requests,
     parse_input_required,
 )
-from mcp_elicit_client.calls.resuming import LoadedCall
+from mcp_elicit_client.calls.resuming import NOT_A_CALL, LoadedCall
 from mcp_elicit_client.calls.server_errors import raise_for
-from mcp_elicit_client.calls.suspending import CallSuspender, Claim
+from mcp_elicit_client.calls.suspending import CallSnapshot, CallSuspender, Claim
 from mcp_elicit_client.calls.task_polling import is_capability_required, read_capability_error
 from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
 from mcp_elicit_client.calls.tasks import resolve_claim
 from mcp_elicit_client.calls.url_elicitations import UrlRequired, complete_urls, parse_url_required
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.exceptions import CallError, TaskError
+from mcp_elicit_client.exceptions import CallError, InboxError, TaskError
 from mcp_elicit_client.sdk.tasks_extension import foreign_claim, is_task
 
 _FIRST_PAUSE, _MAX_PAUSE = 0.05, 5.0
@@ -153,7 +153,7 @@ class CallRunner:
         snapshot = loaded.snapshot
         with self._elicitations.during(self._call), self._call.timeouts.running():
             answers = await answer_elicitations(self._ask, snapshot.requests, loaded.given_answer)
-            host_requests = load_host_requests(snapshot.host_requests)
+            host_requests = _stored_host_requests(snapshot)
             given = await self._respond({**snapshot.answers, **answers}, host_requests, snapshot.state)
             claim.was_sent = True
             return await self._run(given)
@@ -268,3 +268,10 @@ def _outcome_of_error(error: Exception) -> Outcome:
     if needs_tool_list(error):
         return ToolListRequired(error)
     return parse_url_required(error) or Failed(error)
+
+
+def _stored_host_requests(snapshot: CallSnapshot) -> dict[str, Any]:
+    try:
+        return load_host_requests(snapshot.host_requests)
+    except ValueError:
+        raise InboxError(NOT_A_CALL) from None

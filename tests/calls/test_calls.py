@@ -509,8 +509,8 @@ async def test_prompts_and_resources_ask_too(connect_mode: ConnectMode, seen: Se
     user = User(NAMED)
     async with visitor(user, connect_mode, seen) as connection:
         caller, client = connection.caller, connection.client
-        prompt = await caller.get_prompt(client, "form", meta={"trace": "x"})
-        resource = await caller.read_resource(client, "thing://form")
+        prompt: Any = await caller.get_prompt(client, "form", meta={"trace": "x"})
+        resource: Any = await caller.read_resource(client, "thing://form")
 
     got = {"got": {"action": "accept", "content": {"name": "Ann"}}}
     assert json.loads(prompt.messages[0].content.text) == got
@@ -676,8 +676,8 @@ async def test_calls_work_over_a_session_made_by_the_host(connect_mode: ConnectM
         assert (await connection.call_tool("caps", {}))["content"][0]["text"] == json.dumps(
             {"elicitation": {"form": {}, "url": {}}}
         )
-        result = await caller.call_tool(connection.client, "required", {"urls": [URL], "complete": "early"})
-        asked = await caller.call_tool(connection.client, "url")
+        result: Any = await caller.call_tool(connection.client, "required", {"urls": [URL], "complete": "early"})
+        asked: Any = await caller.call_tool(connection.client, "url")
 
     assert json.loads(result.content[0].text) == {"calls": 2}
     assert json.loads(asked.content[0].text) == {"got": {"action": "accept"}}

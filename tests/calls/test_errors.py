@@ -207,7 +207,7 @@ async def test_a_server_that_cannot_ask_over_the_connection_says_so_and_the_next
         assert client.protocol_version == "2026-07-28"
     async with caller.connect(server) as client:
         assert client.protocol_version == "2025-11-25"
-        result = await caller.call_tool(client, "push")
+        result: Any = await caller.call_tool(client, "push")
     async with caller.connect(server, mode="2026-07-28") as client:
         assert client.protocol_version == "2026-07-28"
 
@@ -229,7 +229,7 @@ async def test_a_server_of_fastmcp_that_cannot_ask_is_reported(caplog: pytest.Lo
     caller = Caller(ann, "mail")
     with caplog.at_level(logging.WARNING, "mcp_elicit_client"):
         async with fastmcp.Client(server) as client:
-            result = await caller.call_tool(client, "push")
+            result: Any = await caller.call_tool(client, "push")
 
     assert result.is_error  # the result is that of the server
     assert "Connect with mode='legacy'" in caplog.text

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, CallTimeoutError, ElicitationRegistry
-from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions, TaskHandle, task_polling
+from mcp_elicit_client.calls import SuspendedCall, SuspendOptions, TaskHandle, task_polling
 from mcp_elicit_client.exceptions import ResumeError, TaskError
 from mcp_elicit_client.inbox import Inbox, InboxHandler
 from mcp_elicit_client.typing import Policy, Request
@@ -62,7 +62,7 @@ class Process:
         self.registry.on_elicitation(InboxHandler(self.inbox))
 
     @asynccontextmanager
-    async def connected(self, **options: Any) -> AsyncIterator[tuple[Caller, Any]]:
+    async def connected(self, **options: Any) -> AsyncIterator[tuple[Any, Any]]:
         async with connected(self.tasker, self.registry, user="ann", **options) as both:
             yield both
 

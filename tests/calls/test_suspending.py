@@ -92,14 +92,14 @@ class NeverCalled:
         raise AssertionError(f"asked: {request.message}")
 
 
-def caller(policy: Policy | None = None, name: str = "mail", **limits: Any) -> Caller:
+def caller(policy: Policy | None = None, name: str = "mail", **limits: Any) -> Any:
     registry = ElicitationRegistry(policy=policy)
     registry.on_elicitation(NeverCalled())
     return Caller(registry, name, **limits)
 
 
 @asynccontextmanager
-async def visitor(seen: list[str], who: Caller | None = None, **options: Any) -> AsyncIterator[tuple[Caller, Any]]:
+async def visitor(seen: list[str], who: Caller | None = None, **options: Any) -> AsyncIterator[tuple[Any, Any]]:
     who = who or caller()
     async with in_process(who, "auto", seen.append, **options) as client:
         yield who, client

@@ -551,7 +551,7 @@ async def test_tasks_are_declared_only_where_they_are_served(tasker: Tasker, use
     caller = Caller(user, "mail")
     for mode, declared in (("auto", True), ("legacy", False)):
         async with caller.client(build(tasker), mode=mode) as client:
-            version = client.session.protocol_version
+            version = str(client.session.protocol_version)
             capabilities = client.session._build_capabilities(version)
             assert (EXTENSION in (capabilities.extensions or {})) is declared
             if not declared:

@@ -48,7 +48,7 @@ class Graph:
 
         async def call(state: State) -> State:
             self.runs += 1
-            result = await caller.call_tool(client, state["tool"], {})
+            result: Any = await caller.call_tool(client, state["tool"], {})
             return {"told": json.loads(result.content[0].text)}
 
         self.graph = build(ask.node(call))
@@ -519,7 +519,8 @@ def test_a_synchronous_graph_is_interrupted_and_resumed(tmp_path: Path) -> None:
 
     async def call() -> str:
         async with in_process(caller, "legacy") as client:
-            return str((await caller.call_tool(client, "form", {})).content[0].text)
+            result: Any = await caller.call_tool(client, "form", {})
+            return str(result.content[0].text)
 
     def node(_state: State) -> State:
         return {"told": anyio.run(ask.run, call)}

@@ -55,7 +55,7 @@ async def fastmcp_client(caller: Caller, seen: Path, **options: Any) -> AsyncIte
 
 
 async def call(caller: Caller, client: Any, tool: str, arguments: dict[str, Any] | None = None) -> Any:
-    result = await caller.call_tool(client, tool, arguments, timeout=20)
+    result: Any = await caller.call_tool(client, tool, arguments, timeout=20)
     return json.loads(result.content[0].text)
 
 
@@ -109,7 +109,7 @@ async def test_a_call_with_a_fastmcp_client_is_suspended_and_resumed(tmp_path: P
         parked = await caller.call_tool(client, "form", suspend=parking)
         assert isinstance(parked, SuspendedCall)
         await parking.inbox.answer("ann", parked.pending_ids[0], "accept", {"name": "Ann"})
-        result = await caller.resume(parked.id, client, parking)
+        result: Any = await caller.resume(parked.id, client, parking)
 
     assert json.loads(result.content[0].text) == {"got": {"action": "accept", "content": {"name": "Ann"}}}
 

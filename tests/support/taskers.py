@@ -48,7 +48,7 @@ async def connected(
     user: str | None = None,
     max_questions: int = 25,
     **options: Any,
-) -> AsyncIterator[tuple[Caller, Any]]:
+) -> AsyncIterator[tuple[Any, Any]]:
     """Connect to *tasker*; yield the caller and the client."""
     caller = Caller(handler, "mail", user=user, max_questions=max_questions)
     async with caller.client(server or build(tasker), **options) as client:
