@@ -102,7 +102,7 @@ async def test_every_request_about_a_task_names_it_in_a_header(server: Server) -
     with server.over_http():
         async with connected(caller, server.url) as client:
             await caller.call_tool(client, "run", plan(ask("a"), id="t-4711"))
-            task = await caller.call_tool(client, "run", plan({"work": 9_999}, id="t-4712"), wait=False)
+            task: Any = await caller.call_tool(client, "run", plan({"work": 9_999}, id="t-4712"), wait=False)
             await caller.cancel_task(task, client)
     headers = set(server.seen("header tasks/"))
     assert headers == {"header tasks/get t-4711", "header tasks/update t-4711", "header tasks/cancel t-4712"}
@@ -150,7 +150,7 @@ async def test_a_task_goes_on_over_another_connection(server: Server) -> None:
     caller = Caller(user, "mail")
     failures: list[TaskError] = []
     async with connected(caller, server.over_stdio()) as client:
-        task = await caller.call_tool(client, "run", plan(ask("a", late=5), {"work": 60}, ask("b")), wait=False)
+        task: Any = await caller.call_tool(client, "run", plan(ask("a", late=5), {"work": 60}, ask("b")), wait=False)
 
         async def resume() -> None:
             try:
