@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-import textwrap
-from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic_core import from_json
@@ -15,6 +13,7 @@ from mcp_elicit_client.cli import messages
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.presentation import quoting
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 
 _MAX_FIELD_NAME = 80
@@ -37,16 +36,7 @@ def wrap(text: str, indent: int = 0, hanging: int | None = None) -> str:
         indent: The indentation of the first line.
         hanging: The indentation of the other lines; None for the same.
     """
-    first, rest = " " * indent, " " * (indent if hanging is None else hanging)
-    lines: Sequence[str] = textwrap.wrap(
-        sanitize_text(text, multiline=False),
-        output_width(),
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-    return "\n".join(lines)
+    return quoting.wrap(sanitize_text(text, multiline=False), output_width(), indent, hanging)
 
 
 def describe_diagnostic(diagnostic: Diagnostic) -> str:

@@ -11,6 +11,10 @@ import unicodedata
 
 GUTTER = "  | "
 _MIN_WIDTH = 12
+_NEVER_FIRST = frozenset("\u3001\u3002\uff0c\uff0e\uff09\u300d\u300f\uff1a\uff1f\uff01\uff0f\u30fc")
+"""Japanese punctuation that must not begin a line."""
+
+_NO_BREAK_SPACES = frozenset("\u00a0\u202f")
 
 
 def quote(text: str, width: int) -> str:
@@ -25,6 +29,62 @@ def quote(text: str, width: int) -> str:
     room = max(width - len(GUTTER), _MIN_WIDTH)
     lines = [part for line in text.split("\n") for part in _break(line, room)]
     return "\n".join((GUTTER + line).rstrip() for line in lines)
+
+
+def wrap(text: str, width: int, indent: int = 0, hanging: int | None = None) -> str:
+    """
+    Return a sentence of the host in lines of at most *width* columns.
+
+    Lines end between words, and between characters of scripts that have no
+    spaces.  Words, such as names, are never broken.
+
+    Args:
+        text: The sentence.
+        width: The number of columns.
+        indent: The indentation of the first line.
+        hanging: The indentation of the other lines; None for the same.
+
+    Examples:
+        >>> print(wrap("Warning: The URL uses an unusual port.", 20, hanging=2))
+        Warning: The URL
+          uses an unusual
+          port.
+    """
+    lines = [" " * indent]
+    rest = " " * (indent if hanging is None else hanging)
+    space = ""
+    for part in _parts(text):
+        is_empty = not lines[-1].strip(" ")
+        if _may_break(part):
+            space = "" if is_empty else " "
+        elif columns(lines[-1] + space + part) > width and not is_empty:
+            lines.append(rest + part)
+            space = ""
+        else:
+            lines[-1] += space + part
+            space = ""
+    return "\n".join(lines)
+
+
+def _parts(text: str) -> list[str]:
+    """Split *text* into spaces, words, and wide characters, each with the punctuation that must not begin a line."""
+    parts: list[str] = []
+    is_word = False
+    for character in text:
+        is_wide = unicodedata.east_asian_width(character) in ("W", "F")
+        if character in _NEVER_FIRST and parts and not _may_break(parts[-1]):
+            parts[-1] += character
+            is_word = False
+        elif is_word and not is_wide and not _may_break(character):
+            parts[-1] += character
+        else:
+            parts.append(character)
+            is_word = not is_wide and not _may_break(character)
+    return parts
+
+
+def _may_break(part: str) -> bool:
+    return part.isspace() and _NO_BREAK_SPACES.isdisjoint(part)
 
 
 def columns(text: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ import anyio
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.quoting import wrap
 from mcp_elicit_client.testing.callback_under_test import CallbackUnderTest, UnsupportedActionError
 from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery
 from mcp_elicit_client.testing.scenario_run import (
@@ -222,14 +222,7 @@ class _Report:
         return ", ".join(shown) or "0"
 
     def _wrap(self, text: str, indent: int = _INDENT) -> list[str]:
-        return textwrap.wrap(
-            sanitize_text(text, multiline=False),
-            self._width,
-            initial_indent=" " * indent,
-            subsequent_indent=" " * (indent + 2),
-            break_on_hyphens=False,
-            break_long_words=False,
-        )
+        return wrap(sanitize_text(text, multiline=False), self._width, indent, indent + 2).split("\n")
 
 
 def count_outcomes(results: Sequence[ScenarioResult]) -> str:

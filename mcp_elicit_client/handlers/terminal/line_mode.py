@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import textwrap
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
@@ -23,7 +22,7 @@ import anyio
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import request_details, title_line
-from mcp_elicit_client.presentation.quoting import quote
+from mcp_elicit_client.presentation.quoting import quote, wrap
 from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
 from mcp_elicit_client.typing import Request, UrlRequest
 
@@ -215,7 +214,7 @@ def introduce(console: Console, request: Request, catalog: MessageCatalog) -> No
 
 def say(console: Console, text: str) -> None:
     """Show text of the host, broken between words."""
-    console.write(textwrap.fill(text, max(console.width - 1, _MIN_WIDTH), subsequent_indent="  "))
+    console.write(wrap(text, max(console.width - 1, _MIN_WIDTH), hanging=2))
 
 
 def say_with_quote(console: Console, label: str, text: str) -> None:

@@ -1,0 +1,40 @@
+"""Lines of the host and quotations of the server in terminals of any width."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_elicit_client.presentation.quoting import columns, wrap
+
+JAPANESE = "コマンド一覧は /help、中止するには /decline または /cancel と入力してください。"
+WORDS = st.lists(st.text("abc-é日本。、 \u00a0", max_size=8), max_size=12).map(" ".join)
+
+
+@given(WORDS, st.integers(8, 40), st.integers(0, 3), st.integers(0, 3))
+def test_a_wrapped_sentence_keeps_its_words_and_fits(text: str, width: int, indent: int, hanging: int) -> None:
+    lines = wrap(text, width, indent, hanging).split("\n")
+
+    assert "".join("".join(lines).split(" ")) == "".join(text.split(" "))
+    for line in lines:
+        assert columns(line) <= width or len(line.split(" ")) - indent - hanging <= 2  # one long word
+
+
+@pytest.mark.parametrize("width", [10, 20, 40])
+def test_words_are_never_broken(width: int) -> None:
+    lines = wrap("--protocol-version form-accept-is-accept x", width).split("\n")
+
+    assert [word for line in lines for word in line.split()] == ["--protocol-version", "form-accept-is-accept", "x"]
+
+
+@pytest.mark.parametrize("width", [12, 20, 30, 60])
+def test_japanese_is_broken_between_characters_but_not_before_punctuation(width: int) -> None:
+    lines = wrap(JAPANESE, width).split("\n")
+
+    assert all(columns(line) <= width + 2 for line in lines)  # punctuation may hang
+    assert not any(line.strip()[0] in "。、" for line in lines)
+
+
+def test_no_break_spaces_are_kept() -> None:
+    assert wrap("Erreur\u00a0: fin", 8) == "Erreur\u00a0:\nfin"
