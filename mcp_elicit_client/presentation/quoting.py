@@ -39,7 +39,7 @@ def wrap(text: str, width: int, indent: int = 0, hanging: int | None = None) -> 
     spaces.  Words, such as names, are never broken.
 
     Args:
-        text: The sentence.
+        text: The sentence.  Spaces at its beginning indent the first line.
         width: The number of columns.
         indent: The indentation of the first line.
         hanging: The indentation of the other lines; None for the same.
@@ -50,13 +50,13 @@ def wrap(text: str, width: int, indent: int = 0, hanging: int | None = None) -> 
           uses an unusual
           port.
     """
-    lines = [" " * indent]
+    lines = [" " * (indent + len(text) - len(text.lstrip(" ")))]
     rest = " " * (indent if hanging is None else hanging)
     space = ""
     for part in _parts(text):
         is_empty = not lines[-1].strip(" ")
         if _may_break(part):
-            space = "" if is_empty else " "
+            space += "" if is_empty else " "
         elif columns(lines[-1] + space + part) > width and not is_empty:
             lines.append(rest + part)
             space = ""
