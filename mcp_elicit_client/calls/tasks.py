@@ -290,9 +290,7 @@ async def check_output(call: ActiveCall, result: Any) -> Any:
 
 async def resolve_claim(call: ActiveCall, claim: Any, result: Any) -> Any:
     """Finish *result* with the SDK's ``ResultClaim`` of another extension, as ``Client.call_tool`` does."""
-    import mcp.client.extension
+    from mcp.client.extension import ClaimContext  # type: ignore[import-not-found, unused-ignore]
 
-    context = mcp.client.extension.ClaimContext(
-        session=call.session, tool_name=call.tool or "", read_timeout_seconds=call.timeouts.timeout
-    )
+    context = ClaimContext(session=call.session, tool_name=call.tool or "", read_timeout_seconds=call.timeouts.timeout)
     return await check_output(call, await claim.resolve(result, context))

@@ -82,7 +82,7 @@ async def test_a_task_may_be_complete_at_once(tasker: Tasker, user: User) -> Non
 
 
 async def test_a_failed_task_raises_the_error_of_the_call(tasker: Tasker, user: User, seen: list[str]) -> None:
-    from mcp import MCPError
+    from mcp import MCPError  # type: ignore[attr-defined, unused-ignore]
 
     end = {"status": "failed", "error": {"code": -32603, "message": "broken", "data": {"n": 1}}}
     async with connected(tasker, user) as (caller, client):

@@ -177,9 +177,12 @@ def declares_tasks(params: dict[str, Any]) -> bool:
 
 def build(tasker: Tasker, header: Callable[[str, str | None], None] = lambda _method, _name: None) -> Any:
     """Return the SDK's server (mcp 2.3) with the extension."""
-    from mcp import MCPError, types
-    from mcp.server import MCPServer
-    from mcp.server.extension import Extension, MethodBinding
+    from mcp import MCPError, types  # type: ignore[attr-defined, unused-ignore]
+    from mcp.server import MCPServer  # type: ignore[attr-defined, unused-ignore]
+    from mcp.server.extension import (  # type: ignore[import-not-found, unused-ignore]
+        Extension,
+        MethodBinding,
+    )
     from pydantic import ConfigDict
 
     class Params(types.RequestParams):
@@ -192,7 +195,7 @@ def build(tasker: Tasker, header: Callable[[str, str | None], None] = lambda _me
         except RefusalError as error:
             raise MCPError(code=error.code, message="refused", data=error.data) from error
 
-    class Tasks(Extension):
+    class Tasks(Extension):  # type: ignore[misc, unused-ignore]
         identifier = EXTENSION
 
         async def intercept_tool_call(self, params: Any, ctx: Any, call_next: Any) -> Any:
@@ -209,11 +212,11 @@ def build(tasker: Tasker, header: Callable[[str, str | None], None] = lambda _me
 
     server = MCPServer(NAME, extensions=[Tasks()])
 
-    @server.tool(structured_output=False)
+    @server.tool(structured_output=False)  # type: ignore[untyped-decorator, unused-ignore]
     def run() -> str:
         return ""
 
-    @server.tool()
+    @server.tool()  # type: ignore[untyped-decorator, unused-ignore]
     def checked() -> dict[str, int]:
         return {}
 

@@ -7,7 +7,10 @@ from typing import Any, Literal
 
 def foreign_extension(identifier: str = "com.example/tasks") -> Any:
     """Return a client extension that claims tasks, and finishes them with the text "claimed"."""
-    from mcp.client.extension import ClientExtension, ResultClaim
+    from mcp.client.extension import (  # type: ignore[import-not-found, unused-ignore]
+        ClientExtension,
+        ResultClaim,
+    )
     from mcp.types import CallToolResult, Result, TextContent
     from pydantic import ConfigDict, Field
 
@@ -19,7 +22,7 @@ def foreign_extension(identifier: str = "com.example/tasks") -> Any:
     async def resolve(_claimed: Any, _context: Any) -> CallToolResult:
         return CallToolResult(content=[TextContent(type="text", text="claimed")])
 
-    class Foreign(ClientExtension):
+    class Foreign(ClientExtension):  # type: ignore[misc, unused-ignore]
         def __init__(self) -> None:
             self.identifier = identifier
 
@@ -41,4 +44,5 @@ def everything_is_a_task() -> Any:
     async def resource(_context: Any, _params: Any) -> Any:
         return {**task, "contents": [], "ttlMs": 0, "cacheScope": "public"}
 
-    return Server("odd", on_get_prompt=prompt, on_read_resource=resource)
+    server: Any = Server
+    return server("odd", on_get_prompt=prompt, on_read_resource=resource)
