@@ -51,8 +51,8 @@ PARALLEL = ["-n", "auto", "--dist", "worksteal"]
 SITE = ["zensical==0.0.73", "mkdocstrings-python>=2.0.11,<3", "ruff"]
 """What builds the site.  Zensical is pinned, since it is at version 0; Ruff formats long signatures."""
 
-FASTMCP = {"2": "fastmcp>=4.1,<5", "1": "fastmcp>=3.4,<4"}
-"""The release of FastMCP for each major version of the SDK."""
+FASTMCP = {"2": ["fastmcp>=4.1,<5", "fastmcp-tasks>=4.1,<5"], "1": ["fastmcp>=3.4,<4"]}
+"""The release of FastMCP for each major version of the SDK, and its tasks extension."""
 
 TYPED_HOSTS = ["openai-agents>=0.24", "fastmcp>=4.1,<5", "fastmcp-slim>=4.1,<5"]
 """Host libraries whose classes are named in signatures of the package."""
@@ -97,7 +97,7 @@ def check(session: nox.Session) -> None:
 @nox.session
 def quick(session: nox.Session) -> None:
     """Run the tests that start no process, browser or server."""
-    install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={MCP[0]}.*", FASTMCP["2"])
+    install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={MCP[0]}.*", *FASTMCP["2"])
     pytest(session, "-m", "not slow", *(() if session.posargs else TESTS), profile="quick")
     if not session.posargs:
         pytest(session, "-m", "not slow", *PAGES, "--dist", "loadfile", profile="quick")
@@ -107,7 +107,7 @@ def quick(session: nox.Session) -> None:
 @nox.parametrize("mcp", MCP)
 def tests(session: nox.Session, mcp: str) -> None:
     """Check the types and run the tests with one release of the SDK."""
-    install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={mcp}.*", FASTMCP[mcp[0]])
+    install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={mcp}.*", *FASTMCP[mcp[0]])
     session.run("python", "-c", "from importlib.metadata import version; print('mcp', version('mcp'))")
     session.run("mypy")
     newest = mcp == MCP[0]

@@ -104,6 +104,7 @@ class ElicitationDispatcher:
         *,
         stored: StoredAnswersFor | None = None,
         until: Callable[[], Awaitable[object]] | None = None,
+        is_answered: bool = False,
         **details: Any,
     ) -> Answer:
         """
@@ -115,6 +116,7 @@ class ElicitationDispatcher:
             stored: Returns what answers in place of the handlers, if anything.
             until: The request is withdrawn when this returns; None to
                 withdraw it when the connection is lost.
+            is_answered: The user has answered, so no time of theirs passes.
             details: The details that `parse_request` takes.
 
         Raises:
@@ -133,8 +135,9 @@ class ElicitationDispatcher:
         dispatcher = SdkDispatcher(asking, self._dispatcher.request_options)
         details = {"tool": call.tool, "user": call.user, **details}
         answer = functools.partial(dispatcher.answer_in, call, params, server=self._server, **details)
-        with call.timeouts.paused_for_user(), anyio.CancelScope(deadline=call.timeouts.user_deadline):
-            if call.timeouts.user_deadline > anyio.current_time():
+        deadline = math.inf if is_answered else call.timeouts.user_deadline
+        with call.timeouts.paused_for_user(), anyio.CancelScope(deadline=deadline):
+            if deadline > anyio.current_time():
                 return await _ask_until(until or functools.partial(_wait_until_closed, call.session), answer)
         return _timed_out()
 

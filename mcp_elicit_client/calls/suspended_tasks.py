@@ -201,9 +201,9 @@ class TaskSuspender:
     def _respond(self, key: str, request: InputRequest, response: dict[str, Any]) -> None:
         self._snapshot.responses[key] = (request.digest, response)
 
-    async def _ask(self, key: str, state: TaskState, stored: Any) -> Answer:
+    async def _ask(self, key: str, state: TaskState, stored: Any, *, is_answered: bool = False) -> Answer:
         position = BatchPosition(number=list(state.requests).index(key) + 1, total=len(state.requests))
-        ask = functools.partial(self._elicitations.on_input_required, stored=stored)
+        ask = functools.partial(self._elicitations.on_input_required, stored=stored, is_answered=is_answered)
         try:
             return await ask(
                 self._call, state.requests[key].wire.get("params"), batch_position=position, request_id=key
@@ -259,7 +259,7 @@ class TaskSuspender:
         given = self._answers.get(key)
         if given is None:
             return None
-        answer = await self._ask(key, state, lambda _request: GivenAnswer(given))
+        answer = await self._ask(key, state, lambda _request: GivenAnswer(given), is_answered=True)
         return to_wire(self._elicitations.to_result(answer))
 
     async def _has_pending(self, state: TaskState) -> bool:

@@ -234,7 +234,10 @@ def serve_lines(tasker: Tasker) -> None:
             reply["result"] = _reply(tasker, message["method"], message.get("params") or {})
         except RefusalError as error:
             reply["error"] = {"code": error.code, "message": "refused", "data": error.data}
-        print(json.dumps(reply), flush=True)
+        try:
+            print(json.dumps(reply), flush=True)
+        except BrokenPipeError:  # the client was killed
+            os._exit(0)
 
 
 def _reply(tasker: Tasker, method: str, params: dict[str, Any]) -> dict[str, Any]:
