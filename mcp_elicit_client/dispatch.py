@@ -22,7 +22,7 @@ from mcp_elicit_client.admission import Admission
 from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import parse_request, restrict_request, to_wire
-from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest
+from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest, without_unsafe_offers
 from mcp_elicit_client.core.validation.content import ValidationResult, validation_steps
 from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
 from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_steps
@@ -149,8 +149,8 @@ def normalize_handler(handler: Handler, *, is_registered: bool = False) -> Norma
         mark_asked()
         stored = stored_answers.get()
         if is_registered and stored is not None:
-            return await stored.answer(request)
-        return await with_settled_defaults(request, ask_handler)
+            return await stored.answer(without_unsafe_offers(request))
+        return await with_settled_defaults(without_unsafe_offers(request), ask_handler)
 
     return NormalizedHandler(ask, notifier=_notifier_of(handler))
 

@@ -25,7 +25,7 @@ NOTICE_TIMEOUT = 300.0
 """The time after which a notice that could not be shown is dropped, in seconds."""
 
 _MAX_REMEMBERED = 1_024
-_DECIDED_BY_USERS = frozenset({"permissions"})
+_DECIDED_BY_USERS = frozenset({"permissions", "remembered"})
 """Policies that repeat a decision of the user, who needs no notice."""
 
 Notify: TypeAlias = Callable[[Notice], Awaitable[object]]

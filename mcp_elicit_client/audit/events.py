@@ -144,6 +144,7 @@ class EventEncoder:
             "reason": _clean(reason, _TEXT) or None,
             "confirmed": answer.confirmed or None,
             "block_server": answer.block_server or None,
+            "remember": answer.remember or None,
         }
 
 

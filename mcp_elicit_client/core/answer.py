@@ -49,6 +49,8 @@ class Answer(BaseModel):
         policy: The name of the policy that decided, if one did.
         block_server: The user blocked the server.
         confirmed: The user confirmed a warning about sensitive data.
+        remember: The user wants the same request to be answered the same way
+            for some time; only if `FormRequest.remember_seconds` is set.
         sources: The origin of each value, by field name.
         diagnostics: What was changed or not checked before the answer was
             sent.
@@ -63,6 +65,7 @@ class Answer(BaseModel):
     policy: str = ""
     block_server: bool = False
     confirmed: bool = False
+    remember: bool = False
     sources: dict[str, Source] = Setting(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
 

@@ -27,6 +27,9 @@ DiagnosticCode: TypeAlias = Literal[
 ]
 """The code of a `Diagnostic`."""
 
+WARNINGS: frozenset[DiagnosticCode] = frozenset({"impersonation", "sensitive_data"})
+"""The codes about which users are warned."""
+
 
 class Diagnostic(BaseModel):
     """

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic import Field as Setting
 from typing_extensions import Self
 
-from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.diagnostics import WARNINGS, Diagnostic
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.url.inspect import TargetUrl, UrlRules
@@ -204,10 +204,15 @@ class FormRequest(_Request, defer_build=False):
             (`Answer.block_server`).
         meta: The server's ``_meta``.  **Not sanitized.**
         diagnostics: Non-fatal findings about the request.
+        remember_seconds: The user may be offered that the same request is
+            answered the same way for so many seconds (`Answer.remember`);
+            None if not.  A policy sets it.  Requests with a warning reach
+            handlers without it.
     """
 
     mode: Literal["form"] = "form"
     form: Form
+    remember_seconds: float | None = None
 
 
 RespondAfter: TypeAlias = Literal["consent", "completion"]
@@ -259,6 +264,22 @@ class UrlRequest(_Request):
 
 
 Request: TypeAlias = FormRequest | UrlRequest
+
+
+def may_remember(request: Request) -> bool:
+    """Return True if the user may be offered that the same request is answered the same way for some time."""
+    return isinstance(request, FormRequest) and request.remember_seconds is not None
+
+
+def without_unsafe_offers(request: Request) -> Request:
+    """Return *request* without the offer to remember the answer, if there is a warning about it."""
+    if isinstance(request, UrlRequest) or request.remember_seconds is None:
+        return request
+    if any(each.code in WARNINGS for each in request.diagnostics) or any(
+        each.is_hidden for each in request.form.fields
+    ):
+        return request.model_copy(update={"remember_seconds": None})
+    return request
 
 
 def request_key(request: Request) -> str:

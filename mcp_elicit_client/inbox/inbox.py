@@ -13,7 +13,7 @@ from typing import Any
 
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import check_user, request_key
+from mcp_elicit_client.core.request import check_user, may_remember, request_key
 from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value
 from mcp_elicit_client.dispatch import settle_defaults, validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
@@ -159,6 +159,7 @@ class Inbox:
         answered_by: str | None = None,
         block_server: bool = False,
         confirmed: bool = False,
+        remember: bool = False,
     ) -> ValidationResult:
         """
         Answer a request of *owner*.  Of several attempts exactly one succeeds.
@@ -171,6 +172,8 @@ class Inbox:
             answered_by: Who answers, for the history; None for the owner.
             block_server: As in `Answer`; only if `Request.can_block` is True.
             confirmed: As in `Answer`.
+            remember: As in `Answer`; only if `FormRequest.remember_seconds`
+                is set.
 
         Returns:
             The errors in *content*.  If there are errors, the request stays
@@ -199,7 +202,15 @@ class Inbox:
             present = drop_nulls(request.form, content or {})
             values = {name: to_json_value(fields[name], value) for name, value in present.items() if name in fields}
         block_server = block_server and request.can_block
-        answer = Answer(action=action, content=values, by="user", block_server=block_server, confirmed=confirmed)
+        remember = remember and may_remember(request)
+        answer = Answer(
+            action=action,
+            content=values,
+            by="user",
+            block_server=block_server,
+            confirmed=confirmed,
+            remember=remember,
+        )
         by = owner if answered_by is None else answered_by
         resolution = self._codec.encode_answer(stored, answer, by, self._store.clock())
         await self._resolve(owner, entry_id, resolution)

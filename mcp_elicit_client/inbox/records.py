@@ -274,7 +274,7 @@ class RecordCodec:
             answered_by: Who answered.
             now: The current time, in seconds since 1970.
         """
-        given = answer.model_dump(mode="json", include={"action", "content", "block_server", "confirmed"})
+        given = answer.model_dump(mode="json", include={"action", "content", "block_server", "confirmed", "remember"})
         text = self._encode(json.dumps({**given, "answered_by": answered_by}), _answer_context("answer", stored))
         action = self._encode(answer.action, _answer_context("action", stored))
         return Resolution("answered", answered_by, now, action, text)

@@ -14,6 +14,7 @@ from mcp_elicit_client.policies import rate_limit as rates
 from mcp_elicit_client.policies.automatic_answers import AutomaticAnswers
 from mcp_elicit_client.policies.impersonation import flag_impersonation
 from mcp_elicit_client.policies.permissions import Permissions
+from mcp_elicit_client.policies.remembered import RememberedAnswers
 from mcp_elicit_client.policies.secrets import protect_secrets
 from mcp_elicit_client.typing import Answer, Policy, Request
 
@@ -37,6 +38,7 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
     audit: Policy | None = None,
     permissions: Permissions | None = None,
     automatic: AutomaticAnswers | None = None,
+    remembered: RememberedAnswers | None = None,
     known_names: Collection[str] = (),
     rate_limit: Policy | None = None,
     answer_timeout: float | None = None,
@@ -45,8 +47,8 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
     """
     Return the recommended policies.
 
-    In this order: audit, permissions, automatic answers, cooldown, rate
-    limit, sensitive data, queue, answer timeout, impersonation.  Refused
+    In this order: audit, permissions, automatic answers, remembered
+    answers, cooldown, rate limit, sensitive data, queue, answer timeout, impersonation.  Refused
     requests do not enter the queue.  The answer timeout starts when a request
     is shown, not when it is queued.
 
@@ -55,6 +57,8 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
             ``AuditLog(...).policy``; None to keep no log.
         permissions: The permissions; None to keep them in memory only.
         automatic: The requests that are answered without a user.
+        remembered: Answers that users choose to give again for some time;
+            None to not offer that.
         known_names: The names that the host application uses for its servers
             and for itself.  Other servers that report such a name are
             flagged.
@@ -67,6 +71,7 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
         audit,
         (permissions or Permissions()).policy,
         automatic.policy if automatic is not None else None,
+        remembered.policy if remembered is not None else None,
         rates.cooldown_after_declines(),
         rate_limit or rates.rate_limit(),
         secrets or protect_secrets(),

@@ -28,6 +28,12 @@ LEGEND = Message("Text after | comes from the server.")
 EXPIRES_AT = Message("Expires at {time}")
 WITHDRAWN = Message("The request from {server} was withdrawn.")
 
+REMEMBER = Message(
+    "Answer the same request from {server} the same way for {count} minute",
+    "Answer the same request from {server} the same way for {count} minutes",
+    "count",
+)
+
 # --- Notices: requests that a policy declined
 
 REQUEST_DECLINED = Message("A request from {server} was declined.")

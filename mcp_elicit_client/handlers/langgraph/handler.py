@@ -23,7 +23,7 @@ import anyio
 from pydantic import ValidationError
 
 from mcp_elicit_client.core.answer import Action
-from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, request_key
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, may_remember, request_key
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.records import question_data
@@ -203,7 +203,12 @@ def fingerprint(request: Request) -> str:
 
 
 def resume_value(
-    question: Mapping[str, Any], action: Action, content: Mapping[str, Any] | None = None, *, block_server: bool = False
+    question: Mapping[str, Any],
+    action: Action,
+    content: Mapping[str, Any] | None = None,
+    *,
+    block_server: bool = False,
+    remember: bool = False,
 ) -> dict[str, Any]:
     """
     Return the value to resume a graph with: ``Command(resume=resume_value(...))``.
@@ -214,11 +219,14 @@ def resume_value(
         content: The values by field name, if a form is accepted.
         block_server: As in `Answer`.  It is ignored unless the request has
             `can_block`.
+        remember: As in `Answer`.  It is ignored unless the request has
+            `remember_seconds`.
     """
     value: dict[str, Any] = {"question": question["question"], "action": action}
     if content is not None:
         value["content"] = dict(content)
-    return {**value, "block_server": True} if block_server else value
+    flags = {"block_server": block_server, "remember": remember}
+    return {**value, **{name: True for name, is_set in flags.items() if is_set}}
 
 
 def _payload(question: str, request: Request, problem: str) -> dict[str, Any]:
@@ -239,6 +247,7 @@ def _read(value: object, question: str, request: Request) -> Answer | None:
                 "reason": "the graph was resumed with it",
                 "sources": dict.fromkeys(content or {}, "user"),
                 "block_server": value.get("block_server") is True and request.can_block,
+                "remember": value.get("remember") is True and may_remember(request),
             }
         )
     except (ValidationError, TypeError):

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from mcp_elicit_client.core.answer import Action
+from mcp_elicit_client.core.request import may_remember
 from mcp_elicit_client.exceptions import State
 from mcp_elicit_client.handlers.webhook.signatures import is_json
 from mcp_elicit_client.inbox.records import question_data
@@ -66,6 +67,7 @@ class _AnswerData(BaseModel):
     by: Literal["user", "policy"] = "user"
     block_server: bool = False
     confirmed: bool = False
+    remember: bool = False
 
 
 class _AnswerMessage(BaseModel):
@@ -120,6 +122,7 @@ def read_answer(body: bytes, message_id: str, request: Request) -> Answer:
             sources=dict.fromkeys(data.content or {}, data.by),
             block_server=data.block_server and request.can_block,
             confirmed=data.confirmed,
+            remember=data.remember and may_remember(request),
         )
     except ValidationError:
         raise ValueError("it contains invalid values") from None

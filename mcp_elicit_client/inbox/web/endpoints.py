@@ -153,6 +153,7 @@ class Endpoints:
             content,
             block_server=given.get("block_server") is True,
             confirmed=given.get("confirmed") is True,
+            remember=given.get("remember") is True,
         )
         return JSONResponse(validation.model_dump(mode="json"), 200 if validation else 422)
 
@@ -187,6 +188,7 @@ class Endpoints:
             state.content if state is not None and step == "accept" else None,
             block_server=step == "block",
             confirmed="confirmed" in filled,
+            remember="remember" in filled,
         )
         if not validation:
             return await self._review(owner, entry, filled, state, pages)

@@ -31,6 +31,7 @@ from mcp_elicit_client.presentation.descriptions import (
     title_line,
 )
 from mcp_elicit_client.presentation.form_input import OMITTED, FormState
+from mcp_elicit_client.presentation.remembering import remember_label
 from mcp_elicit_client.presentation.url_prompts import consent_prompt
 from mcp_elicit_client.presentation.warnings import answer_warnings, must_confirm, request_warnings, warning_line
 from mcp_elicit_client.typing import FormRequest, Request, UrlRequest
@@ -317,6 +318,7 @@ def environment(catalog: MessageCatalog, *, single_request: bool) -> Environment
         "warnings_of": functools.partial(request_warnings, catalog=catalog),
         "warning_line": functools.partial(warning_line, catalog=catalog),
         "server_of": server_name,
+        "remember_label": functools.partial(remember_label, catalog=catalog),
         "seconds_left": _seconds_left,
     }
     return templates

@@ -31,6 +31,7 @@ from mcp_elicit_client.handlers.terminal.interactive.tty import StdoutProxy, lin
 from mcp_elicit_client.handlers.terminal.interactive.view import View
 from mcp_elicit_client.handlers.terminal.line_mode import EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.typing import Answer
 
 T = TypeVar("T")
 
@@ -56,6 +57,8 @@ class TerminalApp:
         output: The output; None for the terminal of this process.
         view: The view that is shown; None if there is none.
         symbols: The marks.
+        remembers: The user chose that the same request is answered the same
+            way for some time.
         application: The running application; None if there is none.
     """
 
@@ -66,6 +69,7 @@ class TerminalApp:
     output: Output | None = None
     view: View | None = field(default=None, init=False)
     symbols: Symbols = field(default=UNICODE, init=False)
+    remembers: bool = field(default=False, init=False)
     application: Application[Any] | None = field(default=None, init=False)
 
     async def show(self, view: View) -> Any:
@@ -103,6 +107,8 @@ class TerminalApp:
 
     def end(self, result: Any) -> None:
         """End the view with *result*."""
+        if self.remembers and isinstance(result, Answer):
+            result = result.model_copy(update={"remember": True})
         self._exit(result=result)
 
     def cancel(self) -> None:

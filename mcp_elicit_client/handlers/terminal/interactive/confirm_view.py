@@ -9,6 +9,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Dr
 from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.descriptions import describe_field
+from mcp_elicit_client.presentation.remembering import remember_label
 from mcp_elicit_client.typing import Answer, FormRequest, Source
 
 
@@ -44,6 +45,10 @@ class ConfirmView(View):
             keys.insert(2, Action("skip", skip, letter, letter + letter.upper(), "", True, self.warned))
         return keys
 
+    @property
+    def remember_label(self) -> str:
+        return remember_label(self.request, self.catalog)
+
     def activate(self, name: str) -> None:
         content = {} if self.field is None or name == "skip" else {self.field.name: name == "yes"}
         sources: dict[str, Source] = dict.fromkeys(content, "user")
@@ -71,5 +76,6 @@ class ConfirmView(View):
                 drawing.lines += host_text(f"{self.catalog.text(messages.FIELD_NAME)}:", width, "class:hint", INDENT)
                 drawing.lines += server_text(description.name, width)
             drawing.lines.append([])
+        drawing.lines += self.remember_lines(width)
         drawing.cursor = (len(drawing.lines) - 1, 0)
         return drawing

@@ -23,6 +23,7 @@ _KEYS: dict[str, str] = {
     "<sigint>": "cancel",
     "f3": "decline",
     "f4": "block",
+    "f6": "remember",
     "f5": "more-time",
     "c-s": "send",
     "escape": "escape",

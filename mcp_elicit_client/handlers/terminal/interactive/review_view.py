@@ -23,6 +23,7 @@ from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, Vi
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.descriptions import format_value, server_name
 from mcp_elicit_client.presentation.quoting import columns
+from mcp_elicit_client.presentation.remembering import remember_label
 from mcp_elicit_client.presentation.warnings import RequestWarning, answer_warnings, must_confirm
 from mcp_elicit_client.typing import Answer, FormRequest, Source
 
@@ -110,6 +111,10 @@ class ReviewView(View):
         )
         return [send, back, *refusals]
 
+    @property
+    def remember_label(self) -> str:
+        return "" if must_confirm(self._found) else remember_label(self.request, self.catalog)
+
     def activate(self, name: str) -> None:
         match name:
             case "send":
@@ -161,6 +166,7 @@ class ReviewView(View):
         for warning in self._found:
             if warning.is_note:
                 drawing.lines += host_text(warning.text, width, "class:hint", " ")
+        drawing.lines += self.remember_lines(width)
         sent_to = self.catalog.text(messages.SENT_TO, server=server_name(self.request.server))
         drawing.lines += host_text(sent_to, width, "class:host", " ")
         if drawing.cursor is None:

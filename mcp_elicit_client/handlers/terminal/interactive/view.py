@@ -88,11 +88,14 @@ class App(Protocol):
         catalog: The texts.
         inert: Seconds until guarded actions have an effect.
         symbols: The marks.
+        remembers: The user chose that the same request is answered the same
+            way for some time.
     """
 
     catalog: MessageCatalog
     inert: float
     symbols: Symbols
+    remembers: bool
 
     @property
     def is_running(self) -> bool:
@@ -215,6 +218,18 @@ class View(ABC):
         """Return the warnings to show above the keys."""
         return (each for each in self._request_warnings if not each.is_note)
 
+    @property
+    def remember_label(self) -> str:
+        """The label of the choice to remember the answer; empty if it is not offered here."""
+        return ""
+
+    def remember_lines(self, width: int) -> list[Line]:
+        """Return the choice to remember the answer, if it is offered."""
+        if not self.remember_label:
+            return []
+        mark = "x" if self.app.remembers else " "
+        return [*host_text(f"[{mark}] {self.remember_label} (F6)", width, "class:host", " "), []]
+
     # --- Actions that several views have
 
     def leaving_actions(self) -> list[Action]:
@@ -268,6 +283,8 @@ class View(ABC):
         elif key == "details":
             self.details = not self.details
             self._follows = True
+        elif key == "remember" and self.remember_label:
+            self.app.remembers = not self.app.remembers
         elif self.busy:
             self.status = self.catalog.text(messages.CHECKING)
         else:

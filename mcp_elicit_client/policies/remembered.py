@@ -1,0 +1,217 @@
+"""`RememberedAnswers`: the same answer to the same request for some time, if the user chose that."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from mcp_elicit_client.core.diagnostics import WARNINGS, Diagnostic
+from mcp_elicit_client.core.secrets.in_answer import secret_values
+from mcp_elicit_client.core.secrets.in_request import secret_fields
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
+from mcp_elicit_client.typing import Action, Answer, FormRequest, Handler, Request
+
+NAME = "remembered"
+
+_Key: TypeAlias = tuple[str | None, str, str]
+"""The user, the name of the server, and the hash of the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RememberedAnswer:
+    """
+    An answer that is given again to the same request.
+
+    Attributes:
+        id: A random ID, for `RememberedAnswers.revoke`.
+        user: The user who gave it; None if there is only one.
+        server: The name that the host application gave the server.
+        message: The message of the request.  Sanitized text of the server.
+        action: ``accept`` or ``decline``.
+        content: The values by field name; None if it has none.
+        seconds_left: The time until it is forgotten.
+    """
+
+    id: str
+    user: str | None
+    server: str
+    message: str
+    action: Action
+    content: Mapping[str, Any] | None = field(repr=False)
+    seconds_left: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    answer: RememberedAnswer
+    expires_at: float
+
+
+class RememberedAnswers:
+    """
+    Gives the user's answer to a form again if the server sends the same form again soon.
+
+    Use `policy` as a policy, before those that limit how often a server may
+    ask.  It offers that to the user (`FormRequest.remember_seconds`), and
+    remembers an accept or a decline if the user chose it (`Answer.remember`).
+    The same form has the same message, fields, options and default values,
+    and comes from the same server, under the same claimed name and from the
+    same tool, for the same user.
+
+    URLs are never answered from memory.  Neither are forms with a warning,
+    forms that request sensitive data, and answers that contain it.  The
+    answers are in the memory of this process: other processes ask again.
+
+    Args:
+        seconds: How long an answer is remembered.
+        max_per_user: The maximum number of answers of one user.  The oldest
+            one is forgotten first.
+        max_answers: The maximum number of answers of all users.
+        clock: Returns the time, in seconds, and never goes back.
+
+    Raises:
+        ValueError: If one of the numbers is not above 0.
+    """
+
+    def __init__(
+        self,
+        *,
+        seconds: float = 900,
+        max_per_user: int = 50,
+        max_answers: int = 1_000,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if not min(seconds, max_per_user, max_answers) > 0:
+            raise ValueError("`seconds`, `max_per_user` and `max_answers` must be above 0.")
+        self._seconds = seconds
+        self._max_per_user = max_per_user
+        self._max_answers = max_answers
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._stored: OrderedDict[_Key, _Stored] = OrderedDict()
+
+    def policy(self, handler: Handler) -> Handler:
+        """Ask *handler* about the requests to which no answer is remembered."""
+        return apply_policy(handler, self._answer, limits_asking=True, refuse=self._recall)
+
+    def list(self, user: str | None = None) -> tuple[RememberedAnswer, ...]:
+        """Return the answers of *user*, oldest first."""
+        with self._lock:
+            self._forget_expired()
+            return tuple(self._as_listed(stored) for key, stored in self._stored.items() if key[0] == user)
+
+    def revoke(self, answer_id: str, *, user: str | None = None) -> bool:
+        """Forget one answer of *user*.  Return False if there is none with this ID."""
+        return self._remove(lambda stored: stored.answer.id == answer_id, user) > 0
+
+    def revoke_all(self, *, user: str | None = None, server: str | None = None) -> int:
+        """Forget all answers of *user*, or those to one server.  Return their number."""
+        return self._remove(lambda stored: server in (None, stored.answer.server), user)
+
+    async def _answer(self, request: Request, ask: NormalizedHandler) -> Answer:
+        remembered = self._recall(request)
+        if remembered is not None:
+            return remembered
+        if not isinstance(request, FormRequest) or not _may_be_remembered(request):
+            return await ask(request)
+        answer = await ask(request.model_copy(update={"remember_seconds": self._seconds}))
+        if _is_to_be_remembered(answer):
+            self._store(request, answer)
+        return answer
+
+    def _recall(self, request: Request) -> Answer | None:
+        """Return the answer to the same request as before, if the user chose that."""
+        if not isinstance(request, FormRequest):
+            return None
+        with self._lock:
+            if not any(key[:2] == request.user_and_server for key in self._stored):
+                return None
+            self._forget_expired()
+            stored = self._stored.get(_key(request))
+        if stored is None:
+            return None
+        content = stored.answer.content
+        return Answer(
+            action=stored.answer.action,
+            content=None if content is None else dict(content),
+            by="policy",
+            policy=NAME,
+            reason="the user chose to answer the same request the same way",
+            sources=dict.fromkeys(content or (), "policy"),
+        )
+
+    def _store(self, request: FormRequest, answer: Answer) -> None:
+        expires_at = self._clock() + self._seconds
+        remembered = RememberedAnswer(
+            id=secrets.token_urlsafe(12),
+            user=request.user,
+            server=request.server.name,
+            message=request.message,
+            action=answer.action,
+            content=answer.content if answer.action == "accept" else None,
+            seconds_left=self._seconds,
+        )
+        key = _key(request)
+        with self._lock:
+            self._forget_expired()
+            self._stored.pop(key, None)
+            self._stored[key] = _Stored(remembered, expires_at)
+            of_user = [each for each in self._stored if each[0] == request.user]
+            for oldest in of_user[: -self._max_per_user]:
+                del self._stored[oldest]
+            while len(self._stored) > self._max_answers:
+                self._stored.popitem(last=False)
+
+    def _remove(self, matches: Callable[[_Stored], bool], user: str | None) -> int:
+        with self._lock:
+            self._forget_expired()
+            found = [key for key, stored in self._stored.items() if key[0] == user and matches(stored)]
+            for key in found:
+                del self._stored[key]
+            return len(found)
+
+    def _forget_expired(self) -> None:
+        now = self._clock()
+        while self._stored and next(iter(self._stored.values())).expires_at <= now:
+            self._stored.popitem(last=False)
+
+    def _as_listed(self, stored: _Stored) -> RememberedAnswer:
+        return replace(stored.answer, seconds_left=stored.expires_at - self._clock())
+
+
+def _key(request: FormRequest) -> _Key:
+    parts = (request.server.claimed_name, request.tool, request.message, repr(request.form))
+    return (*request.user_and_server, hashlib.sha256(repr(parts).encode()).hexdigest())
+
+
+def _may_be_remembered(request: FormRequest) -> bool:
+    """Return True if the user may choose that *request* is answered the same way again."""
+    return not (
+        _has_warning(request.diagnostics)
+        # Of a text that was cut, the user did not see everything: the next request may differ in the rest.
+        or any(each.code == "truncated" for each in request.diagnostics)
+        or any(each.is_hidden for each in request.form.fields)
+        or secret_fields(request.form, request.message)
+    )
+
+
+def _is_to_be_remembered(answer: Answer) -> bool:
+    return (
+        answer.remember
+        and answer.by == "user"
+        and answer.action != "cancel"
+        and not answer.block_server
+        and not answer.confirmed
+        and not _has_warning(answer.diagnostics)
+        and not secret_values(answer.content or {})
+    )
+
+
+def _has_warning(diagnostics: tuple[Diagnostic, ...]) -> bool:
+    return any(each.code in WARNINGS for each in diagnostics)
