@@ -52,9 +52,7 @@ def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Co
         if not requested:
             return await _checked(request, await ask(request), requested, confirm)
         if action == "refuse":
-            return Answer.decline(
-                by="policy", policy=NAME, reason=f"{requested[0].message} Servers must use URL mode for it."
-            )
+            return Answer.decline(by="policy", policy=NAME, reason=requested[0].message)
         marked = _marked(request, requested)
         answer = await _checked(request, await ask(marked), requested, confirm)
         found = marked.diagnostics[len(request.diagnostics) :]

@@ -101,7 +101,7 @@ def test_lint_warns_about_sensitive_data_and_impossible_defaults(run: Any) -> No
 
     shown = " ".join(out.split())
     fields = "/requestedSchema/properties"
-    assert shown.count(f"warning: {fields}/password: The field asks for a password. Servers must use URL mode") == 1
+    assert shown.count(f"warning: {fields}/password: This field asks for a password. Servers must not") == 1
     assert shown.count(f"warning: {fields}/count/default: its default is not valid: Enter a whole number.") == 1
     assert shown.count(f"warning: {fields}/code/default: its default does not match its pattern") == 1
     assert {each["severity"] for each in json.loads(data)} == {"error", "warning", "note"}
@@ -110,7 +110,7 @@ def test_lint_warns_about_sensitive_data_and_impossible_defaults(run: Any) -> No
 def test_show_warns_about_sensitive_data_and_impossible_defaults(run: Any) -> None:
     _, out, err = run("show", "--headless", "--json", file=PASSWORD)
 
-    assert "Warning: The field asks for a password.\n" in err
+    assert "Warning: This field asks for a password. Servers must not request it in forms.\n" in err
     assert 'Note: "count": its default is not valid: Enter a whole number.\n' in err
     assert 'Note: "code": its default does not match its pattern\n' in err
     answer = json.loads(out)

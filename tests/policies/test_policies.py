@@ -811,7 +811,7 @@ async def test_a_form_that_requests_a_password_is_declined_or_marked() -> None:
     marked = await guarded(protect_secrets(action="warn"), asked)(request(PASSWORD))
 
     assert (refused.action, marked.action) == ("decline", "accept")
-    assert "URL mode" in refused.reason
+    assert "must not request it in forms" in refused.reason
     (shown,) = asked.requests
     assert [field.is_hidden for field in shown.form.fields] == [True]
     assert [problem.code for problem in shown.diagnostics] == ["sensitive_data"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -91,3 +93,35 @@ def test_the_wheel_contains_every_data_file_of_the_package(tmp_path: Path) -> No
     assert data - packed == set()
     catalogs = {name.removesuffix(".po") for name in data if name.endswith(".po")}
     assert catalogs == {name.removesuffix(".mo") for name in packed if name.endswith(".mo")}
+
+
+def test_an_installed_wheel_is_translated_without_babel(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling", reason="hatchling is not installed")
+    pytest.importorskip("babel", reason="the build needs Babel")
+    from hatchling.builders.wheel import WheelBuilder
+
+    wheel = next(iter(WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    for source in (tmp_path / "site").rglob("*.po"):
+        source.unlink()  # what is compiled suffices
+    script = (
+        "import sys; sys.modules['babel'] = None; sys.modules['babel.messages.pofile'] = None\n"
+        "from mcp_elicit_client.presentation.catalog import MessageCatalog, available_languages\n"
+        "from mcp_elicit_client.presentation import messages\n"
+        "assert 'site' in sys.modules[MessageCatalog.__module__].__file__\n"
+        "for name in available_languages():\n"
+        "    print(name, MessageCatalog.for_language(name).text(messages.ASKS_FOR_ANSWERS, server='mail', count=2))\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "PYTHONSAFEPATH": "1", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environ, cwd=tmp_path, capture_output=True, check=True, encoding="utf-8"
+    )
+
+    assert done.stdout.splitlines() == [
+        "en mail asks for 2 answers",
+        "de mail bittet um 2 Antworten",
+        "es mail pide 2 respuestas",
+        "fr mail demande 2 réponses",
+        "ja mail が 2 件の回答を求めています",
+    ]

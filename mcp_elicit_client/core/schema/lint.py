@@ -72,8 +72,6 @@ _REVISIONS = (
     _Rules("2026-07-28", ("form", "url"), needs_id=False, has_id=False, every_default=True, new_enums=True),
 )
 
-_USE_URL_MODE = "Servers must use URL mode for it."
-
 _Report = Callable[[str, str], LintMessage]
 
 
@@ -108,7 +106,7 @@ def _warnings(wire: Mapping[str, Any], limits: Limits) -> Iterator[tuple[str, st
         return
     for found in secret_fields(request.form, request.message):
         path = "/message" if found.field is None else _path_of(found.field)
-        yield path, f"{found.message} {_USE_URL_MODE}"
+        yield path, found.message
     _, unmatched = run_steps(settling_steps(request.form), request.user_and_server)
     for diagnostic in (*request.diagnostics, *unmatched):
         if diagnostic.code == "default_dropped" and diagnostic.field is not None:

@@ -52,7 +52,7 @@ KIND_NAMES: Mapping[SecretKind, str] = {
     "api_key": "an API key or another secret key",
     "bank_account": "a bank account number",
     "card": "the details of a payment card",
-    "connection": "an address that holds a credential",
+    "connection": "a URL with a password",
     "identity_number": "the number of an identity document",
     "one_time_code": "a one-time or access code",
     "password": "a password",

@@ -35,7 +35,7 @@ def secret_values(content: Mapping[str, Any]) -> tuple[SecretFinding, ...]:
     for name, value in content.items():
         for text in _texts(value):
             for kind, owner in _held(text):
-                message = f"The answer holds {KIND_NAMES[kind]}{f' ({owner})' if owner else ''}."
+                message = f"This answer seems to contain {KIND_NAMES[kind]}{f' ({owner})' if owner else ''}."
                 found.setdefault((name, kind), SecretFinding(field=name, kind=kind, where="answer", message=message))
     return tuple(found.values())
 

@@ -215,6 +215,6 @@ def _field_named_in_message(fields: list[Field]) -> Field | None:
 
 
 def _asking(field: Field | None, kind: SecretKind, where: Where) -> SecretFinding:
-    asker = "The message" if where == "message" else "The field"
-    message = f"{asker} asks for {KIND_NAMES[kind]}."
+    asker = "This request" if where == "message" else "This field"
+    message = f"{asker} asks for {KIND_NAMES[kind]}. Servers must not request it in forms."
     return SecretFinding(field=field.name if field else None, kind=kind, where=where, message=message)
