@@ -13,16 +13,20 @@ import asyncio
 import os
 import re
 import shutil
+import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import uvicorn
 from playwright.async_api import Browser, Page, async_playwright
 
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
+from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from tests.support.tmux import Pane, window
 from tools.svg import svg
@@ -67,6 +71,24 @@ URL = {
     "url": "https://pay.xn--exmple-cua.com/deposit?order=17",
     "elicitationId": "1",
 }
+LONG_URL = {
+    "mode": "url",
+    "message": "Please sign in again. " * 20,
+    "url": f"https://www.paypal.com.login.{'secure.' * 12}evil-example-domain.com:8443/signin/{'a1b2c3d4' * 60}?x=1",
+    "elicitationId": "2",
+}
+TOWNS = {
+    "message": "Where do you live?",
+    "requestedSchema": {
+        "properties": {
+            "towns": {
+                "type": "array",
+                "title": "Towns",
+                "items": {"enum": ["Bristol", "Brisbane", "Bratislava", *(f"Town {number}" for number in range(200))]},
+            },
+        },
+    },
+}
 REQUESTS = {"form": FORM, "arabic": ARABIC, "url": URL}
 
 TITLES = {
@@ -82,10 +104,12 @@ PAGES = ("form", "errors", "review", "consent")
 
 LOOKS: dict[str, dict[str, Any]] = {
     "docs": {"viewport": {"width": 680, "height": 320}},
-    "light": {"viewport": {"width": 800, "height": 600}},
-    "dark": {"viewport": {"width": 800, "height": 600}, "color_scheme": "dark"},
+    "light": {"viewport": {"width": 1280, "height": 800}},
+    "dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
     "narrow": {"viewport": {"width": 320, "height": 640}},
+    "zoomed": {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2},
 }
+"""How the pages are seen: on a wide screen, dark, on a small screen, and at 200 %."""
 
 _SCREEN = re.compile(r"(<!-- screen: (\w+) -->\n```text\n).*?(```\n)", re.DOTALL)
 _MAX_BYTES = 80_000
@@ -164,7 +188,7 @@ async def fill_in(page: Page, take: Take) -> None:
     await take("review")
     await page.wait_for_selector("body[data-awake]")
     await page.click("button.yes")
-    await page.wait_for_selector("body:not([data-entry])")
+    await page.wait_for_selector("main[data-state=answered]")
     await take("sent")
 
 
@@ -177,6 +201,7 @@ async def decline(page: Page, take: Take) -> None:
 async def visit(page: Page, take: Take) -> None:
     """Agree to open a URL, then cancel."""
     await take("consent")
+    await take("consent-first-sight")
     await page.wait_for_selector("body[data-awake]")
     await page.click("button.yes")
     await page.wait_for_selector("a.main")
@@ -186,11 +211,35 @@ async def visit(page: Page, take: Take) -> None:
 
 async def expire(page: Page, take: Take) -> None:
     """Wait until the request expires."""
-    await page.wait_for_selector("body:not([data-entry])")
+    await page.wait_for_selector("main[data-state=expired]")
     await take("closed")
 
 
-STEPS = ((FORM, fill_in, 240.0), (ARABIC, decline, 240.0), (URL, visit, 240.0), (FORM, expire, 2.0))
+async def warn(page: Page, take: Take) -> None:
+    """See a long URL with warnings, then decline."""
+    await take("warning")
+    await take("warning-first-sight")
+    await page.click("button[value=decline]")
+
+
+async def search(page: Page, take: Take) -> None:
+    """Search in long lists."""
+    await page.get_by_role("combobox", name="Towns").fill("bri")
+    await page.keyboard.press("Enter")
+    await page.get_by_role("combobox", name="Towns").fill("town 9")
+    await take("search")
+    await page.keyboard.press("Escape")
+    await page.click("button[value=cancel]")
+
+
+STEPS = (
+    (FORM, fill_in, 240.0),
+    (ARABIC, decline, 240.0),
+    (URL, visit, 240.0),
+    (LONG_URL, warn, 240.0),
+    (TOWNS, search, 240.0),
+    (FORM, expire, 2.0),
+)
 """Each request, what is done on its pages, and its answer timeout in seconds."""
 
 
@@ -206,7 +255,7 @@ async def draw_pages(browser: Browser, look: str, path_of: Callable[[str], Path 
             async def take(name: str) -> None:
                 picture = path_of(name)
                 if picture is not None:
-                    await page.screenshot(path=picture, full_page=True)
+                    await page.screenshot(path=picture, full_page=not name.endswith("first-sight"))
 
             async def go() -> None:
                 await page.wait_for_selector("main")
@@ -222,6 +271,39 @@ async def draw_pages(browser: Browser, look: str, path_of: Callable[[str], Path 
     await context.close()
 
 
+async def draw_inbox(browser: Browser, look: str, directory: Path) -> None:
+    """Take pictures of the lists of an inbox."""
+    inbox = Inbox(MemoryStore())
+    handler = InboxHandler(inbox, "ann")
+    asked = [FORM, URL, {"message": "Deploy version 2.3 to production?"}, TOWNS]
+    names = ["restaurant", "bank", "ci", "weather"]
+    requests = [parse_request(params, server=name) for params, name in zip(asked, names, strict=True)]
+    tasks = [asyncio.ensure_future(handler(request)) for request in requests]
+    config = uvicorn.Config(
+        inbox_app(inbox, lambda _: "ann"), log_level="error", ws="none", timeout_graceful_shutdown=0
+    )
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        serving = asyncio.ensure_future(server.serve([listening]))
+        context = await browser.new_context(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}", **LOOKS[look])
+        page = await context.new_page()
+        for path, name in (("/", "list"), ("/history", "history"), ("/nothing", "missing")):
+            if name == "history":
+                await page.goto("about:blank")  # The list would load itself again.
+                for entry, action in zip(
+                    (await inbox.list("ann")).entries, ("decline", "accept", "cancel"), strict=False
+                ):
+                    await inbox.answer("ann", entry.id, action)  # type: ignore[arg-type]
+            await page.goto(path)
+            await page.wait_for_load_state()
+            await page.screenshot(path=directory / f"{name}-{look}.png", full_page=True)
+        await context.close()
+        server.should_exit = True
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(serving, *tasks, return_exceptions=True)
+
+
 async def draw_browser(directory: Path | None) -> None:
     """Take the pictures of the documentation; or, if *directory* is given, every page in every look."""
     async with async_playwright() as playwright:
@@ -230,7 +312,8 @@ async def draw_browser(directory: Path | None) -> None:
         if directory is None:
             await draw_pages(browser, "docs", lambda name: PICTURES / f"browser-{name}.png" if name in PAGES else None)
         else:
-            for look in ("light", "dark", "narrow"):
+            for look in ("light", "dark", "narrow", "zoomed"):
+                await draw_inbox(browser, look, directory)
                 await draw_pages(browser, look, lambda name, look=look: directory / f"{name}-{look}.png")  # type: ignore[misc]
         await browser.close()
 

@@ -449,6 +449,7 @@ def test_the_pictures_of_all_pages_can_be_taken(tmp_path: Path) -> None:
     program = [sys.executable, "-m", "tools.pictures", str(tmp_path)]
     subprocess.run(program, cwd=ROOT, capture_output=True, timeout=300, check=True)
 
-    pages = ("arabic", "closed", "consent", "errors", "form", "review", "sent", "visit")
+    local = ("arabic", "closed", "consent", "errors", "form", "review", "search", "sent", "visit", "warning")
+    pages = (*local, "consent-first-sight", "warning-first-sight", "list", "history", "missing")
     taken = {path.name for path in tmp_path.iterdir() if path.read_bytes().startswith(b"\x89PNG")}
-    assert taken == {f"{name}-{look}.png" for name in pages for look in ("light", "dark", "narrow")}
+    assert taken == {f"{name}-{look}.png" for name in pages for look in ("light", "dark", "narrow", "zoomed")}

@@ -19,11 +19,12 @@ MAX_BODY_BYTES = 65_536
 """The maximum length of a request body, in bytes."""
 
 
-def inbox_app(
+def inbox_app(  # noqa: PLR0913 -- all by keyword
     inbox: Inbox,
     authenticate: Authenticate,
     *,
     origins: Collection[str] = (),
+    allowed_origins: Collection[str] = (),
     single_request: bool = False,
     messages: ChooseMessages | MessageCatalog | None = None,
 ) -> Starlette:
@@ -41,6 +42,9 @@ def inbox_app(
     ``GET /openapi.json``  the OpenAPI description of these endpoints
     =====================  ======================================================
 
+    ``static/mcp-elicitation.js`` defines the element ``<mcp-elicitation>``,
+    which shows requests inside other pages.
+
     Browsers get pages, which work without JavaScript.  Other clients get
     JSON.
 
@@ -53,6 +57,10 @@ def inbox_app(
         origins: Other origins that may send forms, such as
             ``https://app.example``, if a proxy hides the host name that the
             browser uses.
+        allowed_origins: Other origins whose pages may show requests with the
+            element ``<mcp-elicitation>``, such as ``https://app.example``.
+            They send a token in the ``Authorization`` header, which
+            `authenticate` must check; cookies are never sent.
         single_request: True if each owner has one request on one page.  Pages
             then have no links to lists, and report that they are closed with
             ``POST left``, which the host handles in front of this app.
@@ -94,6 +102,8 @@ def inbox_app(
             Route("/{id}", endpoints.show, methods=["GET"]),
             Route("/{id}", endpoints.answer, methods=["POST"]),
         ],
-        middleware=[Middleware(SecurityMiddleware, origins=origins, limit=MAX_BODY_BYTES)],
+        middleware=[
+            Middleware(SecurityMiddleware, origins=origins, limit=MAX_BODY_BYTES, allowed_origins=allowed_origins)
+        ],
         exception_handlers=endpoints.exception_handlers,
     )

@@ -114,6 +114,11 @@ class Control:
         return self.kind in ("radios", "checks", "moment")
 
     @property
+    def has_seconds(self) -> bool:
+        """True if the time in the control has seconds other than 0."""
+        return self.kind == "moment" and self.text.count(":") > 1 and not self.text.endswith(":00")
+
+    @property
     def is_multiple(self) -> bool:
         """True if several options can be selected."""
         return self.about.input_kind == "options"

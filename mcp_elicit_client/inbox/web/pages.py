@@ -220,10 +220,15 @@ def _heading(catalog: MessageCatalog, request: Request) -> _Heading:
     title = title_line(request, catalog)
     if isinstance(request, FormRequest):
         return _Heading(title, "", "")
-    return _Heading(*title.rpartition(request.target.registrable_domain))
+    return _split_at(title, request.target.registrable_domain)
 
 
-_SIZES = (20, 30, 45, 70)
+def _split_at(text: str, domain: str) -> _Heading:
+    """Split a sentence of the host at the domain that it names."""
+    return _Heading(*text.rpartition(domain))
+
+
+_SIZES = (20, 24, 30, 45, 70)
 
 
 def _size(domain: str) -> str:
@@ -311,6 +316,7 @@ def environment(catalog: MessageCatalog, *, single_request: bool) -> Environment
         "text": catalog.text,
         "title_of": functools.partial(title_line, catalog=catalog),
         "heading_of": functools.partial(_heading, catalog),
+        "split_at": _split_at,
         "size_of": _size,
         "short_url": _short_url,
         "can_extend": _can_extend,

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADERS = {
@@ -25,6 +25,13 @@ HEADERS = {
 }
 
 
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, HEAD, POST",
+    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type",
+    "Access-Control-Max-Age": "600",
+}
+
+
 class BodyTooLongError(Exception):
     """Raised when a body exceeds the limit."""
 
@@ -37,11 +44,17 @@ class SecurityMiddleware:
         app: The protected app.
         origins: The origins that may send forms besides the app's own.
         limit: The maximum length of a body, in bytes.
+        allowed_origins: The origins whose pages may show requests and answer
+            them, with a token in the ``Authorization`` header.  Cookies never
+            count for them.
     """
 
-    def __init__(self, app: ASGIApp, origins: Collection[str], limit: int) -> None:
+    def __init__(
+        self, app: ASGIApp, origins: Collection[str], limit: int, allowed_origins: Collection[str] = ()
+    ) -> None:
         self._app = app
         self._origins = frozenset(origins)
+        self._allowed_origins = frozenset(allowed_origins)
         self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -50,14 +63,23 @@ class SecurityMiddleware:
             await self._app(scope, receive, send)
             return
 
+        headers = Headers(scope=scope)
+        other_origin = self._other_origin(headers)
+        is_static = _is_static(scope)
+
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                sent = MutableHeaders(scope=message)
+                sent.update(HEADERS)
+                self._allow(sent, other_origin, is_static=is_static)
             await send(message)
 
-        headers = Headers(scope=scope)
-        refusal: PlainTextResponse | None = None
-        if scope["method"] not in ("GET", "HEAD") and not self._is_own(headers):
+        refusal: Response | None = None
+        if other_origin and scope["method"] == "OPTIONS":
+            refusal = Response(status_code=204, headers=_PREFLIGHT)
+        elif other_origin and "authorization" not in headers and not is_static:
+            refusal = PlainTextResponse("Pages of other origins need a token.", 401)
+        elif not other_origin and scope["method"] not in ("GET", "HEAD") and not self._is_own(headers):
             refusal = PlainTextResponse("Requests from other sites are refused.", 403)
         elif _length(headers) > self._limit:
             refusal = PlainTextResponse("The body is too long.", 413)
@@ -65,6 +87,24 @@ class SecurityMiddleware:
             await (refusal or self._app)(scope, self._limited(receive), guarded)
         except BodyTooLongError:
             await PlainTextResponse("The body is too long.", 413)(scope, receive, guarded)
+
+    def _other_origin(self, headers: Headers) -> str:
+        """Return the allowed origin whose page sent a request; empty for all other requests."""
+        origin = headers.get("origin", "")
+        is_other = headers.get("sec-fetch-site", "cross-site") != "same-origin"
+        return origin if origin in self._allowed_origins and is_other else ""
+
+    def _allow(self, headers: MutableHeaders, other_origin: str, *, is_static: bool) -> None:
+        """Let the pages of allowed origins read a response, and load the script."""
+        if not self._allowed_origins:
+            return
+        headers.add_vary_header("Origin")
+        if other_origin:
+            # Without Access-Control-Allow-Credentials, browsers send no cookies.
+            headers["Access-Control-Allow-Origin"] = other_origin
+        if is_static:
+            headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+            headers["Access-Control-Allow-Origin"] = "*"
 
     def _is_own(self, headers: Headers) -> bool:
         """Return True if a page of this app or a client other than a browser sent this request."""
@@ -91,6 +131,12 @@ class SecurityMiddleware:
             return message
 
         return limited
+
+
+def _is_static(scope: Scope) -> bool:
+    """Return True for the script and the style, which are the same for everyone."""
+    path = scope["path"].removeprefix(scope.get("root_path", ""))
+    return bool(path.startswith("/static/"))
 
 
 def _length(headers: Headers) -> int:

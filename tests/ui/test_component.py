@@ -1,0 +1,240 @@
+"""The element ``<mcp-elicitation>`` in a real Chromium: on pages of the same origin and of others."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse
+from starlette.routing import Mount, Route
+
+from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.inbox.web import inbox_app
+from mcp_elicit_client.typing import Answer
+from tests.support import form_params
+from tests.support.chromium import browser, violations
+from tests.support.inboxes import pending, request
+from tests.support.webapps import serving
+
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+
+WHO = form_params(
+    {
+        "properties": {
+            "name": {"type": "string", "title": "Your name", "minLength": 2},
+            "town": {"type": "string", "title": "Town", "enum": [f"Town {number}" for number in range(30)]},
+        },
+        "required": ["name"],
+    },
+    "<img src=x onerror=alert(1)>Who?",
+)
+PAGE = """<!doctype html><html lang="en"><title>Host</title>
+<style>mcp-elicitation {{ --mcp-accent: rgb(0, 100, 0); }}</style>
+<main><h1>The host's page</h1><mcp-elicitation {attributes}></mcp-elicitation></main>
+<script {kind} src="{script}"></script></html>"""
+AWAKE = "[data-awake]"
+
+
+def page_of(**values: str) -> HTMLResponse:
+    policy = "default-src 'none'; script-src 'self' http://localhost:*; connect-src 'self' http://localhost:*; "
+    return HTMLResponse(
+        PAGE.format(**values), headers={"Content-Security-Policy": f"{policy}style-src 'unsafe-inline'"}
+    )
+
+
+class Asked:
+    """A request that is pending in an inbox, and its answer."""
+
+    answer: Answer
+
+    def __init__(self, inbox: Inbox) -> None:
+        self.inbox = inbox
+        self.id = ""
+        self._is_over = anyio.Event()
+
+    async def ask(self, params: Any) -> None:
+        self.answer = await InboxHandler(self.inbox, "ann")(request(params))
+        self._is_over.set()
+
+    async def over(self) -> Answer:
+        with anyio.fail_after(30):
+            await self._is_over.wait()
+        return self.answer
+
+
+@asynccontextmanager
+async def asked(inbox: Inbox, params: Any = WHO) -> AsyncIterator[Asked]:
+    question = Asked(inbox)
+    async with anyio.create_task_group() as group:
+        group.start_soon(question.ask, params)
+        (entry,) = await pending(inbox)
+        question.id = entry.id
+        yield question
+        group.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def opened(origin: str) -> AsyncIterator[Any]:
+    async with browser() as launched:
+        page = await (await launched.new_context(base_url=origin, locale="en-US")).new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        yield page
+        assert page.errors == []
+
+
+@pytest.mark.parametrize("kind", ["", 'type="module"'], ids=["classic", "module"])
+async def test_a_request_is_answered_inside_another_page(kind: str) -> None:
+    inbox = Inbox(MemoryStore())
+    async with asked(inbox) as question:
+        attributes = f'request="{question.id}"'
+        host = page_of(attributes=attributes, kind=kind, script="/requests/static/mcp-elicitation.js")
+        app = Starlette(routes=[Route("/", lambda _: host), Mount("/requests", inbox_app(inbox, lambda _: "ann"))])
+        async with serving(app) as origin, opened(origin) as page:
+            await page.goto("/")
+            await page.get_by_label("Your name").fill("A")
+            await page.get_by_label("Your name").press("Tab")
+            await page.get_by_text("Enter at least 2 characters.").first.wait_for()
+            assert await page.locator("[data-live]").inner_text() == "Your name: Enter at least 2 characters."
+            assert (
+                await page.get_by_role("button", name="Review").evaluate(
+                    "(each) => getComputedStyle(each).backgroundColor"
+                )
+                == "rgb(0, 100, 0)"
+            )
+            assert await violations(page) == []
+            await page.reload()  # the draft is kept
+            name = page.get_by_label("Your name")
+            await name.wait_for()
+            assert await name.input_value() == "A"
+            await page.evaluate(
+                "() => { window.seen = []; document.querySelector('mcp-elicitation')"
+                ".addEventListener('elicitation-change', (event) => seen.push(event.detail)); }"
+            )
+            await page.get_by_role("button", name="Review").click()
+            await page.get_by_role("link", name="Your name").click()
+            await name.fill("Ann")
+            await page.get_by_role("combobox", name="Town").fill("town 7")
+            await page.keyboard.press("Enter")
+            await page.get_by_role("button", name="Review").click()
+            await page.locator("dl.answers").wait_for()
+            assert await violations(page) == []
+            await page.get_by_role("link", name="Change").click()
+            await name.wait_for()
+            await page.get_by_role("button", name="Review").click()
+            await page.locator("dl.answers").wait_for()
+            await page.locator(AWAKE).wait_for()
+            await page.get_by_role("button", name="Send").click()
+            await page.get_by_text("You accepted.").wait_for()
+            assert (await question.over()).content == {"name": "Ann", "town": "Town 7"}
+            assert await page.title() == "Host"
+            seen = await page.evaluate("seen")
+            assert [(each["state"], each["action"]) for each in seen[-2:]] == [("pending", ""), ("answered", "accept")]
+
+
+async def test_the_list_of_requests_is_shown_and_follows_changes_inside_another_page() -> None:
+    inbox = Inbox(MemoryStore())
+    host = page_of(attributes='src="/requests/"', kind="", script="/requests/static/mcp-elicitation.js")
+    app = Starlette(routes=[Route("/", lambda _: host), Mount("/requests", inbox_app(inbox, lambda _: "ann"))])
+    async with serving(app) as origin, opened(origin) as page:
+        await page.goto("/")
+        await page.get_by_text("No pending requests").wait_for()
+        async with asked(inbox, {"message": "Go on?"}) as question:
+            await page.get_by_text("Requests (1)").wait_for()
+            await page.get_by_role("link", name="mail").click()
+            await page.locator(AWAKE).wait_for()
+            await page.get_by_role("button", name="Send").click()
+            await page.get_by_text("You accepted.").wait_for()
+            assert (await question.over()).action == "accept"
+            await page.get_by_role("link", name="All requests").click()
+            await page.get_by_text("No pending requests").wait_for()
+
+
+TOKEN = "token-of-ann"
+
+
+def by_token_or_cookie(web: Any) -> str | None:
+    """Authenticate as a host may that also signs users in with a cookie."""
+    is_ann = web.headers.get("authorization") == f"Bearer {TOKEN}" or "session=ann" in web.headers.get("cookie", "")
+    return "ann" if is_ann else None
+
+
+async def test_pages_of_allowed_origins_answer_with_a_token_and_others_do_not() -> None:
+    inbox = Inbox(MemoryStore())
+    pages: dict[str, HTMLResponse] = {}
+    host = Starlette(routes=[Route("/", lambda _: pages["/"])])
+    async with asked(inbox) as question, serving(host) as front, serving(host) as other:
+        app = inbox_app(inbox, by_token_or_cookie, allowed_origins=[front])
+        async with serving(app, "localhost") as back, opened(front) as page:
+            script = f"{back}/static/mcp-elicitation.js"
+            pages["/"] = page_of(attributes=f'request="{question.id}"', kind="", script=script)
+            await page.context.add_cookies([{"name": "session", "value": "ann", "url": back}])
+            await page.goto("/")
+            await page.wait_for_function("!!customElements.get('mcp-elicitation')")
+            failed = "() => new Promise((resolve) => { const each = document.querySelector('mcp-elicitation');"
+            failed += " each.addEventListener('elicitation-error', (event) => resolve(event.detail.status)); %s })"
+            assert await page.evaluate(failed % "each.load();") == 401  # the cookie does not count
+            await page.evaluate(f"document.querySelector('mcp-elicitation').token = '{TOKEN}'")
+            await page.get_by_label("Your name").fill("Ann")
+            await page.get_by_role("button", name="Review").click()
+            await page.locator("dl.answers").wait_for()
+            await page.goto(f"{other}/")
+            await page.wait_for_function("!!customElements.get('mcp-elicitation')")
+            set_token = f"each.token = '{TOKEN}';"
+            assert await page.evaluate(failed % set_token) is None  # the browser lets it read nothing
+            await page.goto(f"{front}/")
+            await page.wait_for_function("!!customElements.get('mcp-elicitation')")
+            await page.evaluate(f"document.querySelector('mcp-elicitation').token = '{TOKEN}'")
+            assert await page.get_by_label("Your name").input_value() == "Ann"
+            await page.get_by_role("button", name="Review").click()
+            await page.locator(f"{AWAKE} dl.answers").wait_for()
+            await page.get_by_role("button", name="Send").click()
+            await page.get_by_text("You accepted.").wait_for()
+        assert (await question.over()).content == {"name": "Ann"}
+
+
+FRONT, EVIL = "https://front.example", "https://evil.example"
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status", "is_readable"),
+    [
+        ("OPTIONS", {"origin": FRONT}, 204, True),
+        ("OPTIONS", {"origin": EVIL}, 403, False),
+        ("GET", {"origin": FRONT}, 401, True),
+        ("GET", {"origin": FRONT, "authorization": "Bearer x"}, 404, True),
+        ("GET", {"origin": EVIL, "authorization": "Bearer x"}, 404, False),
+        ("POST", {"origin": FRONT}, 401, True),
+        ("POST", {"origin": FRONT, "authorization": "Bearer x"}, 404, True),
+        ("POST", {"origin": EVIL, "authorization": "Bearer x"}, 403, False),
+        ("POST", {"origin": f"{FRONT}.evil.example", "authorization": "Bearer x"}, 403, False),
+    ],
+)
+async def test_only_allowed_origins_read_responses_and_only_with_a_token(
+    method: str, headers: dict[str, str], status: int, is_readable: bool
+) -> None:
+    app = inbox_app(Inbox(MemoryStore()), lambda _: "ann", allowed_origins=[FRONT])
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="https://inbox.example") as client:
+        content = b"action=decline" if method == "POST" else None
+        kind = {"content-type": "application/x-www-form-urlencoded"} if content else {}
+        reply = await client.request(method, "/x", content=content, headers={**headers, **kind})
+
+    assert reply.status_code == status
+    assert (reply.headers.get("access-control-allow-origin") == headers["origin"]) == is_readable
+    assert "access-control-allow-credentials" not in reply.headers
+    assert "Origin" in reply.headers["vary"]
+
+
+@pytest.mark.parametrize("allowed", [[], [FRONT]])
+async def test_only_the_script_and_the_style_can_be_loaded_by_other_pages(allowed: list[str]) -> None:
+    app = inbox_app(Inbox(MemoryStore()), lambda _: "ann", allowed_origins=allowed)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="https://inbox.example") as client:
+        for path, is_static in (("/static/mcp-elicitation.js", True), ("/static/inbox.css", True), ("/", False)):
+            policy = (await client.get(path)).headers["cross-origin-resource-policy"]
+            assert policy == ("cross-origin" if is_static and allowed else "same-origin")

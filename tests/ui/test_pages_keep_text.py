@@ -1,0 +1,268 @@
+"""Back, reload, other tabs, closed tabs, lost connections and deadlines in a real Chromium: nothing typed is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+from mcp_elicit_client.handlers.browser import tab
+from mcp_elicit_client.handlers.browser.local_server import PROCESS, PageDrafts
+from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.inbox.web import inbox_app
+from tests.support import form_params
+from tests.support.chromium import browser, tab_to, until_it_takes_a_yes
+from tests.support.inboxes import pending, request
+from tests.support.webapps import serving
+from tests.ui.test_browser import asking, sitting
+
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+
+WHO = form_params(
+    {
+        "properties": {
+            "name": {"type": "string", "title": "Your name"},
+            "age": {"type": "integer", "title": "Age", "maximum": 130},
+        },
+        "required": ["name"],
+    },
+    "Who?",
+)
+AMOUNT = form_params({"properties": {"amount": {"type": "number", "title": "Amount"}}, "required": ["amount"]})
+SCRIPT = pytest.mark.parametrize("has_script", [True, False], ids=["script", "no-script"])
+
+
+@pytest.fixture(autouse=True)
+def no_drafts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what earlier tests entered."""
+    monkeypatch.setattr(PROCESS, "drafts", PageDrafts())
+
+
+async def review(page: Any, **filled: str) -> None:
+    for label, text in filled.items():
+        await page.get_by_label(label.replace("_", " ")).fill(text)
+    await page.click("text=Review")
+
+
+async def saved(page: Any) -> None:
+    await page.wait_for_selector("[data-saved]:has-text('Draft saved')")
+
+
+@SCRIPT
+async def test_back_from_the_review_shows_the_form_with_the_text(has_script: bool) -> None:
+    async with sitting(java_script_enabled=has_script) as desk, asking(desk, WHO) as question:
+        page = await desk.page()
+        await review(page, Your_name="Ann", Age="200")
+        await page.wait_for_selector("#summary")
+        await review(page, Age="20")
+        await page.wait_for_selector("dl.answers")
+        await page.go_back()
+        assert await page.get_by_label("Your name").input_value() == "Ann"
+        assert await page.get_by_label("Age").input_value() == "20"
+        await page.go_forward()
+        await page.wait_for_selector("dl.answers")
+        await page.wait_for_timeout(1_000 * tab.RELOAD_TIMEOUT + 400)
+        await page.click("text=Change")
+        await review(page, Age="21")
+        await page.wait_for_selector("dl.answers")
+        await until_it_takes_a_yes(page, has_script=has_script)
+        await page.click("text=Send")
+        answer = await question.over()
+
+    assert (answer.content, answer.by) == ({"name": "Ann", "age": 21}, "user")
+
+
+async def test_reload_and_a_second_tab_show_what_was_typed() -> None:
+    async with sitting() as desk, asking(desk, WHO) as question:
+        page = await desk.page()
+        await page.get_by_label("Your name").fill("Ann")
+        await saved(page)
+        await page.reload()
+        assert await page.get_by_label("Your name").input_value() == "Ann"
+        assert "was restored" in await page.inner_text("[data-saved]")
+        second = await page.context.new_page()
+        await second.goto(page.url)
+        assert await second.get_by_label("Your name").input_value() == "Ann"
+        await review(second, Age="7")
+        await second.wait_for_selector("dl.answers")
+        await until_it_takes_a_yes(second)
+        await second.click("text=Send")
+        await page.wait_for_selector("text=You accepted.")
+        assert (await question.over()).content == {"name": "Ann", "age": 7}
+
+
+async def test_what_is_sent_is_what_the_same_tab_has_shown_for_review() -> None:
+    async with sitting() as desk, asking(desk, WHO) as question:
+        page = await desk.page()
+        await review(page, Your_name="Ann")
+        await page.wait_for_selector("dl.answers")
+        second = await page.context.new_page()
+        await second.goto(page.url.partition("?")[0])
+        await review(second, Your_name="Bob")
+        await second.wait_for_selector("dl.answers:has-text('Bob')")
+        await until_it_takes_a_yes(page)
+        await page.click("text=Send")
+        assert (await question.over()).content == {"name": "Ann"}
+
+
+async def test_closing_the_tab_warns_and_is_never_an_answer_of_the_user() -> None:
+    async with sitting() as desk:
+        async with asking(desk, WHO) as question:
+            page = await desk.page()
+            warnings: list[str] = []
+
+            async def agree(dialog: Any) -> None:
+                warnings.append(dialog.type)
+                await dialog.accept()
+
+            page.on("dialog", agree)
+            await page.click("#f0")
+            await page.keyboard.type("Ann")
+            await saved(page)
+            await page.close(run_before_unload=True)
+            answer = await question.over()
+            assert (answer.action, answer.by, answer.reason) == ("cancel", "unattended", "the page was closed")
+            assert warnings == ["beforeunload"]
+        # The same request of the same server again: the draft is back.
+        async with asking(desk, WHO) as question:
+            page = await desk.page()
+            assert await page.get_by_label("Your name").input_value() == "Ann"
+            await page.click("text=Decline")
+            assert (await question.over()).by == "user"
+        async with asking(desk, WHO):
+            assert await (await desk.page()).get_by_label("Your name").input_value() == ""
+
+
+async def test_a_page_that_is_offline_keeps_the_text_and_sends_it_later() -> None:
+    async with sitting() as desk, asking(desk, WHO) as question:
+        page = await desk.page()
+        await desk.context.set_offline(True)
+        await page.get_by_label("Your name").fill("Ann")
+        await page.click("text=Review")
+        await page.wait_for_selector("[data-saved]:has-text('No connection.')")
+        assert await page.get_by_label("Your name").input_value() == "Ann"
+        await desk.context.set_offline(False)
+        await saved(page)
+        await page.click("text=Review")
+        await page.wait_for_selector("dl.answers")
+        await until_it_takes_a_yes(page)
+        await page.click("text=Send")
+        assert (await question.over()).content == {"name": "Ann"}
+
+
+@SCRIPT
+async def test_more_time_keeps_the_text_and_the_request_open(has_script: bool) -> None:
+    async with sitting(java_script_enabled=has_script) as desk, asking(desk, WHO, answer_timeout=5.0) as question:
+        page = await desk.page()
+        await page.get_by_label("Your name").fill("Ann")
+        for _ in range(3):
+            await page.click("text=More time")
+            if has_script:
+                await page.wait_for_selector("[data-live]:has-text('You have more time.')", state="attached")
+            else:
+                await page.wait_for_load_state()
+        await page.wait_for_timeout(6_000)
+        assert await page.get_by_label("Your name").input_value() == "Ann"
+        await page.click("text=Review")
+        await page.wait_for_selector("dl.answers")
+        await until_it_takes_a_yes(page, has_script=has_script)
+        await page.click("text=Send")
+        assert (await question.over()).content == {"name": "Ann"}
+
+
+async def test_a_form_is_answered_and_changed_with_the_keyboard_only() -> None:
+    async with sitting() as desk, asking(desk, WHO) as question:
+        page = await desk.page()
+        await tab_to(page, "f0")
+        await page.keyboard.type("Ann")
+        await page.keyboard.press("Enter")  # the first button is Review, not More time
+        await page.wait_for_selector("dl.answers")
+        await page.go_back()
+        await page.wait_for_selector("#f0")
+        await tab_to(page, "f1")
+        await page.keyboard.type("9")
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector("dl.answers:has-text('9')")
+        await until_it_takes_a_yes(page)
+        await tab_to(page, "action", "accept")
+        await page.keyboard.press("Enter")
+        assert (await question.over()).content == {"name": "Ann", "age": 9}
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "sent"),
+    [("de-DE", "7,5", 7.5), ("de-DE", "1.234,5", 1234.5), ("en-US", "7.5", 7.5), ("en-US", "7,5", 7.5)],
+)
+async def test_a_number_never_changes_its_value(language: str, typed: str, sent: float) -> None:
+    async with sitting() as desk:
+        desk.context = await desk.context.browser.new_context(locale=language)
+        async with asking(desk, AMOUNT) as question:
+            page = await desk.page()
+            await page.click("#f0")
+            await page.keyboard.type(typed)
+            await page.click("button[value=review]")
+            await page.wait_for_selector("dl.answers, .summary")
+            if await page.locator(".summary").count():
+                assert language == "en-US"
+                return  # refused, and not changed
+            await until_it_takes_a_yes(page)
+            await page.click("button[value=accept]")
+            assert (await question.over()).content == {"amount": sent}
+
+
+async def test_the_list_shows_who_asks_what_until_when_and_leads_back() -> None:
+    inbox = Inbox(MemoryStore())
+    handler = InboxHandler(inbox, "ann")
+    async with anyio.create_task_group() as group, serving(inbox_app(inbox, lambda _: "ann")) as origin:
+        group.start_soon(handler, request(WHO))
+        await pending(inbox)
+        async with browser() as launched:
+            page = await (await launched.new_context(base_url=origin, locale="en-US")).new_page()
+            await page.goto("/")
+            await page.wait_for_selector("[data-left]:has-text('Expires in 3:')")
+            assert await page.title() == "Requests (1)"
+            assert (await page.inner_text("time")) == "now"
+            assert "2 answers" in await page.inner_text(".entries")
+            group.start_soon(
+                handler, request({"mode": "url", "message": "Pay", "url": "https://a.example/", "elicitationId": "1"})
+            )
+            await page.wait_for_selector("h1:has-text('Requests (2)')")
+            assert "Open a.example" in await page.inner_text(".entries")
+            await page.click("text=2 answers")
+            await page.get_by_label("Your name").fill("Ann")
+            await page.click("text=All requests")
+            await page.wait_for_selector("h1:has-text('Requests (2)')")
+            await page.click("text=2 answers")
+            assert await page.get_by_label("Your name").input_value() == "Ann"
+            await page.click("text=Decline")
+            await page.wait_for_selector("text=You declined.")
+            await page.goto("/history")
+            assert "You declined." in await page.inner_text(".entries")
+            assert "UTC" not in await page.inner_text("time")  # in the time zone of the browser
+            assert await page.evaluate("fetch('static/icon.svg').then((reply) => reply.status)") == 200
+        group.cancel_scope.cancel()
+
+
+LONG = f"https://www.bank.example.{'login.' * 12}evil-site-of-someone.com/{'a1b2' * 200}"
+
+
+@pytest.mark.parametrize("url", [LONG, "https://pay.example.com/x"])
+async def test_on_a_small_screen_the_domain_the_warnings_and_the_buttons_are_seen_without_scrolling(url: str) -> None:
+    params = {"mode": "url", "message": "Please sign in. " * 100, "url": url, "elicitationId": "1"}
+    async with sitting(viewport={"width": 320, "height": 640}) as desk, asking(desk, params):
+        page = await desk.page()
+        seen = ["h1 .domain", "button[value=accept]", "button[value=decline]", "button[value=cancel]"]
+        for selector in [*seen, *([".warning >> nth=0"] if url is LONG else [])]:
+            box = await page.locator(selector).bounding_box()
+            assert box["y"] >= 0, selector
+            assert box["y"] + box["height"] <= 640, selector
+            assert box["x"] + box["width"] <= 320, selector
+        lines = "(each) => each.getClientRects().length"
+        for domain in await page.locator("strong.domain").all():
+            if await domain.is_visible():
+                assert await domain.evaluate(lines) == 1
+        assert await page.evaluate("document.documentElement.scrollWidth") == 320
+        if url is LONG:
+            await page.click("text=Show the full URL")
+            assert (await page.inner_text(".whole .url")).replace("\n", "") == url
