@@ -6,11 +6,14 @@ import contextlib
 import hashlib
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, TypeAlias
 
+import anyio
+
+from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import check_user, may_remember, request_key
@@ -25,6 +28,9 @@ from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
 from mcp_elicit_client.inbox.waiters import AnswerWaiter
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import FormRequest, Request
+
+OnPending: TypeAlias = Callable[[str, str], Awaitable[object]]
+"""Called with the owner and the ID of a new request."""
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -416,6 +422,9 @@ class InboxHandler:
         default_user: The owner of requests without a user, if all requests
             in the inbox are for one person.  None if several users share the
             inbox: requests without a user are then cancelled.
+        on_pending: An async function that is called with the owner and the ID
+            of each new request, for example to send the owner a link.  It
+            cannot answer.  If it raises, that is logged.
 
     Raises:
         TypeError: If *inbox* is not an `Inbox`.
@@ -424,6 +433,7 @@ class InboxHandler:
 
     inbox: Inbox
     default_user: str | None = None
+    on_pending: OnPending | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.inbox, Inbox):
@@ -439,10 +449,32 @@ class InboxHandler:
         if owner is None:
             return Answer.cancel(by="unattended", reason="the request has no user")
         try:
-            return await self.inbox.ask(owner, await settle_defaults(request))
+            return await self._ask(owner, await settle_defaults(request), self.on_pending)
         except InboxError as error:
             _logger.warning("A request of server %r could not be stored: %s", request.server.name, error)
             return Answer.cancel(by="error", reason=str(error))
+
+    async def _ask(self, owner: str, request: Request, on_pending: OnPending | None) -> Answer:
+        if on_pending is None:
+            return await self.inbox.ask(owner, request)
+        ids: list[str] = []
+        is_stored = anyio.Event()
+
+        def note(entry_id: str) -> None:
+            ids.append(entry_id)
+            is_stored.set()
+
+        async def announce() -> None:
+            await is_stored.wait()
+            try:
+                await on_pending(owner, ids[0])
+            except Exception:
+                _logger.exception("The owner of a new request could not be notified.")
+            await anyio.sleep_forever()
+
+        answer = await run_until(announce, lambda: self.inbox.ask(owner, request, placed=note))
+        assert answer is not None  # `announce` does not end
+        return answer
 
     async def notify(self, notice: Notice, /) -> None:
         """Add a request that a policy declined to the history of its user."""

@@ -508,3 +508,27 @@ async def test_actions_are_not_readable_with_a_key(stores: Stores) -> None:
         assert (await asked.result()).action == "decline"
     assert "decline" not in await stores.content()
     assert (await inbox.get("ann", entry.id)).action == "decline"
+
+
+async def test_the_owner_of_a_new_request_is_notified_and_a_failing_hook_changes_nothing(inbox: Inbox) -> None:
+    notified: list[tuple[str, str]] = []
+
+    async def notify(owner: str, entry_id: str) -> None:
+        notified.append((owner, entry_id))
+        raise ValueError("no network")
+
+    answers: list[Answer] = []
+
+    async def ask() -> None:
+        answers.append(await InboxHandler(inbox, "ann", on_pending=notify)(request()))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        (entry,) = await pending(inbox)
+        with anyio.fail_after(20):
+            while not notified:
+                await anyio.sleep(0.01)
+        await inbox.answer("ann", entry.id, "accept", {"a": "red"})
+
+    assert answers[0].content == {"a": "red"}
+    assert notified == [("ann", entry.id)]

@@ -16,7 +16,7 @@ from starlette.routing import Mount, Route
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.typing import Answer
-from tests.support import form_params
+from tests.support import ROOT, form_params
 from tests.support.chromium import browser, violations
 from tests.support.inboxes import pending, request
 from tests.support.webapps import serving
@@ -238,3 +238,21 @@ async def test_only_the_script_and_the_style_can_be_loaded_by_other_pages(allowe
         for path, is_static in (("/static/mcp-elicitation.js", True), ("/static/inbox.css", True), ("/", False)):
             policy = (await client.get(path)).headers["cross-origin-resource-policy"]
             assert policy == ("cross-origin" if is_static and allowed else "same-origin")
+
+
+async def test_the_example_of_the_documentation_runs() -> None:
+    text = (ROOT / "docs" / "web-component.md").read_text(encoding="utf-8")
+    code = text.split("```python\n", 1)[1].split("```", 1)[0]
+    names: dict[str, Any] = {}
+    exec(code, names)
+    async with asked(names["inbox"]) as question, serving(names["app"]) as origin, opened(origin) as page:
+        await page.goto("/")
+        await page.get_by_role("link", name="mail").click()
+        await page.get_by_label("Your name").fill("Ann")
+        review = page.get_by_role("button", name="Review")
+        assert await review.evaluate("(each) => getComputedStyle(each).backgroundColor") == "rgb(10, 107, 61)"
+        await review.click()
+        await page.locator(f"{AWAKE} dl.answers").wait_for()
+        await page.get_by_role("button", name="Send").click()
+        await page.get_by_text("You accepted.").wait_for()
+        assert (await question.over()).content == {"name": "Ann"}
