@@ -182,7 +182,7 @@ class RequestStateRejectedError(CallError):
         )
 
 
-TaskFailure: TypeAlias = Literal["expired", "cancelled", "interrupted", "limit", "invalid", "unsupported"]
+TaskFailure: TypeAlias = Literal["expired", "cancelled", "interrupted", "limit", "invalid", "undeclared", "unsupported"]
 """The code of a `TaskError`."""
 
 _TASK_FAILURES: dict[TaskFailure, str] = {
@@ -191,6 +191,8 @@ _TASK_FAILURES: dict[TaskFailure, str] = {
     "interrupted": "The server cannot be reached, but the task may still be running. Connect again, then resume it.",
     "limit": "The task was cancelled because the server exceeded a limit: {detail}.",
     "invalid": "The server's response about a task is invalid: {detail}. Report this to the author of the server.",
+    "undeclared": "The server created a task, but this client does not declare tasks. "
+    "Connect with `Caller.connect`, or pass `extensions=caller.extensions` to your own client.",
     "unsupported": "Tasks need a connection with protocol version 2026-07-28 or later, and mcp 2.3 or later.",
 }
 

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
-from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError, RequestStateRejectedError
+from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError, RequestStateRejectedError, TaskError
+from mcp_elicit_client.sdk.tasks_extension import TASK_RESULT
 
 _INVALID_REQUEST, _INVALID_PARAMS = -32600, -32602
 
@@ -50,16 +51,25 @@ def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
         CallError: If the server's result is invalid.
         HandshakeRequiredError: If the server cannot ask over this connection.
         RequestStateRejectedError: If the server rejected its own state.
+        TaskError: If the result is a task, and tasks are not declared.
     """
     if isinstance(error, PydanticSerializationError):
         raise TypeError("The arguments or `meta` of the call contain a value that JSON does not allow.") from error
     if isinstance(error, ValidationError):
+        if _is_of_task(error):
+            raise TaskError("undeclared") from error
         is_prepared = hasattr(session, "disconnected")
         raise CallError(_INVALID_RESULT if is_prepared else _INVALID_RESULT + _OTHER_SESSION) from error
     if sent_state and is_state_rejected(error):
         raise RequestStateRejectedError from error
     if _lacks_back_channel(error, session):
         raise HandshakeRequiredError from error
+
+
+def _is_of_task(error: ValidationError) -> bool:
+    """Return True if a result is invalid because it is a task, and no extension reads it."""
+    inputs = (each["input"] for each in error.errors(include_url=False, include_context=False))
+    return any(isinstance(each, Mapping) and each.get("resultType") == TASK_RESULT for each in inputs)
 
 
 def is_state_rejected(error: Exception) -> bool:

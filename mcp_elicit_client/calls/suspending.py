@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import from_json
 
 from mcp_elicit_client.calls.active_call import ActiveCall, CallHistory, StoredAnswersFor
@@ -172,7 +172,7 @@ class TaskSnapshot(Snapshot):
             the wire, each with what identifies its request.
     """
 
-    task_id: str
+    task_id: str = Field(repr=False)
     tool: str | None
     created_at: float
     requests: dict[str, str] = {}

@@ -95,7 +95,7 @@ def read_created_task(result: Any) -> TaskState:
     task_id = _task_id(wire.get("taskId"))
     # `tasks/get` reports everything else; a final status without a result is not an error yet.
     if wire.get("status") not in FINAL or "result" in wire or "error" in wire:
-        return _read(wire, task_id)
+        return read_task(wire, task_id)
     return TaskState(task_id, "working", ttl=_seconds(wire.get("ttlMs")))
 
 
@@ -120,7 +120,14 @@ def check_task_id(task_id: str) -> str:
         raise ValueError(f"The ID of a task must have 1 to {MAX_TASK_ID} printable characters.") from error
 
 
-def _read(wire: Mapping[str, Any], task_id: str) -> TaskState:
+def read_task(wire: Mapping[str, Any], task_id: str) -> TaskState:
+    """
+    Read the response to ``tasks/get`` for *task_id*.
+
+    Raises:
+        TaskError: If it is invalid, or exceeds a limit.
+    """
+
     def invalid(detail: str) -> TaskError:
         return TaskError("invalid", detail, task_id=task_id)
 
@@ -153,13 +160,17 @@ def _read(wire: Mapping[str, Any], task_id: str) -> TaskState:
 
 
 def _seconds(milliseconds: object) -> float | None:
-    if isinstance(milliseconds, bool) or not isinstance(milliseconds, (int, float)) or not math.isfinite(milliseconds):
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, (int, float)):
+        return None
+    if isinstance(milliseconds, float) and not math.isfinite(milliseconds):
         return None
     return min(max(milliseconds, 0), MAX_TTL * 1_000) / 1_000
 
 
 def _read_request(key: object, wire: object, task_id: str) -> InputRequest:
-    if not isinstance(key, str) or len(key) > MAX_KEY:
+    if not isinstance(key, str) or not _is_unicode(key):
+        raise TaskError("invalid", "a key is not valid Unicode", task_id=task_id)
+    if len(key) > MAX_KEY:
         raise TaskError("limit", f"a key is longer than {MAX_KEY} characters", task_id=task_id)
     if not isinstance(wire, Mapping) or not isinstance(wire.get("method"), str):
         raise TaskError("invalid", "an entry of `inputRequests` is not a request", task_id=task_id)
@@ -170,6 +181,14 @@ def _read_request(key: object, wire: object, task_id: str) -> InputRequest:
     except RecursionError as error:
         raise TaskError("limit", "a request is nested too deeply", task_id=task_id) from error
     return InputRequest(wire, hashlib.sha256(text.encode()).hexdigest())
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class TaskRequests:
@@ -194,7 +213,7 @@ class TaskRequests:
         Raises:
             TaskError: If the response is invalid.
         """
-        return _read(await self._send("tasks/get", timeout), self._task_id)
+        return read_task(await self._send("tasks/get", timeout), self._task_id)
 
     async def update(self, responses: Mapping[str, Any], timeout: float) -> None:
         """Send the responses to requests, by their keys."""

@@ -536,6 +536,20 @@ async def test_a_server_that_stays_away_ends_the_call_but_not_the_task(
     assert error.task_id is not None
 
 
+async def test_a_task_that_was_not_declared_names_the_fix(tasker: Tasker, user: User) -> None:
+    from mcp import Client  # type: ignore[attr-defined,unused-ignore]
+
+    caller = Caller(user, "mail")
+    for extensions in ([], caller.extensions):
+        async with Client(build(tasker), elicitation_callback=caller.callback, extensions=extensions) as client:
+            try:
+                assert told(await caller.call_tool(client, "run", plan(ask("a"), force=True))) == accepted("a")
+                assert extensions
+            except TaskError as error:
+                assert (error.code, extensions) == ("undeclared", [])
+                assert "extensions=caller.extensions" in str(error)
+
+
 async def test_a_task_in_place_of_a_prompt_or_resource_is_an_invalid_response(user: User) -> None:
     caller = Caller(user, "mail")
     async with caller.client(everything_is_a_task()) as client:
