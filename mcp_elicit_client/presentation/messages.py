@@ -26,6 +26,7 @@ TOOL = Message("Tool")
 CLAIMED_NAME = Message("Name reported by the server")
 LEGEND = Message("Text after | comes from the server.")
 EXPIRES_AT = Message("Expires at {time}")
+NO_MORE_TIME = Message("The time cannot be extended.")
 WITHDRAWN = Message("The request from {server} was withdrawn.")
 
 REMEMBER = Message(

@@ -50,6 +50,7 @@ from tests.support.screens import (
     F1,
     F2,
     F4,
+    F5,
     LEAVE,
     LEFT,
     NEWLINE,
@@ -517,6 +518,21 @@ async def test_the_time_left_is_counted_down() -> None:
     later = soon + timedelta(minutes=5)
     async with asking(form({"f": NAME}).model_copy(update={"deadline": later})) as person:
         await person.sees("Expires in 5:")
+
+
+async def test_the_deadline_is_extended_by_a_key() -> None:
+    now = datetime.now(timezone.utc)
+    extended: list[datetime] = []
+    soon = now + timedelta(seconds=50)
+    request = form({"f": NAME}).with_deadline(soon, now + timedelta(seconds=80), extended.append)
+    async with asking(request) as person:
+        await person.sees("Expires in 0:4", "F5 More time")
+        await person.types("Ann", F5)
+        await person.sees("Expires in 1:1")
+        assert extended == [now + timedelta(seconds=80)]
+        await person.types(F5)
+        await person.sees("The time cannot be extended.", "|  Ann")
+    assert extended == [now + timedelta(seconds=80)]
 
 
 async def test_f1_shows_the_details_of_a_field() -> None:

@@ -14,6 +14,7 @@ import anyio
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.form import ask_form
+from mcp_elicit_client.handlers.terminal.interactive.keyboard import prepare_to_wake
 from mcp_elicit_client.handlers.terminal.line_mode import (
     Console,
     EndOfInputError,
@@ -77,6 +78,9 @@ class TerminalHandler:
     theme: Theme | None = None
     messages: MessageCatalog | None = None
     _drafts: Drafts = field(default_factory=Drafts, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        prepare_to_wake()
 
     async def __call__(self, request: Request, /) -> Answer:
         """

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 import anyio
 
+from mcp_elicit_client.handlers.terminal.host_application import suspended_host
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import request_details, title_line
@@ -171,12 +172,13 @@ async def terminal() -> AsyncIterator[Tty | None]:
         or this process runs in its background.
     """
     async with _turns.turn():
-        tty = _find()
-        try:
-            yield tty
-        finally:
-            if tty is not None:
-                tty.restore()
+        with suspended_host():
+            tty = _find()
+            try:
+                yield tty
+            finally:
+                if tty is not None:
+                    tty.restore()
 
 
 def _find() -> Tty | None:

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
 from typing import Any, TextIO, TypeVar
 
 import anyio
@@ -31,7 +32,7 @@ from mcp_elicit_client.handlers.terminal.interactive.tty import StdoutProxy, lin
 from mcp_elicit_client.handlers.terminal.interactive.view import View
 from mcp_elicit_client.handlers.terminal.line_mode import EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
-from mcp_elicit_client.typing import Answer
+from mcp_elicit_client.typing import Answer, Request
 
 T = TypeVar("T")
 
@@ -59,6 +60,7 @@ class TerminalApp:
         symbols: The marks.
         remembers: The user chose that the same request is answered the same
             way for some time.
+        deadline: When the request expires; None if it does not.
         application: The running application; None if there is none.
     """
 
@@ -70,6 +72,9 @@ class TerminalApp:
     view: View | None = field(default=None, init=False)
     symbols: Symbols = field(default=UNICODE, init=False)
     remembers: bool = field(default=False, init=False)
+    deadline: datetime | None = field(default=None, init=False)
+    _time: timedelta = field(default=timedelta(), init=False)
+    _home: asyncio.AbstractEventLoop | None = field(default=None, init=False)
     application: Application[Any] | None = field(default=None, init=False)
 
     async def show(self, view: View) -> Any:
@@ -83,6 +88,7 @@ class TerminalApp:
             EndOfInputError: If the input has ended.
             InterruptedByUserError: If the user cancelled the request.
         """
+        self._home = asyncio.get_running_loop()
         return await self._in_running_loop(lambda: self._show(view))
 
     async def say(self, text: str) -> None:
@@ -104,6 +110,17 @@ class TerminalApp:
                 while self.application is not None:  # noqa: ASYNC110 -- no event spans event loops
                     await asyncio.sleep(_ESCAPE / 10)
             raise
+
+    def extend_deadline(self, request: Request) -> bool:
+        """Extend the deadline of *request* by the time that there was at first.  Return False if that is too late."""
+        if self.deadline is None or request.max_deadline is None or self._home is None:
+            return False
+        until = min(self.deadline + self._time, request.max_deadline)
+        if until <= self.deadline:
+            return False
+        self.deadline = until
+        self._home.call_soon_threadsafe(request.extend_deadline, until)
+        return True
 
     def end(self, result: Any) -> None:
         """End the view with *result*."""
@@ -174,6 +191,9 @@ class TerminalApp:
 
     async def _run(self, view: View, reader: Input, writer: Output, above: StdoutProxy | None) -> Any:
         self.view = view
+        if self.deadline is None and view.request.deadline is not None:
+            self.deadline = view.request.deadline
+            self._time = self.deadline - datetime.now(timezone.utc)
         application = self.application = self._build(reader, writer)
         clear_typeahead(reader)
         if above is not None:
@@ -200,7 +220,6 @@ class TerminalApp:
     def _build(self, reader: Input, writer: Output) -> Application[Any]:
         theme = self.theme or theme_of()
         self.symbols = symbols_of(writer.encoding())
-        deadline = self.view.request.deadline if self.view is not None else None
         body = Window(ViewControl(lambda: self.view, self.draw), dont_extend_height=True, wrap_lines=False)
         application: Application[Any] = Application(
             layout=Layout(body),
@@ -210,7 +229,7 @@ class TerminalApp:
             full_screen=False,
             mouse_support=False,
             erase_when_done=True,
-            refresh_interval=_TICK if deadline is not None else None,
+            refresh_interval=_TICK if self.deadline is not None else None,
             input=reader,
             output=writer,
         )
@@ -274,6 +293,5 @@ def _flush(reader: Input) -> None:
     with contextlib.suppress(ImportError, OSError, ValueError, NotImplementedError):
         import termios
 
-        with contextlib.suppress(termios.error):
-            if sys.stdin.isatty() and reader.fileno() == sys.stdin.fileno():
-                termios.tcflush(reader.fileno(), termios.TCIFLUSH)
+        with contextlib.suppress(termios.error):  # not a terminal
+            termios.tcflush(reader.fileno(), termios.TCIFLUSH)

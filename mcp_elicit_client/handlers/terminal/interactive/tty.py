@@ -22,6 +22,7 @@ from prompt_toolkit.output import Output
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from mcp_elicit_client.core.url.inspect import TargetUrl
+from mcp_elicit_client.handlers.terminal.interactive.keyboard import exclusive_keyboard
 
 __all__ = ["copy_through_terminal"]
 
@@ -83,12 +84,13 @@ def open_terminal(reader: Input | None, writer: Output | None) -> Iterator[tuple
         return
     stream = sys.stdout
     screen = _Writer(stream, _size_of(stream), term=os.environ.get("TERM"), enable_cpr=False)
-    keys = _Reader(sys.stdin)
-    _resume_output(keys.fileno())
-    try:
-        yield reader or keys, writer or screen, stream
-    finally:
-        keys.close()
+    with exclusive_keyboard() as keyboard:
+        keys = _Reader(keyboard)
+        _resume_output(keys.fileno())
+        try:
+            yield reader or keys, writer or screen, stream
+        finally:
+            keys.close()
 
 
 def _size_of(stream: TextIO) -> Any:
@@ -161,7 +163,9 @@ class StdoutProxy:
     def _take(self, *, everything: bool) -> str:
         text = "".join(self._pending)
         end = len(text) if everything else text.rfind("\n") + 1
-        self._pending = [text[end:]] if text[end:] else []
+        # Of a line that is written again and again, such as a spinner, only the last state counts.
+        rest = text[max(text.rfind("\r"), end) :]
+        self._pending = [rest] if rest else []
         return text[:end]
 
     def _write(self, text: str) -> None:

@@ -90,16 +90,22 @@ class App(Protocol):
         symbols: The marks.
         remembers: The user chose that the same request is answered the same
             way for some time.
+        deadline: When the request expires; None if it does not.
     """
 
     catalog: MessageCatalog
     inert: float
     symbols: Symbols
     remembers: bool
+    deadline: datetime | None
 
     @property
     def is_running(self) -> bool:
         """True while a view is shown."""
+        ...
+
+    def extend_deadline(self, request: Request) -> bool:
+        """Extend the deadline of *request*.  Return False if that is not possible."""
         ...
 
     def end(self, result: Any) -> None:
@@ -285,12 +291,19 @@ class View(ABC):
             self._follows = True
         elif key == "remember" and self.remember_label:
             self.app.remembers = not self.app.remembers
+        elif key == "more-time":
+            self._extend()
         elif self.busy:
             self.status = self.catalog.text(messages.CHECKING)
         else:
             self._follows = True
             self._press(key, data)
         self.app.refresh()
+
+    def _extend(self) -> None:
+        """Extend the deadline."""
+        if self.app.deadline is not None and not self.app.extend_deadline(self.request):
+            self.status = self.catalog.text(messages.NO_MORE_TIME)
 
     def _press(self, key: str, data: str) -> None:
         selected, self.selected = self.selected, ""
@@ -451,13 +464,16 @@ class View(ABC):
         return [("class:key", action.key), ("class:button", " "), (action.style, action.label)]
 
     def _expiry(self) -> Line:
-        deadline = self.request.deadline
+        deadline = self.app.deadline
         if deadline is None:
             return []
         left = max(int((deadline - datetime.now(timezone.utc)).total_seconds()), 0)
         shown = f"{left // 60}:{left % 60:02}"
         style = "class:warning" if left < _LAST_MINUTE else "class:hint"
-        return [(style, self.catalog.text(messages.EXPIRES_IN_TIME, time=shown))]
+        expiry: Line = [(style, self.catalog.text(messages.EXPIRES_IN_TIME, time=shown))]
+        if left < _LAST_MINUTE and self.request.max_deadline is not None:
+            expiry += [("", "  "), ("class:key", "F5"), ("", " "), ("", self.catalog.text(messages.MORE_TIME))]
+        return expiry
 
     def message(self, width: int) -> Drawing:
         """Return the server's message with the details and notes about the request."""
