@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import anyio
+import anyio.lowlevel
+import httpx
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
@@ -13,6 +15,7 @@ from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.notices import INTERVAL, Asking, Notifier
 from mcp_elicit_client.policies import Permissions, protect_secrets, recommended
 from tests.support import form_params, form_request
@@ -172,6 +175,25 @@ async def test_the_history_of_an_inbox_has_the_forms_that_a_policy_declined() ->
     (entry,) = (await inbox.history("ann")).entries
     assert (entry.state, entry.action, entry.answered_by) == ("answered", "decline", "policy secrets")
     assert entry.read() == request
+
+
+@pytest.mark.parametrize("path", ["/", "/history"])
+async def test_the_pages_of_an_inbox_show_a_notice(path: str) -> None:
+    inbox = Inbox(MemoryStore())
+    params = form_params({"properties": {"password": {"type": "string", "title": "Password"}}}, "<b>Log in</b>")
+    await InboxHandler(inbox).notify(
+        Notice(request=form_request(params, server="mail", user="ann"), policy="secrets", reason="")
+    )
+    app = inbox_app(inbox, lambda web: web.headers["x-user"])
+    client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="https://app.example")
+
+    shown = (await client.get(path, headers={"accept": "text/html", "x-user": "ann"})).text
+    other = (await client.get(path, headers={"accept": "text/html", "x-user": "bob"})).text
+
+    assert "A request from mail was declined." in shown
+    assert "It asks for sensitive data" in shown
+    assert "&lt;b&gt;Log in&lt;/b&gt;" in shown
+    assert "declined" not in other
 
 
 async def test_a_browser_handler_prints_a_notice(capsys: pytest.CaptureFixture[str]) -> None:

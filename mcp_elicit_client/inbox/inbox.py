@@ -21,7 +21,7 @@ from mcp_elicit_client.core.validation.content import ValidationResult, drop_nul
 from mcp_elicit_client.dispatch import settle_defaults, validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.encryption import make_cipher
-from mcp_elicit_client.inbox.records import Entry, EntryPage, RecordCodec, is_id, parse_cursor
+from mcp_elicit_client.inbox.records import POLICY, Entry, EntryPage, RecordCodec, is_id, parse_cursor
 from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
 from mcp_elicit_client.inbox.stores.protocol import Store
 from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
@@ -36,9 +36,6 @@ _logger = logging.getLogger("mcp_elicit_client")
 
 DRAFT_TTL = 3_600.0
 """Seconds for which a draft is kept after its last change."""
-
-POLICY = "policy"
-"""How `Entry.answered_by` begins if a policy declined the request before it was stored."""
 
 PAGE_SIZE = 50
 """The number of entries on a page."""

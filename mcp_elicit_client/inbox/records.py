@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, computed_field
 
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.deadlines import default_answer_timeout, latest_deadline
+from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import AnyRequest
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.exceptions import InboxError, State
@@ -44,6 +45,10 @@ _MAX_ID = 64
 _MAX_CURSOR_DIGITS = 18
 
 _REQUESTS: TypeAdapter[Request] = TypeAdapter(AnyRequest)
+
+
+POLICY = "policy"
+"""How `Entry.answered_by` begins if a policy declined the request before it was stored."""
 
 
 class Entry(BaseModel):
@@ -100,6 +105,13 @@ class Entry(BaseModel):
     def read(self) -> Request:
         """Return `request` as a `FormRequest` or `UrlRequest`."""
         return _REQUESTS.validate_python(self.request)
+
+    def notice(self) -> Notice | None:
+        """Return the notice that a policy declined the request before it was stored; None otherwise."""
+        who, _, policy = self.answered_by.partition(" ")
+        if who != POLICY or self.owner == self.answered_by or self.action != "decline":
+            return None
+        return Notice(request=self.read(), policy=policy, reason="")
 
 
 class EntryPage(BaseModel):

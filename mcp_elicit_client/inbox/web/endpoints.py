@@ -44,6 +44,9 @@ What a page shows of a pending request: the request; its form with the errors
 in the draft; the draft before it is sent; the URL that the user agreed to open.
 """
 
+_RECENT = 10
+"""The number of closed requests that are searched for notices."""
+
 _MAX_FORM_VALUES = 12_000
 
 
@@ -71,9 +74,12 @@ class Endpoints:
 
     async def pending(self, web: WebRequest) -> Response:
         """List the pending requests."""
-        page = await self._inbox.list(await self._owner(web), cursor=_cursor(web))
+        owner = await self._owner(web)
+        page = await self._inbox.list(owner, cursor=_cursor(web))
         if _wants_page(web):
-            return self._pages_for(web).pending(page, is_first="cursor" not in web.query_params)
+            closed = (await self._inbox.history(owner, limit=_RECENT)).entries
+            is_first = "cursor" not in web.query_params
+            return self._pages_for(web).pending(page, is_first=is_first, closed=closed if is_first else ())
         return JSONResponse(page.model_dump(mode="json"))
 
     async def history(self, web: WebRequest) -> Response:

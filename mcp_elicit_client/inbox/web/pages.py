@@ -8,7 +8,7 @@ import math
 import os
 import sys
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ from mcp_elicit_client.presentation.descriptions import (
     title_line,
 )
 from mcp_elicit_client.presentation.form_input import OMITTED, FormState
+from mcp_elicit_client.presentation.notices import describe_notice
 from mcp_elicit_client.presentation.remembering import remember_label
 from mcp_elicit_client.presentation.url_prompts import consent_prompt
 from mcp_elicit_client.presentation.warnings import answer_warnings, must_confirm, request_warnings, warning_line
@@ -41,6 +42,10 @@ _REFUSALS = {
     404: (messages.NOT_FOUND, messages.MAY_HAVE_EXPIRED),
     503: (messages.UNAVAILABLE, messages.TRY_AGAIN),
 }
+
+
+_NOTICE_TIME = timedelta(minutes=10)
+_MAX_NOTICES = 3
 
 
 class _Row(NamedTuple):
@@ -71,10 +76,21 @@ class Pages:
         """The locale in which the user reads and writes numbers and dates."""
         return self._catalog.locale
 
-    def pending(self, page: EntryPage, *, is_first: bool) -> Response:
-        """Return a page of the list of pending requests."""
+    def pending(self, page: EntryPage, *, is_first: bool, closed: Sequence[Entry] = ()) -> Response:
+        """
+        Return a page of the list of pending requests.
+
+        Args:
+            page: The requests.
+            is_first: It is the first page.
+            closed: The latest closed requests; the page shows which of them a
+                policy has just declined.
+        """
         rows = [self._row(entry) for entry in page.entries]
-        return self._write("pending.html", page=page, is_first=is_first, rows=rows)
+        oldest = datetime.now(timezone.utc) - _NOTICE_TIME
+        recent = (entry.notice() for entry in closed if entry.updated_at >= oldest)
+        notices = [describe_notice(notice, self._catalog) for notice in recent if notice is not None]
+        return self._write("pending.html", page=page, is_first=is_first, rows=rows, notices=notices[:_MAX_NOTICES])
 
     def history(self, page: EntryPage) -> Response:
         """Return a page of the list of closed requests."""
@@ -96,6 +112,9 @@ class Pages:
         """Return what was decided, in words."""
         if entry.state == "pending":
             return ""
+        if (notice := entry.notice()) is not None:
+            shown = describe_notice(notice, self._catalog)
+            return f"{shown.title} {shown.reason}"
         if entry.action is not None and entry.answered_by == entry.owner:
             return self._catalog.text(messages.DECISIONS[entry.action])
         if entry.action is not None:
