@@ -27,12 +27,15 @@ SCENARIOS_OF_2026 = [
 ]
 
 
+@pytest.mark.parametrize("form", ["callback", "caller"])
 @pytest.mark.parametrize(
     ("scenario", "revision", "checks"), SCENARIOS + SCENARIOS_OF_2026 * supports_multi_round_trip()
 )
-def test_every_check_of_the_official_suite_passes(scenario: str, revision: str, checks: int, tmp_path: Path) -> None:
+def test_every_check_of_the_official_suite_passes(
+    scenario: str, revision: str, checks: int, form: str, tmp_path: Path
+) -> None:
     suite = npm_tool("conformance")
-    client = f"{sys.executable} -m tests.servers.conformance_client"
+    client = f"{sys.executable} -m tests.servers.conformance_client {form}"
     command = [suite, "client", "--command", client, "--scenario", scenario, "--spec-version", revision]
 
     run = subprocess.run(

@@ -1,31 +1,37 @@
 """
 The client that the official conformance suite drives: the suite starts it with its server's URL.
 
-It calls the tools that a scenario offers, and answers their questions with
-the callback that any host application would pass.
+It calls the tools that a scenario offers, with a `Caller`, or with a session
+of the SDK and the callback that any host application would pass to it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import anyio
 
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls._connect import connect
+from mcp_elicit_client.calls._connect import ConnectMode, connect
 from mcp_elicit_client.handlers.headless import HeadlessHandler
+from tests.support.plain import plain
 
 SERVER = "conformance"
 
 
-async def main(url: str) -> None:
+async def main(form: str, url: str) -> None:
     registry = ElicitationRegistry()
     registry.on_elicitation(HeadlessHandler(accept_defaults_from=[SERVER]))
     legacy = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "") < "2026-07-28"
-    async with connect(url, Caller(registry, SERVER), mode="legacy" if legacy else "auto") as connection:
-        for tool, _ in await connection.list_tools():
+    mode: ConnectMode = "legacy" if legacy else "auto"
+    connecting: Any = connect(url, Caller(registry, SERVER), mode=mode)
+    if form == "callback":
+        connecting = plain(url, registry.callback(SERVER), mode=mode)
+    async with connecting as connection:
+        for tool in [each.name for each in (await connection.client.list_tools()).tools]:
             try:
                 await connection.call_tool(tool, {"a": 5, "b": 3} if tool == "add_numbers" else {})
             except Exception as error:
@@ -34,4 +40,4 @@ async def main(url: str) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, sys.argv[-1])
+    anyio.run(main, sys.argv[-2], sys.argv[-1])
