@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, Protocol, TypeAlias
 
 import anyio
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from mcp_elicit_client.core.request import request_key
 from mcp_elicit_client.dispatch import NormalizedHandler
@@ -152,9 +152,9 @@ class CallHistory(BaseModel):
     rounds: int = 0
     requests: int = 0
     repeats: int = 0
-    visits: dict[str, int] = {}
-    declined: set[str] = set()
-    cancelled: set[str] = set()
+    visits: dict[str, int] = Field(default_factory=dict)
+    declined: set[str] = Field(default_factory=set)
+    cancelled: set[str] = Field(default_factory=set)
 
 
 class ActiveCall:
@@ -201,8 +201,7 @@ class ActiveCall:
         A server that repeats such a request unchanged gets the same answer,
         and the user is not asked again.
         """
-        digest = _digest(request)
-        refusal = None if is_resuming() else self._refusal(digest)
+        refusal = None if is_resuming() else self._refusal(request)
         if refusal is not None:
             if self.history.repeats > MAX_PUSHED_REPEATS:
                 self.timeouts.fail(CallError(REPEATED))
@@ -212,9 +211,9 @@ class ActiveCall:
             request = request.model_copy(update={"previous_visits": self.visits(request.target.url)})
         answer = await handler(request)
         if answer.action == "decline":
-            self.history.declined.add(digest)
+            self.history.declined.add(_digest(request))
         if answer.action == "cancel" and answer.by in _REMEMBERED:
-            self.history.cancelled.add(digest)
+            self.history.cancelled.add(_digest(request))
         if answer.action == "accept" and isinstance(request, UrlRequest):
             self.history.visits[request.target.url] = self.visits(request.target.url) + 1
         return answer
@@ -229,7 +228,9 @@ class ActiveCall:
         if self.history.repeats >= MAX_REPEATS:
             raise CallError(REPEATED)
 
-    def _refusal(self, digest: str) -> Answer | None:
+    def _refusal(self, request: Request) -> Answer | None:
+        has_refused = self.history.declined or self.history.cancelled
+        digest = _digest(request) if has_refused else ""
         if digest in self.history.declined:
             self.history.repeats += 1
             return Answer.decline(by="policy", reason="the request was declined before during this call")

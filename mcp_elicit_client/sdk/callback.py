@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import logging
 from collections.abc import Callable
@@ -32,6 +33,7 @@ request; None if there is only one user.
 """
 
 
+@functools.cache
 def supports_multi_round_trip() -> bool:
     """Return True if the installed SDK supports multi-round-trip requests (2026-07-28)."""
     return hasattr(importlib.import_module("mcp"), "Client")

@@ -1,7 +1,8 @@
 """
 A server whose one tool asks what it is told to, and returns what it was answered.
 
-``ask`` takes the params of ``elicitation/create`` as ``params``.  Over
+``ask`` takes the params of ``elicitation/create`` as ``params``.  Without
+them, it asks nothing (mcp 2.x).  Over
 standard input and output, or with ``--http`` on a free port of this machine,
 which it prints.
 """
@@ -57,7 +58,9 @@ def build_for_mcp_2() -> Any:
     server_class: Any = Server
 
     async def call_tool(context: Any, params: Any) -> Any:
-        question = params.arguments["params"]
+        question = (params.arguments or {}).get("params")
+        if question is None:
+            return types.CallToolResult(content=told({}))
         if context.protocol_version < "2026-07-28":
             return types.CallToolResult(content=told(await push(context.session, question, context.request_id)))
         if not params.input_responses:
