@@ -203,7 +203,13 @@ class TaskSuspender:
 
     async def _ask(self, key: str, state: TaskState, stored: Any, *, is_answered: bool = False) -> Answer:
         position = BatchPosition(number=list(state.requests).index(key) + 1, total=len(state.requests))
-        ask = functools.partial(self._elicitations.on_input_required, stored=stored, is_answered=is_answered)
+        # A lost connection must not answer: what is asked and answered here is stored, and sent over another one.
+        ask = functools.partial(
+            self._elicitations.on_input_required,
+            stored=stored,
+            until=anyio.sleep_forever,
+            is_answered=is_answered,
+        )
         try:
             return await ask(
                 self._call, state.requests[key].wire.get("params"), batch_position=position, request_id=key

@@ -14,8 +14,10 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_elicit_client.calls import Caller, task_polling
+from mcp_elicit_client import Answer, ElicitationRegistry
+from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions, task_polling
 from mcp_elicit_client.exceptions import TaskError
+from mcp_elicit_client.inbox import Inbox, InboxHandler, SqliteStore
 from tests.servers.tasker import ask
 from tests.support import ROOT, read_line
 from tests.support.inprocess import in_process
@@ -167,6 +169,35 @@ async def test_a_task_goes_on_over_another_connection(server: Server) -> None:
     async with connected(caller, server.over_stdio()) as client:
         assert told(await caller.resume_task(failures[0].task_id or "", client)) == accepted("a", "b")
     assert user.asked == ["Name for a?", "Name for b?"]
+
+
+@pytest.mark.rounds
+async def test_a_server_that_stops_while_its_request_is_stored_is_not_answered(server: Server, tmp_path: Path) -> None:
+    stops = ["stop"]
+
+    def stop_once(handler: Any) -> Any:
+        async def decide(request: Any) -> Answer:
+            if stops:
+                stops.pop()
+                (pid,) = {line.split()[1] for line in server.seen("pid")}
+                os.kill(int(pid), 9)
+                await anyio.sleep(0.5)  # the client notices
+            return await handler(request)  # type: ignore[no-any-return]
+
+        return decide
+
+    inbox = Inbox(SqliteStore(tmp_path / "inbox.db"))
+    registry, options = ElicitationRegistry(policy=stop_once), SuspendOptions(inbox)
+    registry.on_elicitation(InboxHandler(inbox))
+    caller = Caller(registry, "mail", user="ann")
+    async with connected(caller, server.over_stdio()) as client:
+        suspended = await caller.call_tool(client, "run", plan(ask("a", "b")), suspend=options)
+    assert isinstance(suspended, SuspendedCall)
+    for entry in (await inbox.list("ann")).entries:
+        await inbox.answer("ann", entry.id, "accept", {"name": "Ann"})
+    async with connected(caller, server.over_stdio()) as client:
+        assert told(await caller.resume(suspended.id, client, options)) == accepted("a", "b")
+    await inbox.aclose()
 
 
 async def test_tasks_need_a_newer_sdk_or_protocol_version(anyio_backend: Any) -> None:
