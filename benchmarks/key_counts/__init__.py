@@ -1,0 +1,1 @@
+"""Programs that ask the same five questions with different libraries; `benchmarks.keys` types the answers."""
