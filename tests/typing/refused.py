@@ -8,8 +8,10 @@ Checked by `test_typing`, never run.
 
 from __future__ import annotations
 
+from mcp import Client
+
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, UrlRequest
-from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.policies import rate_limit, recommended
 from mcp_elicit_client.sdk.callback import elicitation_callback
@@ -60,3 +62,15 @@ elicitation_callback(form, server="mail")  # error
 elicitation_callback(anything)  # error
 Caller("mail", anything)  # error
 Caller(url, "mail")  # error
+
+
+async def wrong_calls(client: Client, caller: Caller, suspend: SuspendOptions) -> None:
+    await caller.call_tool(client, 5)  # error
+    await caller.call_tool("https://mcp.example.com/mcp", "book")  # error
+    await caller.call_tool(client, "book", timeout="5")  # error
+    await caller.call_tool(client, "book", ["Monday"])  # error
+    await caller.call_tool(client, "book", suspend=suspend.inbox)  # error
+    await caller.call_tool(client, "book", progress_callback=5)  # error
+    print((await caller.call_tool(client, "book", suspend=suspend)).content)  # error
+    print((await caller.call_tool(client, "book", wait=False)).content)  # error
+    print((await caller.get_prompt(client, "plan")).content)  # error

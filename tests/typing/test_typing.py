@@ -1,4 +1,4 @@
-"""mypy and pyright, both strict, accept right registrations and refuse each wrong one."""
+"""mypy and pyright, both strict, accept right registrations and calls, and refuse each wrong one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support import npm_tool
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-FILES = ("accepted.py", "refused.py")
+FILES = ("accepted.py", "accepted_calls.py", "refused.py")
 
 
 def errors_of_mypy(folder: Path) -> set[tuple[str, int]]:
@@ -56,7 +56,7 @@ def errors_of_pyright(folder: Path) -> set[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("errors_of", [errors_of_mypy, errors_of_pyright], ids=["mypy", "pyright"])
-def test_type_checkers_refuse_just_the_wrong_registrations(
+def test_type_checkers_refuse_just_the_wrong_registrations_and_calls(
     errors_of: Callable[[Path], set[tuple[str, int]]], tmp_path: Path
 ) -> None:
     lines = (HERE / "refused.py").read_text(encoding="utf-8").splitlines()
