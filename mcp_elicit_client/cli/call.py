@@ -21,7 +21,7 @@ from mcp_elicit_client.cli.handlers import handler_from_options, interactive_han
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.demo.run import run_demo
-from mcp_elicit_client.exceptions import CallError
+from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError
 from mcp_elicit_client.handlers.terminal.line_mode import Console, EndOfInputError, InterruptedByUserError, terminal
 from mcp_elicit_client.policies import protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -203,7 +203,9 @@ def _explain(error: BaseException, catalog: MessageCatalog, errlog: TextIO | Non
 
 def _needs_legacy(error: BaseException, mode: ConnectMode) -> bool:
     """Return True if the server may have failed because it supports only server-initiated requests."""
-    return mode == "auto" and any(_code(each) == _INVALID_REQUEST for each in _leaves(error))
+    return mode == "auto" and any(
+        isinstance(each, HandshakeRequiredError) or _code(each) == _INVALID_REQUEST for each in _leaves(error)
+    )
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -218,6 +220,8 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 def _describe(error: BaseException, catalog: MessageCatalog) -> str:
     if isinstance(error, (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)):
         return catalog.text(messages.CONNECTION_CLOSED)
+    if isinstance(error, HandshakeRequiredError):
+        return catalog.text(messages.SERVER_INITIATED)
     if isinstance(error, CallError):
         return str(error)
     code = _code(error)

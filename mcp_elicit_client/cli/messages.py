@@ -28,6 +28,7 @@ NOT_ANSWERED = Message("The request was not answered: {reason}")
 
 SERVER_FAILED = Message("The server failed: {reason}")
 CONNECTION_CLOSED = Message("It closed the connection.")
+SERVER_INITIATED = Message("It sends requests in a way that protocol versions from 2026-07-28 on do not have.")
 NEEDS_LEGACY = Message("If this server sends requests as before 2026-07-28, pass --legacy.")
 TOOL_PROMPT = Message("Tool and JSON arguments (press Enter to quit): ")
 UNKNOWN_TOOL = Message("Unknown tool.")

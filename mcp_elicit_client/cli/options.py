@@ -104,10 +104,17 @@ class _ShowVersion(argparse.Action):
     """Prints the version, which is read only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        print(f"mcp-elicit {version('mcp-elicit-client')} (mcp {version('mcp')})")
+        print(f"mcp-elicit {_version('mcp-elicit-client')} (mcp {_version('mcp')})")
         parser.exit()
+
+
+def _version(name: str) -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:  # a checkout that is not installed
+        return "?"
 
 
 def _print_help(parser: argparse.ArgumentParser) -> int:

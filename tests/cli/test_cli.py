@@ -65,7 +65,7 @@ def test_without_a_command_the_help_is_printed(run: Any) -> None:
 def test_the_version_is_printed(run: Any) -> None:
     status, out, _ = run("--version")
 
-    assert (status, out.split()[:2]) == (0, ["mcp-elicit", metadata.version("mcp-elicit-client")])
+    assert (status, out.split()[0], out.split()[3]) == (0, "mcp-elicit", f"{metadata.version('mcp')})")
 
 
 @needs_babel
