@@ -6,7 +6,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, State
-from mcp_elicit_client.inbox.inbox import Inbox, InboxHandler
+from mcp_elicit_client.inbox.handler import InboxHandler
+from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.records import Entry, EntryPage, request_schema
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.inbox.stores.models import Clock

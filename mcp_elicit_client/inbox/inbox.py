@@ -1,4 +1,4 @@
-"""`Inbox` and `InboxHandler`: requests that any process may answer while another one waits."""
+"""`Inbox`: requests that any process may answer while another one waits."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ import contextlib
 import hashlib
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from datetime import datetime, timezone
-from typing import Any, TypeAlias
+from typing import Any
 
-import anyio
-
-from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import check_user, may_remember, request_key
+from mcp_elicit_client.core.request import may_remember, request_key
 from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value
-from mcp_elicit_client.dispatch import settle_defaults, validate_async
+from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.encryption import make_cipher
 from mcp_elicit_client.inbox.records import POLICY, Entry, EntryPage, RecordCodec, is_id, parse_cursor
@@ -26,11 +22,7 @@ from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
 from mcp_elicit_client.inbox.stores.protocol import Store
 from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
 from mcp_elicit_client.inbox.waiters import AnswerWaiter
-from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import FormRequest, Request
-
-OnPending: TypeAlias = Callable[[str, str], Awaitable[object]]
-"""Called with the owner and the ID of a new request."""
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -404,80 +396,6 @@ class Inbox:
             await self._store.leave(stored, withdrawn)
         except InboxError as error:
             _logger.warning("A request could not be withdrawn, or its answer not erased. %s", error)
-
-
-@dataclass(frozen=True, slots=True)
-class InboxHandler:
-    """
-    Store requests in an inbox and wait for their answers.
-
-    The owner of a stored request is its user (`Request.user`).  If the inbox
-    cannot be used, the answer is a cancel.
-
-    Attributes:
-        inbox: The inbox.
-        default_user: The owner of requests without a user, if all requests
-            in the inbox are for one person.  None if several users share the
-            inbox: requests without a user are then cancelled.
-        on_pending: An async function that is called with the owner and the ID
-            of each new request, for example to send the owner a link.  It
-            cannot answer.  If it raises, that is logged.
-
-    Raises:
-        TypeError: If *inbox* is not an `Inbox`.
-        ValueError: If *default_user* does not have 1 to 256 characters.
-    """
-
-    inbox: Inbox
-    default_user: str | None = None
-    on_pending: OnPending | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.inbox, Inbox):
-            raise TypeError(f"InboxHandler takes an Inbox, not {type(self.inbox).__name__}. Pass Inbox(store).")
-        check_user(self.default_user)
-
-    async def __call__(self, request: Request, /) -> Answer:
-        """Wait for the answer.  If this is cancelled, the request is withdrawn."""
-        stored = stored_answers.get()
-        if stored is not None:  # also where the handler is not registered
-            return await stored.answer(request)
-        owner = request.user or self.default_user
-        if owner is None:
-            return Answer.cancel(by="unattended", reason="the request has no user")
-        try:
-            return await self._ask(owner, await settle_defaults(request), self.on_pending)
-        except InboxError as error:
-            _logger.warning("A request of server %r could not be stored: %s", request.server.name, error)
-            return Answer.cancel(by="error", reason=str(error))
-
-    async def _ask(self, owner: str, request: Request, on_pending: OnPending | None) -> Answer:
-        if on_pending is None:
-            return await self.inbox.ask(owner, request)
-        ids: list[str] = []
-        is_stored = anyio.Event()
-
-        def note(entry_id: str) -> None:
-            ids.append(entry_id)
-            is_stored.set()
-
-        async def announce() -> None:
-            await is_stored.wait()
-            try:
-                await on_pending(owner, ids[0])
-            except Exception:
-                _logger.exception("The owner of a new request could not be notified.")
-            await anyio.sleep_forever()
-
-        answer = await run_until(announce, lambda: self.inbox.ask(owner, request, placed=note))
-        assert answer is not None  # `announce` does not end
-        return answer
-
-    async def notify(self, notice: Notice, /) -> None:
-        """Add a request that a policy declined to the history of its user."""
-        owner = notice.request.user or self.default_user
-        if owner is not None:
-            await self.inbox.record(owner, notice)
 
 
 def draft_key(request: Request) -> str:

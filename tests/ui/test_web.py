@@ -968,15 +968,50 @@ async def test_right_to_left_text_is_aligned_to_the_right(web: Web) -> None:
 
 
 @IN_A_BROWSER
-async def test_axe_reports_no_violations(web: Web) -> None:
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_reports_no_violations(web: Web, scheme: str) -> None:
     found: list[Any] = []
-    for params in (FORM, URL):
-        async with web.asked(params) as question, browsing(web) as page:
+    warned = {**URL, "url": f"https://paypal.com.{'login.' * 12}evil.example:8443/{'a' * 300}"}
+    for params in (FORM, URL, warned, {"message": "Go on?"}):
+        async with web.asked(params) as question, browsing(web, color_scheme=scheme) as page:
             for path in (f"/{question.id}", "/", "/history", "/nothing"):
                 await page.goto(path)
                 found += await violations(page)
+            await page.goto(f"/{question.id}")
+            await page.click("button[value=decline]")
+            await page.wait_for_selector("text=You declined.")
+            found += await violations(page)
+            late = f"fetch('/{question.id}', {{method: 'POST', body: new URLSearchParams({{action: 'accept'}})}})"
+            await page.set_content(await page.evaluate(f"{late}.then((reply) => reply.text())"))
+            found += await violations(page)
 
     assert found == []
+
+
+@IN_A_BROWSER
+async def test_the_accessibility_tree_names_every_control_and_its_error(web: Web) -> None:
+    async with web.asked() as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        await page.click("text=Review")
+        await page.wait_for_selector("#summary:focus")
+        name = page.get_by_role("textbox", name="Name", exact=True)
+        described = await name.evaluate(
+            "(each) => each.getAttribute('aria-describedby').split(' ')"
+            ".map((id) => document.getElementById(id).textContent.trim()).filter(Boolean)"
+        )
+        assert described == ["As on the card", "Text, at least 2 characters", "This field is required."]
+        tree = await page.locator("main").aria_snapshot()
+    for line in (
+        '- group "2 fields need attention":',
+        '- textbox "Name" [invalid]',
+        '- textbox "Mail (optional)": ann@example.com',
+        '- radiogroup "must"',
+        '- radio "Do not provide" [checked]',
+        '- combobox "country (optional)": Do not provide',
+        '- group "tags (optional)":',
+        '- button "More time"',
+    ):
+        assert line in tree, line
 
 
 # --- templates

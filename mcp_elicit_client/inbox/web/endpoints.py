@@ -22,7 +22,14 @@ from mcp_elicit_client.core.validation.content import ValidationResult
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.records import Entry, EntryPage
-from mcp_elicit_client.inbox.web.controls import FormData, is_reviewed, is_storable, read_form_data, storable_values
+from mcp_elicit_client.inbox.web.controls import (
+    REVIEWED_NAME,
+    FormData,
+    is_reviewed,
+    is_storable,
+    read_form_data,
+    storable_values,
+)
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.inbox.web.sse import EventStream
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -179,7 +186,7 @@ class Endpoints:
                 return pages.errors(entry, (await self._check(owner, entry, state)).errors)
             case "extend":
                 extended = await self._inbox.extend(owner, entry.id)
-                return pages.times(extended) if _wants_json(web) else _see(entry)
+                return pages.times(extended) if _wants_json(web) else _see(entry, _view_of(entry, filled))
             case "open":
                 await self._inbox.save_draft(owner, entry.id, {"consented": True})
                 return _see(entry, "open")
@@ -260,6 +267,13 @@ def _wants_json(web: WebRequest) -> bool:
 def _read(entry: Entry, filled: FormData, pages: Pages) -> FormState | None:
     request = entry.read()
     return read_form_data(request, filled, locale=pages.locale) if isinstance(request, FormRequest) else None
+
+
+def _view_of(entry: Entry, filled: FormData) -> View:
+    """Return the view whose page sent *filled*."""
+    if entry.request["mode"] == "url":
+        return "open"  # which is the request before the user agreed to open the URL
+    return "review" if REVIEWED_NAME in filled else "form"
 
 
 def _see(entry: Entry, view: View = "form") -> Response:
