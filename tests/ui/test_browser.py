@@ -411,6 +411,7 @@ async def test_axe_reports_no_violations_on_any_page_light_or_dark() -> None:
                 await page.keyboard.press("Enter")
                 await page.get_by_role("combobox", name="many").fill("Thing 1")
                 await page.keyboard.press("Enter")
+                await page.keyboard.press("Escape")
                 await page.click("text=Review")
                 await page.wait_for_selector("dl.answers")
                 found += await violations(page)
