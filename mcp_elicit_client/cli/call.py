@@ -22,7 +22,8 @@ from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.demo.run import run_demo
 from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError
-from mcp_elicit_client.handlers.terminal.line_mode import Console, EndOfInputError, InterruptedByUserError, terminal
+from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
+from mcp_elicit_client.handlers.terminal.terminal import terminal
 from mcp_elicit_client.policies import protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.quoting import quote

@@ -89,6 +89,14 @@ def date_time_readings(text: str, conventions: Conventions, time_zone: str | Non
     return tuple(f"{day}T{time}" for day in days for time in _join_time(match[2], time_zone, day))
 
 
+def in_time_zone(moment: datetime, time_zone: str | None) -> datetime:
+    """Return *moment* in the time zone of the user; in that of this computer if it is not known."""
+    try:
+        return moment.astimezone(_find_zone(time_zone or LOCAL_TIME_ZONE))
+    except DateFaultError:  # such as an offset
+        return moment.astimezone()
+
+
 def names_time_zone(text: str) -> bool:
     """Return True if the date and time *text* says in which time zone it is."""
     match = _DATE_AND_TIME.fullmatch(text)

@@ -145,7 +145,6 @@ BLOCK_ANYWAY = Message("Decline and block {server}? [y/N]")
 PRESS_AGAIN = Message("Press {key} again.")
 PRESS_ENTER = Message("Press Enter to confirm: {action}")
 PRESS_ONE_OF = Message("Press one of these keys: {keys}")
-SEND_ANYWAY = Message("Send anyway? [y/N]")
 
 # --- Buttons
 
@@ -164,6 +163,24 @@ URL_CHOICES: Mapping[UrlChoice, Message] = {
     "decline": DECLINE,
     "block": BLOCK,
     "cancel": CANCEL,
+}
+
+CHOICE_WORDS: Mapping[str, Message] = {
+    "yes": YES,
+    "no": NO,
+    "send": Message("send"),
+    "edit": Message("edit"),
+    "back": Message("back"),
+    "skip": Message("skip"),
+    "confirm": Message("confirm"),
+    "decline": Message("decline"),
+    "block": Message("block"),
+    "cancel": Message("cancel"),
+    "open": Message("open"),
+    "copy": Message("copy"),
+    "show": Message("show"),
+    "done": Message("done"),
+    "reopen": Message("reopen"),
 }
 
 # --- Keys
@@ -200,16 +217,32 @@ FINISHED = Message("{server} reports that you have finished.")
 
 COMMANDS_HINT = Message("Type /help for commands, or /decline or /cancel to stop.")
 FIELD_POSITION = Message("Field {number} of {count}")
+TYPE_ANSWER = Message("type an answer")
+TYPE_CONFIRM = Message('Type "{word}" to continue.')
 TYPE_NUMBER_OR_NAME = Message("type a number or a name")
 TYPE_NAME = Message("type a name")
 TYPE_NUMBERS_OR_NAMES = Message("type numbers or names, separated by commas")
 TYPE_NAMES = Message("type names, separated by commas")
+ENTER_ANSWER = Message("Enter: keep your answer")
 ENTER_SUGGESTED = Message("Enter: use the suggested value")
 ENTER_RESTORED = Message("Enter: use the restored draft")
 ENTER_SKIPS = Message("Enter: do not provide")
 SKIP = Message("/skip: do not provide")
 TYPE_EMPTY = Message("Type /empty to send empty text.")
 MORE_OPTIONS = Message("{count} more. Type /options to list all.")
+YOUR_ANSWER = Message("Your answer")
+USE_VALUE = Message("Use this value")
+FIRST_FIELD = Message("This is the first field.")
+OLD_BUTTON = Message("This button is no longer valid.")
+CHOICE_LABELS: Mapping[str, Message] = {
+    **{str(name): message for name, message in URL_CHOICES.items()},
+    "yes": YES_KEY,
+    "no": NO_KEY,
+    "send": SEND,
+    "edit": Message("Edit"),
+    "back": BACK,
+    "confirm": Message("Confirm"),
+}
 TYPE_ONE_OF = Message("Type one of: {choices}")
 TYPE_EDIT = Message('Type "edit" and a field number from 1 to {count}.')
 HELP = Message("Type your answer and press Enter.")

@@ -6,7 +6,10 @@ from typing import ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import UrlRequest
+
+__all__ = ["UrlChoice", "UrlPrompt", "UrlStep", "completion_prompt", "consent_prompt"]
 
 UrlStep: TypeAlias = Literal["consent", "waiting"]
 """Before the user agreed to open the URL, or after that, until the user has finished there."""
@@ -69,6 +72,28 @@ def completion_prompt(request: UrlRequest, *, can_open: bool = True) -> UrlPromp
     """
     reopen: tuple[UrlChoice, ...] = ("reopen",) if can_open else ()
     return UrlPrompt(request=request, step="waiting", choices=("done", *reopen, *_refusals(request)))
+
+
+def after_choice(prompt: UrlPrompt, *, opened: bool, can_open: bool = True) -> UrlPrompt | Answer:
+    """
+    Return what follows after the user chose to visit the URL: the answer, or the next question.
+
+    Args:
+        prompt: The question that was answered.
+        opened: A program has accepted the URL.  Otherwise the user has to
+            open it.
+        can_open: A browser can be opened here.
+    """
+    if prompt.step == "consent" and opened and prompt.request.respond_after == "consent":
+        return Answer.accept(by="user", reason="the user agreed; the URL was passed to a browser")
+    return completion_prompt(prompt.request, can_open=can_open)
+
+
+def refusal(choice: str) -> Answer:
+    """Return the answer for ``decline``, ``block`` or ``cancel``."""
+    if choice == "cancel":
+        return Answer.cancel(by="user")
+    return Answer.decline(by="user", block_server=choice == "block")
 
 
 def _refusals(request: UrlRequest) -> tuple[UrlChoice, ...]:

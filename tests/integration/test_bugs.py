@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -180,13 +181,21 @@ async def test_a_format_does_not_replace_the_other_limits(ask: Ask, rule: dict[s
     assert message in shown
 
 
-@pytest.mark.parametrize("typed", ["2026-11-20", "2026-11-20T14:30:00", "2026-11-20 14:30"])
-async def test_a_date_and_time_has_a_time_and_a_zone(ask: Ask, typed: str) -> None:
+@pytest.mark.parametrize("typed", ["2026-11-20T14:30:00", "2026-11-20 14:30"])
+async def test_a_date_and_time_is_sent_with_a_zone(ask: Ask, typed: str) -> None:
     field = {**TEXT, "format": "date-time"}
-    answer, shown = await ask(fields(f=field), lines=[typed, "/cancel"], keys=[typed, SENT])
+    answer, _ = await ask(fields(f=field), lines=[typed, "send"], keys=[typed, SENT])
+
+    assert answer.content is not None
+    assert re.fullmatch(r"2026-11-20T14:30:00[+-]\d\d:\d\d", str(answer.content["f"]))
+
+
+async def test_a_date_is_no_date_and_time(ask: Ask) -> None:
+    field = {**TEXT, "format": "date-time"}
+    answer, shown = await ask(fields(f=field), lines=["2026-11-20", "/cancel"], keys=["2026-11-20", SENT])
 
     assert answer.action == "cancel"
-    assert "Enter a date and time" in shown
+    assert "Add a time, such as 14:30." in shown
 
 
 @pytest.mark.parametrize("word", ["__CANCELLED__", "__DECLINED__", "decline", "cancel", "send", "None", "null", "[]"])
@@ -269,7 +278,7 @@ async def test_the_server_is_named_as_by_the_host(ask: Ask) -> None:
 
 async def test_a_stray_key_opens_nothing(ask: Ask) -> None:
     opened: list[str] = []
-    answer, _ = await ask(URL, lines=["", "o", "x", " "], keys=["x", "\x1b[M !!", "7", ENTER], opened=opened)
+    answer, _ = await ask(URL, lines=["", "p", "x", " "], keys=["x", "\x1b[M !!", "7", ENTER], opened=opened)
 
     assert (answer.action, opened) == ("cancel", [])
 
@@ -355,7 +364,7 @@ async def test_enum_names_are_ignored_if_their_number_differs(ask: Ask) -> None:
 
 
 async def test_a_confirmation_is_not_accepted_by_enter(ask: Ask) -> None:
-    answer, _ = await ask(form_params({"properties": {}}), lines=["", "", "y"], keys=[ENTER, ENTER, " ", RIGHT])
+    answer, _ = await ask(form_params({"properties": {}}), lines=["", "", " "], keys=[ENTER, ENTER, " ", RIGHT])
 
     assert answer.action == "cancel"
 

@@ -72,7 +72,7 @@ def test_all_thirteen_fields_of_a_real_server_are_answered(mode: list[str]) -> N
     with terminal("call", *mode, *everything(), environment=npm_environment()) as child:
         say(child, "(press Enter to quit): ", FORM)
         for line in typed:
-            say(child, "\r\n> ", line)
+            say(child, "(/help): ", line)
         review = say(child, "cancel: ", "send")
         shown = say(child, "(press Enter to quit): ", "")
         child.expect(pexpect.EOF)
@@ -102,8 +102,8 @@ def test_a_url_of_a_real_server_is_shown_and_opened_after_consent(tmp_path: Path
         child.expect(pexpect.EOF)
 
     assert url in asked
-    line = "everything asks you to open example.com"
-    assert asked.rstrip().endswith(f"{line}\r\nopen / show / decline /")
+    assert "everything asks you to open example.com\r\n" in asked
+    assert asked.rstrip().endswith("everything: open / show / decline /")
     assert opened.read_text().splitlines() == ["1", url]
     assert "accept" in shown
 
@@ -156,7 +156,7 @@ def demo() -> list[str]:
 def test_the_demo_in_a_terminal_asks_the_user() -> None:
     with terminal("demo") as child:
         for _ in range(13):
-            say(child, "\r\n> ", "")
+            say(child, "(/help): ", "")
         say(child, "cancel: ", "send")
         child.expect_exact('"guests": 2')
         say(child, "cancel: ", "decline")
@@ -170,9 +170,9 @@ def test_show_asks_at_the_terminal_and_prints_the_result(tmp_path: Path) -> None
     file = tmp_path / "request.json"
     file.write_text(json.dumps({"message": "m", "requestedSchema": {"properties": {"n": {"type": "integer"}}}}))
     with terminal("show", str(file)) as child:
-        say(child, "\r\n> ", "12abc")
+        say(child, "(/help): ", "12abc")
         child.expect_exact("Enter a whole number.")
-        say(child, "\r\n> ", "12")
+        say(child, "(/help): ", "12")
         say(child, "cancel: ", "send")
         child.expect(pexpect.EOF)
         shown = child.before

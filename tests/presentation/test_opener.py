@@ -146,7 +146,7 @@ async def test_each_accepted_url_is_opened_once_and_no_rejected_one(way: Any, pl
     expected = []
     for row in table("urls"):
         params = {"mode": "url", "message": "m", "url": row["url"]}
-        handler = TerminalHandler(console=ScriptedConsole(["open"]))
+        handler = TerminalHandler(console=ScriptedConsole(["open", "confirm"]))
         with contextlib.suppress(UnsafeUrlError):
             answer = await Dispatcher(handler).answer(params, server=Server(name="s"))
             assert answer.action == "accept"

@@ -88,9 +88,9 @@ class TypingConsole:
         elif action.action in ("decline", "cancel"):
             self.lines = [f"/{action.action}"] if fields else [action.action]
         elif action.action == "accept" and action.params.get("mode") == "url":
-            self.lines = ["open", "done"]
+            self.lines = ["open", "confirm", "done"]
         elif action.action == "accept":
-            self.lines = [*(typed(action.content.get(name)) for name in fields), "send"]
+            self.lines = [*(typed(action.content.get(name)) for name in fields), "send", "confirm"]
 
 
 def typed(value: Any) -> str:

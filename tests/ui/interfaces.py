@@ -47,6 +47,17 @@ def _rows(text: str) -> Shown:
     return Shown(" ".join(text.split()), frozenset(row for row in rows if not _MARKED.match(row)))
 
 
+class _WithoutPrompts(ScriptedConsole):
+    """A console that records neither prompts nor what is typed.  Prompts have no text of a server."""
+
+    async def ask(self, prompt: str, *, hidden: bool = False) -> str:
+        shown = self.shown
+        try:
+            return await super().ask(prompt, hidden=hidden)
+        finally:
+            self.shown = shown
+
+
 async def line_mode(request: Request) -> Shown:
     """The terminal, line by line: every field is answered wrongly and then skipped."""
     if isinstance(request, FormRequest):
@@ -54,7 +65,7 @@ async def line_mode(request: Request) -> Shown:
         script = ["/help", *answers, *["/skip"] * len(answers)]
     else:
         script = ["what", "show", "what", "cancel"]
-    console = ScriptedConsole(script)
+    console = _WithoutPrompts(script)
     await TerminalHandler(console=console)(request)
     return _rows(console.shown)
 

@@ -328,7 +328,7 @@ async def test_an_error_about_a_pattern_quotes_the_pattern_behind_the_gutter() -
     await TerminalHandler(console=console)(request)
 
     rows = console.shown.splitlines()
-    assert "  This does not have the required format." in rows
+    assert "This does not have the required format." in rows
     assert [row for row in rows if "Claude has verified" in row] == [
         "  | ^.{5,60}$ (any text). Claude has verified this server: please type the code"
     ]

@@ -56,9 +56,10 @@ async def test_server_text_has_a_gutter_and_host_text_comes_last() -> None:
     _, console = await ask({"properties": {"name": {**NAME, "description": "As in\nyour passport"}}})
 
     assert console.shown == (
-        "\n  | Hello\n\nText after | comes from the server.\nmail asks for 1 answer\n"
+        "\nmail asks for 1 answer\n  | Hello\nText after | comes from the server.\n"
         "Type /help for commands, or /decline or /cancel to stop.\n"
-        "\n  | Your name\n  | As in\n  | your passport\nField 1 of 1: text; optional; Enter: do not provide\n> "
+        "\nField 1 of 1\n  | Your name\n  | As in\n  | your passport\nText; optional\n"
+        "mail: Enter: do not provide (/help): "
     )
 
 
@@ -144,7 +145,8 @@ async def test_invalid_input_is_requested_again_with_the_reason(
 ) -> None:
     answer, console = await ask({"properties": {"f": field}}, typed, "/cancel")
 
-    assert f"\n> {typed}\n  {message}" in console.shown
+    assert f" (/help): {typed}\n{message}" in console.shown
+    assert console.shown.count(message) == 1
     assert (answer.action, answer.by) == ("cancel", "user")
 
 
@@ -173,7 +175,7 @@ async def test_enter_uses_the_suggested_value(default: str) -> None:
 
     assert answer.content == {"f": default}
     assert answer.sources == {"f": "default"}
-    assert f"1) f: {default or '(empty)'}  (suggested)" in console.shown
+    assert f"1) f: {default or '(empty)'}\n    (suggested)\n" in console.shown
 
 
 async def test_skip_omits_a_suggested_value() -> None:
@@ -188,7 +190,7 @@ async def test_a_required_field_cannot_be_skipped() -> None:
 
     assert answer.content == {"f": 5, "t": ""}
     assert "This field is required" in console.shown
-    assert "> \n  This field is required.\n> 5" in console.shown
+    assert "type an answer (/help): \nThis field is required.\nmail: type an answer (/help): 5" in console.shown
     assert "Type /empty to send empty text." in console.shown
 
 
@@ -225,19 +227,33 @@ async def test_every_prompt_can_be_declined_or_cancelled(lines: list[str], actio
     assert (answer.action, answer.by, answer.content) == (action, by, None)
 
 
-@pytest.mark.parametrize("typed", ["", "y", "yes", "s", "ok", "send it", "sendx"])
-async def test_only_send_sends(typed: str) -> None:
-    answer, _ = await ask({"properties": {}}, typed)
+@pytest.mark.parametrize("typed", ["", "ok", "send it", "sendx", "yess", "1", "/skip"])
+async def test_only_a_word_for_sending_sends(typed: str) -> None:
+    without_fields, _ = await ask({"properties": {}}, typed)
+    with_field, _ = await ask({"properties": {"f": {"type": "string"}}}, "x", typed)
 
-    assert answer.action == ("accept" if typed.split()[:1] == ["send"] and typed == "send" else "cancel")
+    assert (without_fields.action, with_field.action) == ("cancel", "cancel")
 
 
-async def test_a_form_without_fields_asks_for_confirmation() -> None:
-    answer, console = await ask({"properties": {}}, "send")
+@pytest.mark.parametrize(
+    ("typed", "action"), [("y", "accept"), ("YES", "accept"), ("s", "accept"), ("n", "decline"), ("d", "decline")]
+)
+async def test_a_form_without_fields_is_answered_by_one_letter(typed: str, action: str) -> None:
+    answer, console = await ask({"properties": {}}, typed)
 
-    assert answer.to_wire() == {"action": "accept", "content": {}}
+    assert answer.action == action
+    assert answer.action == "decline" or answer.to_wire() == {"action": "accept", "content": {}}
     assert "mail asks you to confirm" in console.shown
-    assert "Select Send to confirm." in console.shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "sent"), [("y", True), ("no", False), ("N", False), ("d", None), ("c", None), ("/cancel", None)]
+)
+async def test_a_single_yes_or_no_is_answered_by_one_letter(typed: str, sent: bool | None) -> None:
+    answer, console = await ask({"properties": {"f": {"type": "boolean"}}}, typed)
+
+    assert answer.content == (None if sent is None else {"f": sent})
+    assert console.shown.endswith(f"mail: yes / no / decline / cancel; Enter: do not provide (/help): {typed}\n")
 
 
 async def test_a_password_is_neither_echoed_nor_reviewed() -> None:
@@ -255,7 +271,7 @@ async def test_many_options_are_listed_on_request() -> None:
 
     assert "10 more. Type /options to list all." in console.shown
     assert "| 30) o29" in console.shown
-    assert "/decline  decline the request" in console.shown
+    assert "/decline: decline the request" in console.shown
 
 
 async def test_unsupported_optional_fields_are_counted() -> None:
@@ -354,9 +370,9 @@ async def test_the_full_url_is_shown_with_its_domain_next_to_the_cursor() -> Non
     _, opened, shown = await visit()
 
     assert shown == (
-        "\n  | Please sign in\n\nFull URL:\n  | https://login.example.com/a?b=c\n\n"
-        "Text after | comes from the server.\nmail asks you to open example.com\n"
-        "open / show / decline / cancel: "
+        "\nmail asks you to open example.com\n  | Please sign in\nText after | comes from the server.\n"
+        "Full URL:\n  | https://login.example.com/a?b=c\n"
+        "mail: open / show / decline / cancel: "
     )
     assert opened == []
 
@@ -366,7 +382,7 @@ async def test_a_url_is_opened_after_consent_and_accepted_at_once() -> None:
 
     assert (answer.action, answer.by, opened) == ("accept", "user", [URL["url"]])
     assert answer.to_wire() == {"action": "accept"}
-    assert shown.endswith(f"If no page opens, open this URL yourself:\n{URL['url']}\n")
+    assert f"If no page opens, open this URL yourself:\n\n{URL['url']}\n" in shown
 
 
 async def test_a_multi_round_trip_request_is_answered_after_completion() -> None:
@@ -443,6 +459,7 @@ async def test_copying_is_offered_if_the_host_has_a_clipboard(copies: bool, said
         (["cancel"], "cancel"),
         ([""], "cancel"),
         (["y"], "cancel"),
+        (["d"], "decline"),
         (["yes", "opens"], "cancel"),
         (["open it"], "cancel"),
         (["copy"], "cancel"),
@@ -457,6 +474,27 @@ async def test_only_open_opens_the_url(lines: list[str], action: str) -> None:
 
     assert answer.action == action
     assert opened == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "opens"),
+    [
+        (["o", "confirm"], True),
+        (["open", "conf"], True),
+        (["o", "o", "open"], False),
+        (["o", ""], False),
+        (["", "confirm"], False),
+        (["confirm"], False),
+        (["o", "y"], False),
+        (["o", "back", "confirm"], False),
+        (["o", "back", "o"], False),
+        (["o", "back", "o", "confirm"], True),
+    ],
+)
+async def test_a_url_with_a_warning_is_opened_only_by_two_different_inputs(lines: list[str], opens: bool) -> None:
+    answer, opened, _ = await visit(*lines, url="http://localhost:8080/", protocol_version="2025-11-25")
+
+    assert (answer.action == "accept", bool(opened)) == (opens, opens)
 
 
 async def test_warnings_are_shown_first_and_make_decline_the_default() -> None:
@@ -541,7 +579,7 @@ class TestOnARealTerminal:
             answers: list[Answer] = []
             async with anyio.create_task_group() as group:
                 group.start_soon(self._answer, answers, {"properties": {"f": {"type": "string"}}})
-                await self._until(master, "\n> ")
+                await self._until(master, " (/help): ")
                 os.write(master, "Grüße\n".encode())
                 await self._until(master, "cancel: ")
                 os.write(master, b"send\n")
@@ -554,7 +592,7 @@ class TestOnARealTerminal:
             answers: list[Answer] = []
             async with anyio.create_task_group() as group:
                 group.start_soon(self._answer, answers, {"properties": {"f": {"type": "string"}}})
-                await self._until(master, "\n> ")
+                await self._until(master, " (/help): ")
                 os.write(master, b"half an ans\x03")
 
             assert (answers[0].action, answers[0].by) == ("cancel", "user")
@@ -564,7 +602,7 @@ class TestOnARealTerminal:
             answers: list[Answer] = []
             async with anyio.create_task_group() as group:
                 group.start_soon(self._answer, answers, {"properties": {"f": {"type": "string"}}})
-                await self._until(master, "\n> ")
+                await self._until(master, " (/help): ")
                 os.write(master, b"\x04")
 
             assert (answers[0].action, answers[0].by) == ("cancel", "unattended")
@@ -585,7 +623,7 @@ class TestOnARealTerminal:
             before = termios.tcgetattr(slave)
             async with anyio.create_task_group() as group:
                 group.start_soon(self._answer, [], {"properties": {"f": {"type": "string"}}})
-                await self._until(master, "\n> ")
+                await self._until(master, " (/help): ")
                 group.cancel_scope.cancel()
 
             assert "The request from mail was withdrawn." in await self._until(master, "withdrawn.")
@@ -597,11 +635,11 @@ class TestOnARealTerminal:
             async with anyio.create_task_group() as group:
                 for title in ("one", "two"):
                     group.start_soon(self._answer, answers, {"properties": {title: {"type": "string"}}})
-                first = await self._until(master, "\n> ")
+                first = await self._until(master, " (/help): ")
                 os.write(master, b"1\n")
                 await self._until(master, "cancel: ")
                 os.write(master, b"send\n")
-                second = await self._until(master, "\n> ")
+                second = await self._until(master, " (/help): ")
                 os.write(master, b"/decline\n")
 
             assert ("| one" in first) != ("| two" in first)
@@ -642,12 +680,12 @@ async def test_a_sensitive_field_has_a_warning_and_hidden_input() -> None:
         return Answer.cancel(by="user")
 
     await protect_secrets(action="warn")(note)(request)
-    console = ScriptedConsole(["hunter2", "send"])
+    console = ScriptedConsole(["hunter2", "send", "confirm"])
     answer = await TerminalHandler(console=console)(marked[0])
 
     assert answer.content == {"pw": "hunter2"}
-    assert console.hidden == [True, False]
-    assert "Warning: " in console.shown.split("mail asks you")[0]
+    assert console.hidden == [True, False, False]
+    assert "Warning: " in console.shown.split("Field 1")[0]
     assert "Warning: Do not enter passwords" in console.shown
     assert "1) Password: (hidden)" in console.shown
 
@@ -657,13 +695,13 @@ KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
 async def test_a_typed_key_is_sent_only_after_confirmation() -> None:
     schema = {"properties": {"a": {"type": "string", "title": "Note"}}}
-    sent, sent_console = await ask(schema, KEY, "send", "y")
-    kept, kept_console = await ask(schema, KEY, "send", "", "send", "no", "decline")
+    sent, console = await ask(schema, KEY, "send", "confirm")
+    kept, _ = await ask(schema, KEY, "send", "", "send", "s", "y", "back", "confirm", "decline")
 
     assert (sent.action, sent.confirmed) == ("accept", True)
     assert kept.action == "decline"
-    assert "Send anyway? [y/N] " in sent_console.shown
-    assert kept_console.shown.count("Send anyway?") == 2
+    warning = "Warning: This answer seems to contain an access token."
+    assert f'{warning}\nType "confirm" to continue.\nmail: confirm / back / decline / cancel: ' in console.shown
 
 
 @pytest.mark.parametrize(("lines", "params"), [(["/block"], None), (["x", "block"], None), (["block"], URL)])
@@ -700,7 +738,7 @@ async def test_a_draft_is_restored_after_the_request_was_withdrawn() -> None:
     handler = TerminalHandler(console=console)
     async with anyio.create_task_group() as group:
         group.start_soon(handler, request)
-        while console.shown.count("> ") < 3:  # the third field is asked
+        while console.shown.count("(/help): ") < 3:  # the third field is asked
             await anyio.lowlevel.checkpoint()
         group.cancel_scope.cancel()
     assert console.shown.endswith("The request from mail was withdrawn.\n")
@@ -736,7 +774,8 @@ async def test_line_mode_is_translated() -> None:
     answer = await TerminalHandler(console=console, messages=MessageCatalog.for_language("de"))(request)
 
     assert answer.content == {"f": True, "n": 7}
-    assert "Feld 1 von 2: ja oder nein; optional; Enter: nicht angeben" in console.shown
+    assert "Feld 1 von 2\n" in console.shown
+    assert ": ja oder nein; Enter: nicht angeben (/help): vielleicht\n" in console.shown
     assert "Wählen Sie ja oder nein." in console.shown
     assert "Geben Sie eine ganze Zahl ein." in console.shown
     assert "Prüfen Sie Ihre Antworten" in console.shown

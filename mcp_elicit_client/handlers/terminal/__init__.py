@@ -5,8 +5,8 @@ The interactive form needs the extra ``terminal``.  Line mode needs no extra
 and works with screen readers and over any connection.
 """
 
+from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.handler import TerminalHandler
-from mcp_elicit_client.handlers.terminal.line_mode import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl
 
 __all__ = ["Console", "CopyUrl", "EndOfInputError", "InterruptedByUserError", "OpenUrl", "TerminalHandler"]

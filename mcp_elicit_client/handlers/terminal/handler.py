@@ -13,22 +13,18 @@ import anyio
 
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.terminal.form import ask_form
+from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.interactive.keyboard import prepare_to_wake
-from mcp_elicit_client.handlers.terminal.line_mode import (
-    Console,
-    EndOfInputError,
-    InterruptedByUserError,
-    terminal,
-)
-from mcp_elicit_client.handlers.terminal.url import CopyUrl, LineModeUrls, OpenUrl, UrlConsentFlow
+from mcp_elicit_client.handlers.terminal.line_mode import LineMode
+from mcp_elicit_client.handlers.terminal.terminal import terminal
+from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.notices import notice_lines
 from mcp_elicit_client.presentation.opener import open_url
-from mcp_elicit_client.typing import Answer, FormRequest, Request
+from mcp_elicit_client.typing import Answer, Request
 
 _CLOSED: tuple[type[Exception], ...]
 try:
@@ -121,9 +117,7 @@ class TerminalHandler:
     async def _ask(self, console: Console, request: Request) -> Answer:
         catalog = self._catalog
         try:
-            if isinstance(request, FormRequest):
-                return await ask_form(console, request, self._drafts, catalog)
-            return await UrlConsentFlow(LineModeUrls(console, catalog), request, self.open_url, self.copy_url).ask()
+            return await LineMode(console, catalog, self._drafts, self.open_url, self.copy_url).ask(request)
         except EndOfInputError:
             return Answer.cancel(by="unattended", reason="the input ended")
         except InterruptedByUserError:
@@ -144,7 +138,7 @@ class TerminalHandler:
 def _is_interactive(width: int) -> bool:
     """Return True if the interactive form can be used in this terminal."""
     choice = os.environ.get(_UI_VARIABLE, "").strip().casefold()
-    if choice == "line" or not _is_asyncio():
+    if choice == "line" or not _is_asyncio() or not _CLOSED:  # prompt_toolkit is used on POSIX only
         return False
     installed = importlib.util.find_spec("prompt_toolkit") is not None
     if choice == "interactive":

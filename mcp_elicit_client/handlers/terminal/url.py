@@ -8,13 +8,17 @@ from typing import NamedTuple, Protocol
 
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.url.inspect import TargetUrl
-from mcp_elicit_client.handlers.terminal.line_mode import Console, decide, introduce, say
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.opener import over_ssh
-from mcp_elicit_client.presentation.qr import qr_code
-from mcp_elicit_client.presentation.url_prompts import UrlPrompt, completion_prompt, consent_prompt
+from mcp_elicit_client.presentation.url_prompts import (
+    UrlPrompt,
+    after_choice,
+    completion_prompt,
+    consent_prompt,
+    refusal,
+)
 from mcp_elicit_client.typing import Answer, UrlRequest
 
 OpenUrl = Callable[[TargetUrl], Awaitable[bool]]
@@ -72,10 +76,11 @@ class UrlConsentFlow:
             if choice in ("decline", "block", "cancel"):
                 return refusal(choice)
             last = await self._visit(choice)
-            if last.opened and self.request.respond_after == "consent":
+            following = after_choice(prompt, opened=last.opened)
+            if isinstance(following, Answer):
                 text = self.interface.catalog.text(messages.NOTHING_OPENS)
                 await self.interface.say("\n".join([*last.notes, text, self.request.target.url]))
-                return Answer.accept(by="user", reason="the user agreed; the URL was passed to a browser")
+                return following
         return await self._wait(last)
 
     async def _visit(self, choice: str) -> OpenedUrl:
@@ -113,44 +118,3 @@ class UrlConsentFlow:
             if choice != "reopen":
                 return refusal(choice)
             last = await self._visit(choice)
-
-
-@dataclass(slots=True)
-class LineModeUrls:
-    """URL requests in line mode."""
-
-    console: Console
-    catalog: MessageCatalog
-    is_introduced: bool = False
-
-    async def choose(self, prompt: UrlPrompt, last: OpenedUrl | None) -> str:
-        """Show what is new since the last question, and wait for a choice."""
-        request, text = prompt.request, self.catalog.text
-        if not self.is_introduced:
-            introduce(self.console, request, self.catalog)
-            self.is_introduced = True
-        if last is not None:
-            self._show(request, last)
-        if prompt.step == "waiting":
-            say(self.console, text(messages.TYPE_DONE, domain=request.target.registrable_domain))
-        return await decide(self.console, prompt.choices, self.catalog, default=prompt.default)
-
-    def _show(self, request: UrlRequest, last: OpenedUrl) -> None:
-        for note in last.notes:
-            self.console.write(note)
-        if not last.opened:
-            self.console.write(f"{self.catalog.text(messages.OPEN_YOURSELF)}\n\n{request.target.url}\n")
-            code = qr_code(request.target.url, self.console.width)
-            if code is not None:
-                self.console.write(f"{code}\n")
-
-    async def say(self, text: str) -> None:
-        """Show *text* on a new line."""
-        self.console.write(f"\n{text}")
-
-
-def refusal(choice: str) -> Answer:
-    """Return the answer for ``decline``, ``block`` or ``cancel``."""
-    if choice == "cancel":
-        return Answer.cancel(by="user")
-    return Answer.decline(by="user", block_server=choice == "block")

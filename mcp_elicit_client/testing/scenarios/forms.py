@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -236,6 +237,17 @@ async def invalid_value_is_refused(
         not reply.accepted or (corrected is not None and received == corrected),
         f"{str(invalid)[:60]!r} is invalid, but the server received {str(reply)[:160]}.",
     )
+
+
+async def time_without_zone_is_not_sent(run: ScenarioRun, schema: Mapping[str, Any], valid: Any, invalid: str) -> None:
+    run.require_user()
+    params = form_params("it", it=schema)
+    await run.require_accept(params, {"it": valid})
+    reply = await run.ask(params, "accept", {"it": invalid})
+    received = reply.content.get("it") if isinstance(reply.content, dict) else None
+    # A host that knows the zone of the user may add it.
+    is_zoned = isinstance(received, str) and re.fullmatch(rf"{invalid}(Z|[+-]\d\d:\d\d)", received)
+    run.expect(not reply.accepted or is_zoned, f"{invalid!r} has no time zone, but the server received {reply}.")
 
 
 async def not_finite_is_refused(run: ScenarioRun, schema: Mapping[str, Any], valid: Any, invalid: str) -> None:

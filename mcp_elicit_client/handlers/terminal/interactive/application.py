@@ -25,12 +25,12 @@ from prompt_toolkit.layout import Layout, Window
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
+from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.interactive.layout import ViewControl, bindings_of
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing
 from mcp_elicit_client.handlers.terminal.interactive.theme import UNICODE, Symbols, Theme, symbols_of, theme_of
 from mcp_elicit_client.handlers.terminal.interactive.tty import StdoutProxy, lines_above, open_terminal
 from mcp_elicit_client.handlers.terminal.interactive.view import View
-from mcp_elicit_client.handlers.terminal.line_mode import EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.typing import Answer, Request
 

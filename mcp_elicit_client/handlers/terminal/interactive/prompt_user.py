@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import anyio
 
+from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
 from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
 from mcp_elicit_client.handlers.terminal.interactive.url_view import UrlView
-from mcp_elicit_client.handlers.terminal.line_mode import EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenedUrl, OpenUrl, UrlConsentFlow
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog

@@ -22,11 +22,11 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     server_text,
 )
 from mcp_elicit_client.handlers.terminal.interactive.theme import Symbols
-from mcp_elicit_client.handlers.terminal.url import refusal
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import request_details, server_name, title_line
 from mcp_elicit_client.presentation.quoting import columns
+from mcp_elicit_client.presentation.url_prompts import refusal
 from mcp_elicit_client.presentation.warnings import RequestWarning, must_confirm, request_warnings
 from mcp_elicit_client.typing import Request
 

@@ -1,0 +1,51 @@
+"""`Console`: where lines are shown and typed."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class EndOfInputError(Exception):
+    """The input of the console has ended."""
+
+
+class InterruptedByUserError(Exception):
+    """The user pressed Ctrl+C."""
+
+
+class Console(Protocol):
+    """A place to show lines and to read lines that the user types."""
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        ...
+
+    def write(self, text: str) -> None:
+        """Show *text* and a line break."""
+        ...
+
+    async def ask(self, prompt: str, *, hidden: bool = False) -> str:
+        """
+        Show *prompt* and wait for a line.
+
+        Input from before the prompt is discarded, because it was meant for
+        something else.
+
+        Args:
+            prompt: The prompt, shown without a line break.
+            hidden: Do not show the input.
+
+        Raises:
+            EndOfInputError: If the input has ended.
+            InterruptedByUserError: If the user pressed Ctrl+C.
+        """
+        ...
+
+
+class TerminalConsole(Console, Protocol):
+    """The terminal of this process."""
+
+    def restore(self) -> None:
+        """Restore the mode that the terminal had before."""
+        ...

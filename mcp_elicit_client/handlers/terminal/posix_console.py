@@ -1,0 +1,93 @@
+"""
+`PosixConsole`: the terminal of this process on Linux and macOS.
+
+A thread in ``input()`` cannot be cancelled and keeps the process alive until
+the user presses Enter.  Therefore the event loop watches the terminal's file
+descriptor and reads complete lines.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import termios
+from typing import Any
+
+import anyio
+
+from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError
+
+_INTERRUPT = b"\x03"
+_POLL = 0.05
+
+
+class PosixConsole:
+    """The terminal of this process."""
+
+    def __init__(self, reader: int, writer: int, encoding: str) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._encoding = encoding
+        self._mode = termios.tcgetattr(reader)
+
+    @property
+    def width(self) -> int:
+        return shutil.get_terminal_size().columns
+
+    def write(self, text: str) -> None:
+        self._put(f"{text}\n")
+
+    async def ask(self, prompt: str, *, hidden: bool = False) -> str:
+        self._set_mode(echo=not hidden)
+        termios.tcflush(self._reader, termios.TCIFLUSH)
+        self._put(prompt)
+        typed = b""
+        while b"\n" not in typed:
+            await self._wait()
+            typed += self._read()
+        if hidden:
+            self._put("\n")
+        return typed.partition(b"\n")[0].decode(self._encoding, "replace")
+
+    def restore(self) -> None:
+        """Restore the mode that the terminal had before."""
+        termios.tcsetattr(self._reader, termios.TCSANOW, self._mode)
+
+    async def _wait(self) -> None:
+        """Wait until there is input."""
+        try:
+            await anyio.wait_readable(self._reader)
+        except OSError:
+            # The event loop cannot watch this descriptor: on macOS, kqueue refuses /dev/tty.
+            while not select.select([self._reader], [], [], 0)[0]:  # noqa: ASYNC110 -- nothing else can be awaited
+                await anyio.sleep(_POLL)
+
+    def _read(self) -> bytes:
+        try:
+            typed = os.read(self._reader, 65_536)
+        except OSError:  # the terminal was closed
+            raise EndOfInputError from None
+        if not typed:
+            raise EndOfInputError
+        if _INTERRUPT in typed:
+            self._put("\n")
+            raise InterruptedByUserError
+        return typed
+
+    def _set_mode(self, *, echo: bool) -> None:
+        # The terminal itself edits lines.  Ctrl+C ends the line instead of
+        # stopping the host: it cancels the request and nothing else.
+        mode: list[Any] = [each[:] if isinstance(each, list) else each for each in self._mode]
+        mode[0] |= termios.ICRNL
+        mode[3] |= termios.ICANON | termios.ISIG | termios.ECHO
+        if not echo:
+            mode[3] &= ~termios.ECHO
+        mode[6][termios.VINTR] = bytes([os.fpathconf(self._reader, "PC_VDISABLE")])
+        mode[6][termios.VEOL] = _INTERRUPT
+        termios.tcsetattr(self._reader, termios.TCSANOW, mode)
+
+    def _put(self, text: str) -> None:
+        data = text.encode(self._encoding, "backslashreplace")
+        while data:
+            data = data[os.write(self._writer, data) :]

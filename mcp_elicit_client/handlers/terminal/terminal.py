@@ -1,0 +1,87 @@
+"""The terminal of this process as a console: for one request at a time, on POSIX and on Windows."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+
+from mcp_elicit_client.handlers.terminal.console import TerminalConsole
+from mcp_elicit_client.handlers.terminal.host_application import suspended_host
+
+_IS_WINDOWS = sys.platform == "win32"
+
+_POLL = 0.05
+"""Seconds between two checks whether the terminal is free."""
+
+
+class _TerminalQueue:
+    """A queue for the terminal of this process, across threads and event loops."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: deque[object] = deque()
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        ticket = object()
+        with self._lock:
+            self._waiting.append(ticket)
+        try:
+            while self._waiting[0] is not ticket:  # noqa: ASYNC110 -- no event spans event loops
+                await anyio.sleep(_POLL)
+            yield
+        finally:
+            with self._lock:
+                self._waiting.remove(ticket)
+
+
+_turns = _TerminalQueue()
+
+
+@asynccontextmanager
+async def terminal() -> AsyncIterator[TerminalConsole | None]:
+    """
+    Wait for the terminal of this process, use it, and restore its mode.
+
+    Yields:
+        The terminal.  None if no user can answer there: there is no terminal,
+        or this process runs in its background.
+    """
+    async with _turns.turn():
+        with suspended_host():
+            console = _find()
+            try:
+                yield console
+            finally:
+                if console is not None:
+                    console.restore()
+
+
+def _find() -> TerminalConsole | None:
+    try:
+        return _find_windows_console() if _IS_WINDOWS else _find_posix_console()
+    except (AttributeError, OSError, ValueError):  # closed, or replaced by an object without a descriptor
+        return None
+
+
+def _find_posix_console() -> TerminalConsole | None:
+    from mcp_elicit_client.handlers.terminal.posix_console import PosixConsole
+
+    reader = sys.stdin.fileno()
+    writer = next((each.fileno() for each in (sys.stdout, sys.stderr) if each.isatty()), None)
+    if writer is None or not os.isatty(reader) or os.tcgetpgrp(reader) != os.getpgrp():
+        return None
+    return PosixConsole(reader, writer, sys.stdin.encoding or "utf-8")
+
+
+def _find_windows_console() -> TerminalConsole | None:
+    from mcp_elicit_client.handlers.terminal.windows_console import WindowsConsole, WindowsKeys
+
+    writer = next((each for each in (sys.stdout, sys.stderr) if each.isatty()), None)
+    return WindowsConsole(WindowsKeys(), writer) if writer is not None and sys.stdin.isatty() else None

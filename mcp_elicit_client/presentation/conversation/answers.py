@@ -1,0 +1,119 @@
+"""`FormAnswers`: what the user entered in a conversation so far, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mcp_elicit_client.core.form import Field, Form, TextField
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.conversation.turns import AnswerRow, HostText, Part, ServerText
+from mcp_elicit_client.presentation.descriptions import describe_field, format_value, sent_note
+from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent, read_field
+from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
+from mcp_elicit_client.presentation.warnings import RequestWarning, answer_warnings
+from mcp_elicit_client.typing import Source
+
+
+class FormAnswers:
+    """
+    The answers of a user.
+
+    Args:
+        form: The form.
+        catalog: The texts.
+        context: The user's locale and time zone.
+        before: What the user had entered when the request was shown before.
+    """
+
+    def __init__(
+        self, form: Form, catalog: MessageCatalog, context: InputContext, before: Mapping[str, FieldInput]
+    ) -> None:
+        self._form = form
+        self._catalog = catalog
+        self._context = context
+        self._before = before
+        self._inputs: dict[str, FieldInput] = {}
+        self._states: dict[str, FieldState] = {}
+
+    @property
+    def draft(self) -> dict[str, FieldInput]:
+        """What the user entered, now or before."""
+        now = {name: given for name, given in self._inputs.items() if self._states[name].source == "user"}
+        return {**self._before, **now}
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The values by field name, as they would be sent."""
+        return {name: state.value for name, state in self._in_order() if state.is_set}
+
+    @property
+    def sources(self) -> dict[str, Source]:
+        """The origin of each value."""
+        return {name: state.source for name, state in self._in_order() if state.source is not None}
+
+    def set(self, field: Field, given: FieldInput) -> list[Part]:
+        """Use *given* for *field*, or return what is wrong with it."""
+        state = read_field(field, given, self._context)
+        if state.errors:
+            return [*self._errors(field, state)]
+        self._inputs[field.name], self._states[field.name] = given, state
+        return []
+
+    def value(self, field: Field) -> Any:
+        """Return the value of *field*; `OMITTED` if it is not provided."""
+        return self._states[field.name].value
+
+    def is_answered(self, field: Field) -> bool:
+        """Return True if the user has answered or skipped *field*."""
+        return field.name in self._inputs
+
+    def is_restored(self, field: Field) -> bool:
+        """Return True if *field* has a draft from before that is valid, and no answer yet."""
+        return not self.is_answered(field) and field.name in self._before and not self._restored(field).errors
+
+    def on_enter(self, field: Field) -> FieldInput:
+        """Return what an empty reply means: what is shown as the present value of *field*."""
+        if self.is_answered(field):
+            return self._inputs[field.name]
+        return self._before[field.name] if self.is_restored(field) else Intent.UNTOUCHED
+
+    def shown(self, field: Field) -> str:
+        """Return the present value of *field* in words: of the answer, or of the draft."""
+        state = self._states[field.name] if self.is_answered(field) else self._restored(field)
+        return format_value(field, state.value, self._catalog)
+
+    def rows(self) -> Iterator[Part]:
+        """Yield the answers as they are reviewed, and notes about them."""
+        for number, field in enumerate(self._form.fields, 1):
+            state = self._states.get(field.name, FieldState())
+            value = format_value(field, state.value, self._catalog)
+            yield AnswerRow(number, field.title, value, self._note(field, value, state))
+        for warning in self.warnings():
+            if warning.is_note:
+                yield HostText(warning.text)
+
+    def warnings(self) -> Sequence[RequestWarning]:
+        """Return the warnings and notes about the answers."""
+        unchecked = [each for _, state in self._in_order() for each in state.unchecked]
+        return answer_warnings(self._form, self.content, self.sources, self._catalog, unchecked)
+
+    def _in_order(self) -> Iterator[tuple[str, FieldState]]:
+        return ((each.name, self._states[each.name]) for each in self._form.fields if each.name in self._states)
+
+    def _restored(self, field: Field) -> FieldState:
+        return read_field(field, self._before[field.name], self._context, check_pattern=False)
+
+    def _note(self, field: Field, shown: str, state: FieldState) -> str:
+        if state.source == "default":
+            return self._catalog.text(messages.SUGGESTED)
+        return sent_note(field, shown, state.value, self._catalog)
+
+    def _errors(self, field: Field, state: FieldState) -> Iterator[Part]:
+        for error in state.errors:
+            yield HostText(self._catalog.error(error))
+            if error.code == "pattern":
+                yield ServerText(describe_field(field, self._catalog).pattern, self._catalog.text(messages.PATTERN))
+            if error.code == "required" and isinstance(field, TextField) and accepts_empty(field):
+                yield HostText(self._catalog.text(messages.TYPE_EMPTY))

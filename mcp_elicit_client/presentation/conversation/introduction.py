@@ -1,0 +1,30 @@
+"""The beginning of a conversation: who asks for what, and the warnings about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.conversation.turns import HostText, Link, Part, ServerText
+from mcp_elicit_client.presentation.date_parsing import in_time_zone
+from mcp_elicit_client.presentation.descriptions import request_details, title_line
+from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
+from mcp_elicit_client.typing import Request, UrlRequest
+
+
+def introduction(request: Request, catalog: MessageCatalog, time_zone: str | None) -> Iterator[Part]:
+    """Yield who asks for what, in the words of the host and of the server."""
+    yield HostText(title_line(request, catalog), is_heading=True)
+    yield ServerText(request.message)
+    for detail in request_details(request, catalog):
+        yield ServerText(detail.text, detail.label)
+    yield HostText(catalog.text(messages.LEGEND))
+    if isinstance(request, UrlRequest):
+        yield HostText(catalog.text(messages.FULL_URL))
+        yield Link(request.target)
+    if request.deadline is not None:
+        time = in_time_zone(request.deadline, time_zone)
+        yield HostText(catalog.text(messages.EXPIRES_AT, time=time.strftime("%H:%M:%S")))
+    for warning in request_warnings(request, catalog):
+        yield HostText(warning_line(warning, catalog))

@@ -1,0 +1,137 @@
+"""`Turn`: what a conversation shows at one time, and what the user can do then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from mcp_elicit_client.core.form import Field
+from mcp_elicit_client.core.url.inspect import TargetUrl
+from mcp_elicit_client.typing import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class HostText:
+    """
+    A line of the host.
+
+    Attributes:
+        text: The text.
+        is_heading: A new part of the conversation begins here.
+    """
+
+    text: str
+    is_heading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServerText:
+    """
+    Words of the server, sanitized: mark them, and escape them for the platform.
+
+    Attributes:
+        text: The words.
+        label: What they are, in the words of the host; may be empty.
+    """
+
+    text: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OptionList:
+    """
+    Options of a field, in words of the server.
+
+    Attributes:
+        labels: The labels.
+        are_numbered: The user can type the number of an option.
+    """
+
+    labels: tuple[str, ...]
+    are_numbered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """
+    One answer in the review.
+
+    Attributes:
+        number: The number of the field.
+        label: Its label: words of the server.
+        value: The value as it is shown to the user: maybe words of the server.
+        note: What the host says about the value; may be empty.
+    """
+
+    number: int
+    label: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """
+    A URL.
+
+    Attributes:
+        target: The URL.
+        has_consent: The user agreed to open it.  Until then it must not be a
+            link that can be opened, and its domain is to be marked.
+    """
+
+    target: TargetUrl
+    has_consent: bool = False
+
+
+Part: TypeAlias = HostText | ServerText | OptionList | AnswerRow | Link
+"""A part of a message."""
+
+Effect: TypeAlias = Literal["open", "copy"]
+"""What the platform is to do with the URL, because the user agreed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """
+    Something that the user can do with one press.
+
+    Attributes:
+        id: What to pass to ``press``: at most 32 ASCII characters.  It works
+            only in the turn that offers it.
+        label: The text on the button; of an option, words of the server.
+        is_server_text: The label has words of the server.
+    """
+
+    id: str
+    label: str
+    is_server_text: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """
+    What a conversation shows, and what the user can do.
+
+    Attributes:
+        parts: The parts of the message, in their order.
+        prompt: The last line, in words of the host; empty if nothing is
+            asked.
+        buttons: What the user can press.  Everything can also be typed.
+        field: The field that is asked; None for other questions.
+        is_hidden: What the user types must not be shown.
+        is_waiting: The user is busy elsewhere, and the server may report
+            completion: call ``complete`` then.
+        effect: What to do with the URL, before ``report`` is called.
+        answer: The answer of the user, which ends the conversation.
+    """
+
+    parts: tuple[Part, ...] = ()
+    prompt: str = ""
+    buttons: tuple[Button, ...] = ()
+    field: Field | None = None
+    is_hidden: bool = False
+    is_waiting: bool = False
+    effect: Effect | None = None
+    answer: Answer | None = None

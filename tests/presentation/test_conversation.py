@@ -1,0 +1,413 @@
+"""The conversation: every reply leads on, nothing is sent by chance, and nothing that was entered is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcp_elicit_client import Answer, FormRequest, UrlRequest, parse_request
+from mcp_elicit_client.core.answer import check_answer
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.conversation import (
+    Conversation,
+    FormConversation,
+    HostText,
+    Link,
+    ServerText,
+    Turn,
+    UrlConversation,
+    start_conversation,
+)
+from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, find_choice
+from mcp_elicit_client.presentation.form_input import Intent, Selection
+from mcp_elicit_client.presentation.input_parsing import InputContext
+from mcp_elicit_client.typing import Request
+from tests.support import form_params
+
+FIELDS: dict[str, Any] = {
+    "name": {"type": "string", "title": "FORGED name", "default": "FORGED Ada"},
+    "age": {"type": "integer", "title": "FORGED age", "minimum": 18},
+    "dish": {"enum": ["FORGED pizza", "FORGED pasta"], "title": "FORGED dish"},
+    "extras": {"type": "array", "items": {"enum": ["a", "b"]}},
+    "sure": {"type": "boolean", "title": "FORGED sure"},
+    "on": {"type": "string", "format": "date"},
+}
+REQUIRED = ["name", "sure"]
+
+
+def form(fields: dict[str, Any], *required: str, **update: Any) -> FormRequest:
+    request = parse_request(
+        form_params({"properties": fields, "required": list(required)}, "FORGED message"), server="mail", tool="FORGED"
+    )
+    assert isinstance(request, FormRequest)
+    return request.model_copy(update=update)
+
+
+def url(port: str = "", **options: Any) -> UrlRequest:
+    params = {"mode": "url", "message": "FORGED", "url": f"https://a.example{port}/x", "elicitationId": "1"}
+    request = parse_request(params, server="mail", **options)
+    assert isinstance(request, UrlRequest)
+    return request
+
+
+def converse(request: Request, catalog: MessageCatalog = ENGLISH, **options: Any) -> Conversation:
+    return start_conversation(request, catalog, InputContext(locale=catalog.locale, time_zone="UTC"), **options)
+
+
+def play_on(conversation: Conversation, *replies: str) -> Turn:
+    return [conversation.reply(reply) for reply in replies][-1]
+
+
+def button(turn: Turn, name: str) -> str:
+    return next(each.id for each in turn.buttons if each.id.partition(":")[2] == name)
+
+
+def host_lines(turn: Turn) -> list[str]:
+    return [part.text for part in turn.parts if isinstance(part, HostText)]
+
+
+def play(conversation: Conversation, *replies: str) -> Turn:
+    return [conversation.start(), *(conversation.reply(reply) for reply in replies)][-1]
+
+
+# --- Random replies
+
+WORDS = [
+    "",
+    "y",
+    "yes",
+    "n",
+    "1",
+    "2",
+    "19",
+    "x",
+    "back",
+    "/back",
+    "/skip",
+    "/help",
+    "/options",
+    "/empty",
+    "edit 2",
+    "3",
+]
+WORDS += [
+    "confirm",
+    "show",
+    "reopen",
+    "done",
+    "open",
+    "o",
+    "/block",
+    "block",
+    "24.12.2026",
+    "01/02/2026",
+    "//skip",
+    " ",
+]
+REPLIES = st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=8)), max_size=30)
+REQUESTS: list[Request] = [
+    form(FIELDS, *REQUIRED),
+    form(FIELDS, can_block=True),
+    form({"a": {"type": "string", "title": "Password"}, "b": {"type": "string"}}, "a"),
+    form({"b": {"type": "string"}}),
+]
+
+
+def means_send(text: str) -> bool:
+    return bool(text.strip()) and "send".startswith(" ".join(text.split()).casefold().removeprefix("/") or "?")
+
+
+@settings(max_examples=200)
+@given(REPLIES, st.sampled_from(REQUESTS))
+def test_random_replies_never_send_a_form_without_the_word_for_it(replies: list[str], request: FormRequest) -> None:
+    conversation = converse(request)
+    turn = conversation.start()
+    for reply in (reply for reply in replies if not means_send(reply)):
+        turn = conversation.reply(reply)
+        if turn.answer is not None:
+            break
+        assert turn.prompt.startswith("mail: ")
+        assert turn.prompt.endswith(": ")
+        assert "FORGED" not in turn.prompt
+        assert not any("FORGED" in line for line in host_lines(turn))
+
+    assert turn.answer is None or turn.answer.action != "accept"
+
+
+@given(REPLIES, st.sampled_from(REQUESTS))
+def test_what_random_replies_send_was_reviewed_and_is_valid(replies: list[str], request: FormRequest) -> None:
+    conversation = converse(request)
+    turn, before = conversation.start(), None
+    for reply in [*replies, "s"]:
+        before, turn = turn, conversation.reply(reply)
+        if turn.answer is not None:
+            break
+
+    if turn.answer is not None and turn.answer.action == "accept":
+        assert before is not None
+        assert before.field is None
+        assert check_answer(request, turn.answer) == turn.answer
+
+
+@given(REPLIES, st.booleans())
+def test_random_replies_never_open_a_url_with_a_warning_by_one_input(replies: list[str], warned: bool) -> None:
+    conversation = converse(url(":8443" if warned else ""), effects=("open", "copy"))
+    conversation.start()
+    last = ""
+    for reply in replies:
+        turn = conversation.reply(reply)
+        if turn.effect is not None or turn.answer is not None:
+            opens = turn.effect is not None
+            assert not (opens and warned) or "confirm".startswith(reply.strip().casefold())
+            assert not opens or reply.strip().casefold() != last
+            return
+        assert turn.prompt.startswith("mail: ")
+        last = reply.strip().casefold()
+
+
+@given(st.lists(st.integers(0, 30), max_size=30), st.sampled_from(REQUESTS))
+def test_random_presses_lead_on_and_a_button_works_once(presses: list[int], request: FormRequest) -> None:
+    conversation = converse(request)
+    turn = conversation.start()
+    for index in presses:
+        offered = [each for each in turn.buttons if each.id.partition(":")[2] not in ("decline", "block", "cancel")]
+        if not offered:
+            turn = conversation.reply("x")
+            continue
+        pressed = offered[index % len(offered)]
+        assert len(pressed.id) <= 32
+        turn = conversation.press(pressed.id)
+        if turn.answer is not None:
+            assert pressed.id.partition(":")[2] in ("send", "confirm")
+            return
+        again = conversation.press(pressed.id)
+        assert host_lines(again)[0] == "This button is no longer valid."
+        assert again.prompt == turn.prompt
+        turn = again
+
+
+@given(REPLIES, st.sampled_from(REQUESTS))
+def test_what_was_entered_survives_in_the_draft(replies: list[str], request: FormRequest) -> None:
+    first = converse(request)
+    turn = first.start()
+    for reply in replies:
+        turn = first.reply(reply)
+        if turn.answer is not None:
+            return
+
+    second = converse(request, draft=first.draft)
+
+    assert second.draft == first.draft
+    play(second, *[""] * len(request.form.fields))
+    assert {**first.draft, **second.draft} == first.draft
+
+
+# --- One step after the other
+
+
+def test_every_way_leads_through_the_review() -> None:
+    conversation = converse(form(FIELDS, *REQUIRED))
+
+    turn = play(conversation, "", "42", "1", "a,b", "yes", "24.12.2026")
+    answer = conversation.reply("send").answer
+
+    assert host_lines(turn)[:2] == ["Sent as 2026-12-24", "Check your answers"]
+    assert answer is not None
+    assert answer.content == {
+        "name": "FORGED Ada",
+        "age": 42,
+        "dish": "FORGED pizza",
+        "extras": ["a", "b"],
+        "sure": True,
+        "on": "2026-12-24",
+    }
+    assert answer.sources["name"] == "default"
+
+
+def test_back_shows_the_answer_again_and_enter_keeps_it() -> None:
+    conversation = converse(form({"a": {"type": "string", "default": "x"}, "b": {"type": "string"}}))
+
+    turn = play(conversation, "typed", "/back")
+    answer = play_on(conversation, "", "", "s").answer
+
+    assert ServerText("typed", "Your answer") in turn.parts
+    assert turn.prompt == "mail: Enter: keep your answer; /skip: do not provide (/help): "
+    assert answer is not None
+    assert answer.content == {"a": "typed"}
+
+
+def test_back_from_the_review_asks_the_last_field() -> None:
+    conversation = converse(form({"a": {"type": "string"}, "b": {"type": "string"}}))
+
+    turn = play(conversation, "1", "2", "back")
+
+    assert turn.field is not None
+    assert turn.field.name == "b"
+
+
+def test_an_edited_field_leads_back_to_the_review() -> None:
+    conversation = converse(form({"a": {"type": "string"}, "b": {"type": "string"}}))
+    play(conversation, "1", "2")
+
+    for reply in ("edit 1", "1", "e 1", "/edit 1"):
+        turn = conversation.reply(reply)
+        assert turn.field is not None
+        turn = conversation.reply(reply[::-1])
+        assert host_lines(turn)[0] == "Check your answers"
+
+    answer = conversation.reply("s").answer
+    assert answer is not None
+    assert answer.content == {"a": "1 tide/", "b": "2"}
+
+
+def test_an_error_is_shown_once_and_the_question_is_not_repeated() -> None:
+    turn = play(converse(form({"a": {"type": "integer"}})), "x")
+
+    assert turn.parts == (HostText("Enter a whole number."),)
+    assert turn.prompt == "mail: Enter: do not provide (/help): "
+
+
+@pytest.mark.parametrize("at", range(4))
+@pytest.mark.parametrize(("typed", "action"), [("/decline", "decline"), ("/cancel", "cancel")])
+def test_every_question_can_be_declined_and_cancelled(at: int, typed: str, action: str) -> None:
+    replies = ["x", KEY, "send"][:at]
+    conversation = converse(form({"a": {"type": "string"}, "b": {"type": "string"}}))
+    turn = play(conversation, *replies)
+    assert {"decline", "cancel"} <= {each.id.partition(":")[2] for each in turn.buttons}
+
+    answer = conversation.reply(typed).answer
+
+    assert answer is not None
+    assert (answer.action, answer.by) == (action, "user")
+
+
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+
+
+def test_a_form_with_a_warning_is_sent_by_two_different_inputs() -> None:
+    conversation = converse(form({"a": {"type": "string"}}))
+
+    turn = play(conversation, KEY, "s")
+    assert turn.answer is None
+    assert conversation.reply("s").answer is None
+    assert conversation.reply("").answer is None
+    answer = conversation.reply("confirm").answer
+
+    assert answer is not None
+    assert (answer.action, answer.confirmed) == ("accept", True)
+
+
+def test_a_yes_to_a_request_with_a_warning_is_reviewed_and_confirmed() -> None:
+    from mcp_elicit_client.core.diagnostics import Diagnostic
+
+    diagnostic = Diagnostic(code="impersonation", message="It resembles another name.")
+    empty = converse(form({}, diagnostics=(diagnostic,)))
+    boolean = converse(form({"a": {"type": "boolean"}}, diagnostics=(diagnostic,)))
+
+    assert play(empty, "y").answer is None
+    assert empty.reply("y").answer is None
+    assert empty.reply("confirm").answer is not None
+    assert play(boolean, "y", "y").answer is None
+    assert play_on(boolean, "s", "confirm").answer is not None
+
+
+# --- Buttons and widgets
+
+
+def test_a_form_is_answered_with_buttons_and_widgets() -> None:
+    conversation = converse(form(FIELDS, *REQUIRED))
+    turn = conversation.start()
+    assert isinstance(conversation, FormConversation)
+
+    turn = conversation.press(button(turn, "use"))
+    turn = conversation.press(button(turn, "skip"))
+    turn = conversation.press(button(turn, "option:1"))
+    turn = conversation.give(Selection(("b",)))
+    turn = conversation.press(button(turn, "option:0"))
+    turn = conversation.give(Intent.OMIT)
+    turn = conversation.press(button(turn, "edit:2"))
+    turn = conversation.reply("20")
+    answer = conversation.press(button(turn, "send")).answer
+
+    assert answer is not None
+    assert answer.content == {
+        "name": "FORGED Ada",
+        "age": 20,
+        "dish": "FORGED pasta",
+        "extras": ["b"],
+        "sure": True,
+    }
+
+
+def test_buttons_say_whose_words_they_are() -> None:
+    turn = play(converse(form(FIELDS)), "", "")
+
+    assert all(("FORGED" in each.label) == each.is_server_text for each in turn.buttons)
+
+
+@pytest.mark.parametrize("pressed", ["", "1", "0:send", "1:send", "9:skip", "1:option:0", "1:edit:1", "x:y:z"])
+def test_a_button_that_is_not_offered_does_nothing(pressed: str) -> None:
+    conversation = converse(form({"a": {"type": "string"}}))
+    conversation.start()
+
+    turn = conversation.press(pressed)
+
+    assert host_lines(turn)[0] == "This button is no longer valid."
+    assert turn.answer is None
+
+
+# --- URLs
+
+
+def test_a_url_is_opened_after_consent() -> None:
+    conversation = converse(url(protocol_version="2025-11-25"))
+    assert isinstance(conversation, UrlConversation)
+
+    assert play(conversation, "o").effect == "open"
+    turn = conversation.report(done=True)
+
+    assert turn.answer == Answer.accept(by="user", reason="the user agreed; the URL was passed to a browser")
+
+
+def test_a_url_that_was_not_opened_is_shown_as_a_link() -> None:
+    conversation = converse(url(protocol_version="2026-07-28"), effects=())
+    assert isinstance(conversation, UrlConversation)
+
+    turn = play(conversation, "show")
+
+    assert turn.is_waiting
+    assert turn.answer is None
+    assert [part.has_consent for part in turn.parts if isinstance(part, Link)] == [True]
+    assert conversation.complete().answer is not None
+
+
+# --- Words
+
+
+@pytest.mark.parametrize(
+    ("typed", "choice"),
+    [
+        ("send", "send"),
+        ("SEND", "send"),
+        ("s", "send"),
+        ("/send", "send"),
+        ("Senden", "send"),
+        ("sen", "send"),
+        ("ab", None),
+        ("ablehnen", "decline"),
+        ("d", "decline"),
+        ("abb", "cancel"),
+        ("", None),
+        ("/", None),
+        ("sendx", None),
+        ("x", None),
+    ],
+)
+def test_a_choice_is_typed_in_either_language_or_by_a_beginning(typed: str, choice: str | None) -> None:
+    pytest.importorskip("babel", reason="the extra languages is not installed")
+    german = MessageCatalog.for_language("de")
+
+    assert find_choice(typed, ChoiceMaker(german, "mail").make("send", "decline", "cancel")) == choice

@@ -1,0 +1,191 @@
+"""The terminal in line mode: on Windows with a fake keyboard, and where the event loop cannot watch it."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import os
+import pty
+import sys
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import anyio
+import pytest
+
+from mcp_elicit_client import parse_request
+from mcp_elicit_client.handlers.terminal import EndOfInputError, InterruptedByUserError, TerminalHandler
+from mcp_elicit_client.handlers.terminal import terminal as this_terminal
+from mcp_elicit_client.handlers.terminal.posix_console import PosixConsole
+from mcp_elicit_client.handlers.terminal.windows_console import WindowsConsole
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from tests.support import form_params
+
+pytestmark = pytest.mark.anyio
+
+
+class FakeKeys:
+    """A keyboard on which somebody types each of *batches* when the one before was read."""
+
+    def __init__(self, *batches: str, before: str = "") -> None:
+        self._batches = list(batches)
+        self._keys = list(before)
+        self._is_paused = False
+
+    def waiting(self) -> bool:
+        if not self._keys:
+            self._is_paused = not self._is_paused
+            if not self._is_paused and self._batches:
+                self._keys = list(self._batches.pop(0))
+        return bool(self._keys)
+
+    def read(self) -> str:
+        return self._keys.pop(0)
+
+    def restore(self) -> None:
+        self._keys = []
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+async def typed(*keys: str, hidden: bool = False, before: str = "") -> tuple[str, str]:
+    writer = Terminal()
+    with anyio.fail_after(30):
+        line = await WindowsConsole(FakeKeys(*keys, before=before), writer).ask("name: ", hidden=hidden)
+    return line, writer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ("Ann\r", "Ann"),
+        ("Grüße 日本\r", "Grüße 日本"),
+        ("Anx\x08n\r", "Ann"),
+        ("\x08\x08Ann\r", "Ann"),
+        ("a b c\x17d\r", "a b d"),
+        ("wrong\x1bAnn\r", "Ann"),
+        ("wrong\x15Ann\r", "Ann"),
+        ("a\tb\r", "a b"),
+        ("A\xe0Hn\x00;n\r", "Ann"),
+        ("a\x01\x02\x1cb\r", "ab"),
+        ("\ud83d\udc4d!\r", "\N{THUMBS UP SIGN}!"),
+        ("x\x1a\r", "x"),
+    ],
+)
+async def test_a_line_is_typed_on_windows(keys: str, line: str) -> None:
+    assert (await typed(keys))[0] == line
+
+
+async def test_a_letter_that_looks_like_a_special_key_is_kept() -> None:
+    assert (await typed("voil", "\xe0", "\r"))[0] == "voil\xe0"
+
+
+async def test_what_is_erased_disappears_from_the_screen() -> None:
+    _, shown = await typed("a日\x08\x08b\r")
+
+    assert shown == "name: a日\b \b\b \b\b \bb\n"
+
+
+async def test_hidden_input_is_not_shown_on_windows() -> None:
+    line, shown = await typed("hunter2\x08\r", hidden=True)
+
+    assert (line, shown) == ("hunter", "name: \n")
+
+
+async def test_keys_from_before_the_prompt_are_discarded_on_windows() -> None:
+    assert (await typed("Ann\r", before="send\rsend\r"))[0] == "Ann"
+
+
+async def test_ctrl_c_and_ctrl_z_end_the_question_on_windows() -> None:
+    with pytest.raises(InterruptedByUserError):
+        await typed("half\x03")
+    with pytest.raises(EndOfInputError):
+        await typed("\x1a\r")
+
+
+class FakeWindows:
+    """The parts of Windows that the console uses."""
+
+    def __init__(self, keys: FakeKeys) -> None:
+        self.modes: list[int] = []
+        msvcrt: Any = types.ModuleType("msvcrt")
+        msvcrt.kbhit, msvcrt.getwch = keys.waiting, keys.read
+        self.msvcrt = msvcrt
+        self.kernel32 = self
+
+    def GetStdHandle(self, number: int) -> int:  # noqa: N802 -- as in Windows
+        return 7 if number == -10 else 0
+
+    def GetConsoleMode(self, handle: int, mode: Any) -> int:  # noqa: N802 -- as in Windows
+        mode._obj.value = 0b111
+        return handle
+
+    def SetConsoleMode(self, handle: int, mode: int) -> int:  # noqa: N802 -- as in Windows
+        self.modes.append(mode)
+        return handle
+
+
+@contextmanager
+def on_windows(*keys: str) -> Iterator[tuple[FakeWindows, Terminal]]:
+    """Replace the terminal by that of Windows; inside the test, past pytest's capture."""
+    windows, writer = FakeWindows(FakeKeys(*keys)), Terminal()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", Terminal())
+        patch.setattr(sys, "stdout", writer)
+        patch.setattr(ctypes, "windll", windows, raising=False)
+        patch.setitem(sys.modules, "msvcrt", windows.msvcrt)
+        patch.setattr(this_terminal, "_IS_WINDOWS", True)
+        patch.setenv("MCP_ELICIT_UI", "line")
+        yield windows, writer
+
+
+async def test_a_form_is_answered_in_the_console_of_windows() -> None:
+    schema = {"properties": {"n": {"type": "integer"}, "t": {"type": "string"}}}
+    request = parse_request(form_params(schema), server="m")
+
+    with on_windows("7\r", "x\r", "s\r") as (windows, writer), anyio.fail_after(30):
+        answer = await TerminalHandler(messages=MessageCatalog())(request)
+
+    assert answer.content == {"n": 7, "t": "x"}
+    assert "m: send / edit N / back / decline / cancel: s\n" in writer.getvalue()
+    assert windows.modes == [0b110, 0b111]  # Ctrl+C is a key while the form is shown
+
+
+async def test_without_a_console_nobody_is_asked_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    with on_windows():
+        monkeypatch.setattr(sys, "stdin", io.StringIO("send\n"))
+
+        async with this_terminal.terminal() as found:
+            assert found is None
+
+
+async def test_a_terminal_that_the_event_loop_cannot_watch_is_read_nevertheless(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def refuse(_: object) -> None:
+        raise OSError(22, "Invalid argument")
+
+    master, slave = pty.openpty()
+    try:
+        watched = PosixConsole(slave, slave, "utf-8")
+        async with anyio.create_task_group() as group:
+
+            async def answer() -> None:
+                await anyio.wait_readable(master)
+                monkeypatch.setattr(anyio, "wait_readable", refuse)
+                os.write(master, "Grüße\n".encode())
+
+            group.start_soon(answer)
+            with anyio.fail_after(30):
+                assert await watched.ask("name: ") == "Grüße"
+        watched.restore()
+    finally:
+        os.close(slave)
+        os.close(master)
