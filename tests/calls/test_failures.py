@@ -128,6 +128,28 @@ async def test_the_typed_text_arrives_and_the_session_lives(name: str, era: Era,
         assert await outcome(kind, failure, era, transport, synchronous="synchronous" in name) == failure.expected
 
 
+@pytest.mark.parametrize("kind", ["plain", "caller"])
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+async def test_a_call_that_the_host_cancels_leaves_the_session_usable(transport: str, kind: str) -> None:
+    is_open = anyio.Event()
+
+    async def think() -> None:
+        if not is_open.is_set():
+            is_open.set()
+            await anyio.sleep_forever()
+
+    era = ERAS[-1]
+    with raw_server(era, transport) as (where, _), anyio.fail_after(60):
+        async with connected(kind, where, era, think) as connection:
+            async with anyio.create_task_group() as group:
+                group.start_soon(connection.call_tool, "ask", {})
+                await is_open.wait()
+                group.cancel_scope.cancel()
+            if era != "legacy" or (transport == "http" and kind == "caller"):  # others wait for the answer
+                result = await connection.call_tool("ask", {})
+                assert result["content"][0]["text"] == TYPED
+
+
 MESSAGE_ONLY: list[dict[str, Any]] = [
     {},
     {"mode": "form"},
