@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import anyio
@@ -136,7 +136,8 @@ class ElicitationDispatcher:
         details = {"tool": call.tool, "user": call.user, **details}
         answer = functools.partial(dispatcher.answer_in, call, params, server=self._server, **details)
         deadline = math.inf if is_answered else call.timeouts.user_deadline
-        with call.timeouts.paused_for_user(), anyio.CancelScope(deadline=deadline):
+        paused = nullcontext() if is_answered else call.timeouts.paused_for_user()
+        with paused, anyio.CancelScope(deadline=deadline):
             if deadline > anyio.current_time():
                 return await _ask_until(until or functools.partial(_wait_until_closed, call.session), answer)
         return _timed_out()

@@ -191,6 +191,8 @@ class TaskSuspender:
                 return deferral
 
             answer = await self._ask(key, state, defer)
+            if answer.by == "timeout" and (deferral is None or deferral.shown is not None):
+                raise self._call.timeouts.expired("answer_timeout")  # nobody was asked: another attempt may be faster
             if answer.by == "pending" and deferral is not None and deferral.shown is not None:
                 deferred[key] = deferral
             else:

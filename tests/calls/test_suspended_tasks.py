@@ -14,6 +14,7 @@ from mcp_elicit_client import Answer, CallTimeoutError, ElicitationRegistry
 from mcp_elicit_client.calls import SuspendedCall, SuspendOptions, TaskHandle, task_polling
 from mcp_elicit_client.exceptions import ResumeError, TaskError
 from mcp_elicit_client.inbox import Inbox, InboxHandler
+from mcp_elicit_client.policies import is_resuming
 from mcp_elicit_client.typing import Policy, Request
 from tests.servers.tasker import Tasker, ask, question
 from tests.support.inboxes import KEY, Clock, Stores, open_stores
@@ -243,6 +244,23 @@ async def test_answers_of_policies_are_stored_before_they_are_sent(
     result = await Process(tasker, stores, policy=decides_b).resume(suspended.id)
     assert told(result) == {**accepted("a"), "b": {"action": "decline"}}
     assert asked == ["Name for b?"]
+
+
+async def test_the_time_for_sending_an_answer_is_not_that_of_the_user(tasker: Tasker, stores: Stores) -> None:
+    def slow(handler: Any) -> Any:
+        async def wait(request: Request) -> Answer:
+            if is_resuming():
+                await anyio.sleep(0.6)
+            return await handler(request)  # type: ignore[no-any-return]
+
+        return wait
+
+    suspended = await Process(tasker, stores).call(plan(ask("a"), ask("b")))
+    await Process(tasker, stores).answer()
+    process = Process(tasker, stores, policy=slow)
+    assert len((await process.resume(suspended.id, answer_timeout=0.5)).pending_ids) == 1
+    await process.answer()
+    assert told(await Process(tasker, stores).resume(suspended.id)) == accepted("a", "b")
 
 
 @each_store
