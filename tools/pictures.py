@@ -103,7 +103,7 @@ PAGES = ("form", "errors", "review", "consent")
 """The pages that the documentation shows."""
 
 LOOKS: dict[str, dict[str, Any]] = {
-    "docs": {"viewport": {"width": 680, "height": 320}},
+    "docs": {"viewport": {"width": 600, "height": 320}},
     "light": {"viewport": {"width": 1280, "height": 800}},
     "dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
     "narrow": {"viewport": {"width": 320, "height": 640}},
@@ -112,7 +112,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 """How the pages are seen: on a wide screen, dark, on a small screen, and at 200 %."""
 
 _SCREEN = re.compile(r"(<!-- screen: (\w+) -->\n```text\n).*?(```\n)", re.DOTALL)
-_MAX_BYTES = 80_000
+_MAX_BYTES = 90_000
 _BUTTONS = {"review": "[Ctrl+S Send]", "consent": "[Show link]", "german": "[Ctrl+S Prüfen]"}
 
 Take: TypeAlias = Callable[[str], Awaitable[None]]
