@@ -9,12 +9,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mcp_elicit_client.core.budgets import Budgets, UserAndServer
+from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
+from mcp_elicit_client.core.request import FormRequest, Request
 
 MAX_OPEN = 50
 """The maximum number of open requests of one server for one user."""
 
 MAX_OPEN_OF_SERVER = 1_000
 """The maximum number of open requests of one server for all users."""
+
+MAX_OPEN_OPTIONS = 50_000
+"""
+The maximum number of options in all open requests of one server for one user,
+except for a single request, which may have more.  Many objects in memory make
+every garbage collection slow.
+"""
 
 MAX_REQUESTS = 5_000
 """The maximum number of requests of one server for one user within `REFILL_TIME`."""
@@ -40,6 +49,7 @@ class Admission:
 
     def __init__(self) -> None:
         self._open: Counter[UserAndServer | str] = Counter()
+        self._options: Counter[UserAndServer | str] = Counter()
         self._requests = _budgets(MAX_REQUESTS)
         self._reading = _budgets(MAX_READING_TIME)
         self._lock = threading.Lock()
@@ -58,13 +68,35 @@ class Admission:
             reason = self._refusal(user_and_server, now)
             if not reason:
                 self._requests.spend(user_and_server, 1, now)
-                self._count_open(user_and_server, +1)
+                self._count(self._open, user_and_server, +1)
         try:
             yield reason
         finally:
             if not reason:
                 with self._lock:
-                    self._count_open(user_and_server, -1)
+                    self._count(self._open, user_and_server, -1)
+
+    @contextmanager
+    def hold(self, user_and_server: UserAndServer, request: Request) -> Iterator[str]:
+        """
+        Count the options of *request* as open.
+
+        Yields:
+            Why the request is refused, or ``""``.
+        """
+        count = _count_options(request)
+        limits = ((user_and_server, MAX_OPEN_OPTIONS), (user_and_server[1], MAX_OPEN_OPTIONS * _USERS_OF_SERVER))
+        with self._lock:
+            open_ = [(self._options[key], limit) for key, limit in limits]
+            is_refused = count > 0 and any(before and before + count > limit for before, limit in open_)
+            if count and not is_refused:
+                self._count(self._options, user_and_server, count)
+        try:
+            yield "the server has too many options in its open requests" if is_refused else ""
+        finally:
+            if count and not is_refused:
+                with self._lock:
+                    self._count(self._options, user_and_server, -count)
 
     def should_log(self, server: str, reason: str) -> bool:
         """Return True once a minute for each server and reason."""
@@ -89,11 +121,12 @@ class Admission:
         finally:
             self.count_reading(user_and_server, time.thread_time() - begin)
 
-    def _count_open(self, user_and_server: UserAndServer, change: int) -> None:
+    @staticmethod
+    def _count(counter: Counter[UserAndServer | str], user_and_server: UserAndServer, change: int) -> None:
         for key in (user_and_server, user_and_server[1]):
-            self._open[key] += change
-            if not self._open[key]:
-                del self._open[key]
+            counter[key] += change
+            if not counter[key]:
+                del counter[key]
 
     def _refusal(self, user_and_server: UserAndServer, now: float) -> str:
         if self._open[user_and_server] >= MAX_OPEN or self._open[user_and_server[1]] >= MAX_OPEN_OF_SERVER:
@@ -103,6 +136,11 @@ class Admission:
         if self._reading.is_used_up(user_and_server, now):
             return "the requests of this server take too much time to read"
         return ""
+
+
+def _count_options(request: Request) -> int:
+    fields = request.form.fields if isinstance(request, FormRequest) else ()
+    return sum(len(each.choices) for each in fields if isinstance(each, ChoiceField | MultiChoiceField))
 
 
 def _budgets(per_user: float) -> Budgets:

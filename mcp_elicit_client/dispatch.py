@@ -319,9 +319,7 @@ class Dispatcher:
         await anyio.lowlevel.checkpoint()
         with self.admission.admit((user, server.name)) as refusal:
             if refusal:
-                if self.admission.should_log(server.name, refusal):
-                    _logger.warning("requests of server %r are cancelled: %s", server.name, refusal)
-                return Answer.cancel(by="policy", policy=ADMISSION, reason=refusal)
+                return self._refuse(server, refusal)
             try:
                 request = await self._read(params, server=server, user=user, **details)
             except RequestError as error:
@@ -330,7 +328,13 @@ class Dispatcher:
             except Exception:
                 _logger.exception("a request of server %r could not be read", server.name)
                 return Answer.cancel(by="error", reason="the request could not be read")
-            return await self._answer_request(request)
+            with self.admission.hold((user, server.name), request) as too_many:
+                return self._refuse(server, too_many) if too_many else await self._answer_request(request)
+
+    def _refuse(self, server: Server, refusal: str) -> Answer:
+        if self.admission.should_log(server.name, refusal):
+            _logger.warning("requests of server %r are cancelled: %s", server.name, refusal)
+        return Answer.cancel(by="policy", policy=ADMISSION, reason=refusal)
 
     async def _read(self, params: object, *, server: Server, user: str | None, **details: Any) -> Request:
         if isinstance(params, (FormRequest, UrlRequest)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -420,6 +421,35 @@ async def test_few_fields_of_an_answer_that_does_not_fit_are_logged(caplog: pyte
 
     (record,) = caplog.records
     assert record.getMessage().endswith("'f9': required: This field is required.; and 190 more)")
+
+
+async def test_the_options_in_the_open_requests_of_a_server_are_limited() -> None:
+    options = {"enum": [str(at) for at in range(1_000)]}
+    params = form_params({"properties": {f"f{at}": options for at in range(20)}})
+    asked: list[str] = []
+
+    async def user(request: Request) -> Answer:
+        asked.append(request.server.name)
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    dispatcher = Dispatcher(user)
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            for server in ("mail", "mail", "bank"):
+                before = len(asked)
+                group.start_soon(functools.partial(dispatcher.answer, params, server=Server(name=server)))
+                while len(asked) == before:
+                    await anyio.sleep(0.001)
+            refused = await dispatcher.answer(params, server=Server(name="mail"))
+            group.cancel_scope.cancel()
+        assert (refused.action, refused.policy) == ("cancel", "admission")
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(functools.partial(dispatcher.answer, params, server=Server(name="mail")))
+            while len(asked) < 4:
+                await anyio.sleep(0.001)
+            group.cancel_scope.cancel()
 
 
 async def test_an_error_of_a_handler_is_logged_without_the_answer(caplog: pytest.LogCaptureFixture) -> None:
