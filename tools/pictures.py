@@ -2,8 +2,9 @@
 Draw the pictures of the documentation: requests in a real terminal and in a real browser.
 
 ``python -m tools.pictures`` writes the screens in docs/terminal.md and the
-files in docs/pictures.  ``python -m tools.pictures DIRECTORY`` takes a picture
-of every page, light, dark and narrow.  It needs tmux and Chromium.
+files in docs/pictures; with ``--terminal``, only those of the terminal.
+``python -m tools.pictures DIRECTORY`` takes a picture of every page, light,
+dark and narrow.  It needs tmux and Chromium.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from tests.support.tmux import Pane, window
-from tools.svg import svg
+from tools.svg import light_svg, svg
 
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "pictures"
@@ -89,13 +90,19 @@ TOWNS = {
         },
     },
 }
-REQUESTS = {"form": FORM, "arabic": ARABIC, "url": URL}
+CONFIRM = {"message": "Delete table 4 on Saturday?", "requestedSchema": {"properties": {}}}
+REQUESTS = {"form": FORM, "arabic": ARABIC, "url": URL, "confirm": CONFIRM}
 
 TITLES = {
-    "form": "A form in the terminal: six fields, one of them open",
+    "form": "A form in the terminal: six fields, the first one with the focus",
     "error": "A form in the terminal: an incomplete email address and its error message",
     "review": "The review in the terminal: the answers, and the server that receives them",
     "consent": "Consent in the terminal: the full URL with its domain marked, and a warning",
+    "confirm": "A confirmation in the terminal: the question, and the keys for yes and no",
+    "light": "A form in a light terminal",
+    "narrow": "A form in a terminal of 40 columns and 12 rows",
+    "german": "A form in German",
+    "japanese": "A form in Japanese",
 }
 """The screens that are also drawn as files, with their alternative texts."""
 
@@ -113,7 +120,6 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 _SCREEN = re.compile(r"(<!-- screen: (\w+) -->\n```text\n).*?(```\n)", re.DOTALL)
 _MAX_BYTES = 90_000
-_BUTTONS = {"review": "[Ctrl+S Send]", "consent": "[Show link]", "german": "[Ctrl+S Prüfen]"}
 
 Take: TypeAlias = Callable[[str], Awaitable[None]]
 
@@ -121,11 +127,11 @@ Take: TypeAlias = Callable[[str], Awaitable[None]]
 def screens() -> Iterator[tuple[str, str, str]]:
     """Yield the name of each screen, its text, and its text with the escape sequences of its colors."""
     with _prompt("form") as pane:
-        yield _screen(pane, "form", "As in your passport")
+        yield _screen(pane, "form", "As in your passport", "Ctrl+S Review")
         pane.types("Ann")
         pane.keys("Tab")
         pane.types("ann@")
-        yield _screen(pane, "error", "! ")
+        yield _screen(pane, "error", "! Enter an email")
         pane.types("example.com")
         pane.keys("Tab", "Tab")
         pane.types("2026-12-24 19:30 Europe/Berlin")
@@ -133,31 +139,44 @@ def screens() -> Iterator[tuple[str, str, str]]:
         pane.keys("Tab", "Down", "Down", "Space", "Down", "Space")
         yield _screen(pane, "several", "[x] Vegetarian")
         pane.keys("C-s")
-        yield _screen(pane, "review", "Menu: Fish, Vegetarian")
+        yield _screen(pane, "review", "Fish, Vegetarian", "Enter Send")
         _leave(pane)
     with _prompt("url") as pane:
         yield _screen(pane, "consent", "order=17")
         _leave(pane)
-    with _prompt("form", "de") as pane:
-        yield _screen(pane, "german", "As in your passport")
+    with _prompt("confirm") as pane:
+        yield _screen(pane, "confirm", "y Yes")
         _leave(pane)
+    with _prompt("form", COLORFGBG="0;15") as pane:
+        pane.sees("Ctrl+S Review")
+        pane.keys("C-s")
+        yield _screen(pane, "light", "1 field needs attention")
+        _leave(pane)
+    with _prompt("form", columns=40, rows=12) as pane:
+        pane.sees("Ctrl+S Review")
+        pane.keys("Tab")
+        pane.types("ann@")
+        yield _screen(pane, "narrow", "! Enter an email")
+        _leave(pane)
+    for name, language, expected in (("german", "de", "Enter Weiter"), ("japanese", "ja", "Enter")):
+        with _prompt("form", language) as pane:
+            yield _screen(pane, name, expected, "As in your passport")
+            _leave(pane)
 
 
-def _prompt(request: str, language: str = "en") -> Any:
-    environment = {
-        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "MCP_ELICIT_UI", "COLORFGBG")
-    }
+def _prompt(request: str, language: str = "en", *, columns: int = 80, rows: int = 30, **more: str) -> Any:
+    hidden = ("NO_COLOR", "MCP_ELICIT_UI", "COLORFGBG")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
     command = [sys.executable, "-m", "tools.pictures", "--prompt", request, language]
-    return window(command, environment, columns=80, rows=40, cwd=ROOT)
+    return window(command, {**environment, "LANG": "C.UTF-8", **more}, columns=columns, rows=rows, cwd=ROOT)
 
 
-def _screen(pane: Pane, name: str, expected: str) -> tuple[str, str, str]:
-    button = _BUTTONS.get(name, "[Ctrl+S Review]")  # until it can be pressed, it says Wait
-    return name, pane.sees(expected, button), pane.coloured
+def _screen(pane: Pane, name: str, *expected: str) -> tuple[str, str, str]:
+    return name, pane.sees(*expected), pane.coloured
 
 
 def _leave(pane: Pane) -> None:
-    pane.keys("C-c")
+    pane.keys("C-c", "C-c")
     pane.sees("exit status 0")
 
 
@@ -168,7 +187,8 @@ def draw_terminal() -> None:
     page = _SCREEN.sub(lambda found: f"{found[1]}{drawn[found[2]][0]}\n{found[3]}", page)
     SCREENS.write_text(page, encoding="utf-8")
     for name, title in TITLES.items():
-        (PICTURES / f"terminal-{name}.svg").write_text(svg(drawn[name][1], title), encoding="utf-8")
+        draw = light_svg if name == "light" else svg
+        (PICTURES / f"terminal-{name}.svg").write_text(draw(drawn[name][1], title), encoding="utf-8")
 
 
 async def fill_in(page: Page, take: Take) -> None:
@@ -322,6 +342,7 @@ def main() -> int:
     """Draw, or show one request for a picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path, nargs="?", help="take a picture of every page, in every look")
+    parser.add_argument("--terminal", action="store_true", help="draw only the screens of the terminal")
     parser.add_argument("--prompt", nargs=2, metavar=("REQUEST", "CATALOG"), help="show a request in this terminal")
     arguments = parser.parse_args()
     if arguments.prompt:
@@ -331,7 +352,8 @@ def main() -> int:
         return 0
     if arguments.directory is None:
         draw_terminal()
-    asyncio.run(draw_browser(arguments.directory))
+    if not arguments.terminal:
+        asyncio.run(draw_browser(arguments.directory))
     large = [path.name for path in PICTURES.iterdir() if path.stat().st_size > _MAX_BYTES]
     print(*(f"{name} has more than {_MAX_BYTES} bytes" for name in large), sep="\n", end="")
     return 1 if large else 0

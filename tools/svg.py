@@ -13,8 +13,20 @@ _GROUND, _TEXT = "#16181d", "#d6d9e0"
 _COLOURS = ["#16181d", "#e5534b", "#57ab5a", "#c69026", "#539bf5", "#b083f0", "#39c5cf", "#d6d9e0"]
 _BRIGHT = ["#868d9c", "#ff7b72", "#6bc46d", "#daaa3f", "#6cb6ff", "#dcbdfb", "#56d4dd", "#ffffff"]
 _FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace"
-_STYLES = {1: ' font-weight="bold"', 3: ' font-style="italic"', 4: ' text-decoration="underline"', 7: ""}
+_STYLES = {1: ' font-weight="bold"', 2: ' fill-opacity="0.62"', 3: ' font-style="italic"', 4: ' text-decoration="underline"', 7: ""}
 _REVERSE = 7
+_LIGHT = {
+    _GROUND: "#ffffff",
+    _TEXT: "#1f2328",
+    "#57ab5a": "#1a7f37",
+    "#539bf5": "#0550ae",
+    "#b083f0": "#8250df",
+    "#e5534b": "#cf222e",
+    "#c69026": "#7d4e00",
+    "#39c5cf": "#1b7c83",
+    "#868d9c": "#6e7781",
+}
+"""The colours of a light terminal in place of those of a dark one."""
 _SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\([A-Z0-9]|[\x0e\x0f]")
 
 
@@ -51,7 +63,7 @@ class Look:
         if code in _STYLES:
             return replace(self, styles=self.styles | {code})
         if code - 20 in _STYLES or code == 22:
-            return replace(self, styles=self.styles - {1 if code == 22 else code - 20})
+            return replace(self, styles=self.styles - ({1, 2} if code == 22 else {code - 20}))
         if code in (39, 49):
             return replace(self, colour=_TEXT) if code == 39 else replace(self, ground="")
         for first, colours in ((30, _COLOURS), (90, _BRIGHT)):
@@ -60,6 +72,11 @@ class Look:
             if first + 10 <= code < first + 18:
                 return replace(self, ground=colours[code - first - 10])
         raise ValueError(f"no picture of SGR {code}")
+
+
+def light_svg(screen: str, title: str) -> str:
+    """Draw *screen* as in a light terminal."""
+    return re.sub(r"#[0-9a-f]{6}", lambda found: _LIGHT.get(found[0], found[0]), svg(screen, title))
 
 
 def svg(screen: str, title: str) -> str:

@@ -36,6 +36,9 @@ _LAST_MINUTE = 60
 _MIN_BODY = 2
 _RULE_MARGIN = 9
 
+_SMALL = 10
+"""The lines of a terminal from which on a long title has two."""
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
@@ -390,9 +393,12 @@ class View(ABC):
         position = self.position()
         has_rule = bool(position) or self._length > height - len(header) - len(footer)
         room = height - len(header) - len(footer) - has_rule
-        if room < _MIN_BODY:  # a very small terminal
-            header, footer, has_rule = header[:1], footer[-1:], False
-            room = max(height - 2, 1)
+        if room < _MIN_BODY:  # a very small terminal: the warnings scroll with the rest
+            header, has_rule = header[: 2 if height >= _SMALL else 1], False
+            body = self._with_warnings(body, width)
+            footer = self._footer(width, compact=True)[: max(height - len(header) - _MIN_BODY, 1)]
+            self._items, self._length = body.items, len(body.lines)
+            room = max(height - len(header) - len(footer), 1)
         self._room = room
         self._scroll(body)
         shown = body.lines[self._top : self._top + room]
@@ -442,11 +448,24 @@ class View(ABC):
         title, expiry = (sum(columns(text) for _, text in pieces) for pieces in (self.title(), self._expiry()))
         return title + expiry + _RULE_MARGIN <= width
 
-    def _footer(self, width: int) -> list[Line]:
-        """Return the warnings, the status, and the question or the keys.  They do not scroll."""
+    def _warning_lines(self, width: int) -> list[Line]:
         lines: list[Line] = []
         for warning in self.warnings():
             lines += host_text(f"{self.app.symbols.attention} {warning.text}", width, "class:warning", " ")
+        return lines
+
+    def _with_warnings(self, body: Drawing, width: int) -> Drawing:
+        """Return *body* below the warnings."""
+        warnings = self._warning_lines(width)
+        moved = Drawing(warnings, items=[row + len(warnings) for row in body.items])
+        if body.focus is not None:
+            moved.focus = (body.focus[0] + len(warnings), body.focus[1] + len(warnings))
+        moved.add(body)
+        return moved
+
+    def _footer(self, width: int, *, compact: bool = False) -> list[Line]:
+        """Return the warnings, the status, and the question or the keys.  They do not scroll."""
+        lines = [] if compact else self._warning_lines(width)
         if self.question is not None:
             return [*lines, *host_text(self.question.text, width, "class:warning", " ")]
         if self.busy or self.status:
@@ -454,7 +473,7 @@ class View(ABC):
             lines += host_text(status, width, "class:host", " ")
         pieces = [self._key(action) for action in self.actions()]
         expiry = self._expiry()
-        if expiry and not self._has_room_for_expiry(width):
+        if expiry and not compact and not self._has_room_for_expiry(width):
             pieces.append(expiry)
         return [*lines, *flow(pieces, width)]
 
