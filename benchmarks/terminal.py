@@ -13,14 +13,18 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import atexit
 import importlib.util
 import os
 import pty
+import shutil
 import signal
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 PAINT_BAR = 1.5
@@ -69,10 +73,21 @@ asyncio.run(Form().run_async(inline=True))
 """
 
 
+@cache
+def _bytecode() -> str:
+    """Return a directory for bytecode, which is removed at the end."""
+    directory = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return directory
+
+
 def first_paint(code: str, sign: bytes) -> float:
     """Run *code* in a terminal of its own; return the seconds from its ``begin`` to *sign* on the screen."""
     size = {"COLUMNS": "80", "LINES": "40"}
     environment = {**os.environ, **size, "TERM": "xterm-256color", "MCP_ELICIT_UI": "interactive"}
+    # Both have bytecode, as after an installation.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["PYTHONPYCACHEPREFIX"] = _bytecode()
     process, master = pty.fork()
     if process == 0:
         os.execve(sys.executable, [sys.executable, "-c", code], environment)  # noqa: S606 -- no shell is wanted

@@ -13,7 +13,13 @@ _GROUND, _TEXT = "#16181d", "#d6d9e0"
 _COLOURS = ["#16181d", "#e5534b", "#57ab5a", "#c69026", "#539bf5", "#b083f0", "#39c5cf", "#d6d9e0"]
 _BRIGHT = ["#868d9c", "#ff7b72", "#6bc46d", "#daaa3f", "#6cb6ff", "#dcbdfb", "#56d4dd", "#ffffff"]
 _FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace"
-_STYLES = {1: ' font-weight="bold"', 2: ' fill-opacity="0.62"', 3: ' font-style="italic"', 4: ' text-decoration="underline"', 7: ""}
+_STYLES = {
+    1: ' font-weight="bold"',
+    2: ' fill-opacity="0.62"',
+    3: ' font-style="italic"',
+    4: ' text-decoration="underline"',
+    7: "",
+}
 _REVERSE = 7
 _LIGHT = {
     _GROUND: "#ffffff",

@@ -119,7 +119,7 @@ class Person:
 
     def _waits(self) -> bool:
         view = self.app.view
-        return view is None or view.busy or view._quiet_since is None
+        return view is None or view.busy or view._visible_since is None
 
     async def done(self) -> Answer:
         """Wait for the answer."""

@@ -476,6 +476,7 @@ async def test_sensitive_data_is_sent_only_after_confirmation(keys: list[str], a
 async def test_blocking_is_offered_if_the_host_keeps_permissions(silence: bool) -> None:
     request = form({"f": NAME}).model_copy(update={"can_block": silence})
     async with asking(request) as person:
+        await person.types(F1)
         assert ("F4 Decline and block mail" in person.shown) == silence
         await person.types(F4)
         assert person.answer is None
@@ -533,6 +534,16 @@ async def test_the_deadline_is_extended_by_a_key() -> None:
         await person.types(F5)
         await person.sees("The time cannot be extended.", "|  Ann")
     assert extended == [now + timedelta(seconds=80)]
+
+
+async def test_a_click_moves_the_focus_only_if_the_host_uses_the_mouse() -> None:
+    asked = {"a": {"type": "string"}, "b": {"type": "string"}, "c": {"type": "string"}}
+    click = "\x1b[<0;10;{0}M\x1b[<0;10;{0}m"
+    for mouse in (False, True):
+        async with asking(form(asked), mouse=mouse) as person:
+            row = next(at for at, line in enumerate(person.lines, 1) if "| c" in line)
+            await person.types(click.format(row), "typed")
+            await person.sees(">✓ | c |  typed" if mouse else ">✓ | a |  typed")
 
 
 async def test_f1_shows_the_details_of_a_field() -> None:

@@ -66,6 +66,8 @@ class TerminalHandler:
             environment.
         messages: The texts, in one language; None for the language of the
             environment (``LC_ALL``, ``LANG``).
+        mouse: Use the mouse in the interactive form: a click moves the focus,
+            the wheel scrolls.  The terminal then selects no text.
     """
 
     console: Console | None = None
@@ -73,6 +75,7 @@ class TerminalHandler:
     copy_url: CopyUrl | None = None
     theme: Theme | None = None
     messages: MessageCatalog | None = None
+    mouse: bool = False
     _drafts: Drafts = field(default_factory=Drafts, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -131,7 +134,7 @@ class TerminalHandler:
         from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
         from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ask_on_screen
 
-        app = TerminalApp(catalog=self._catalog, theme=self.theme)
+        app = TerminalApp(catalog=self._catalog, theme=self.theme, mouse=self.mouse)
         return await ask_on_screen(app, request, self._drafts, self.open_url, self.copy_url)
 
 

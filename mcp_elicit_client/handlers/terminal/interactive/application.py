@@ -54,6 +54,7 @@ class TerminalApp:
         catalog: The texts.
         theme: The colors; None to choose by the environment.
         inert: Seconds until a new view can be sent.
+        mouse: Clicks and the wheel of the mouse have an effect.
         input: The input; None for the terminal of this process.
         output: The output; None for the terminal of this process.
         view: The view that is shown; None if there is none.
@@ -67,6 +68,7 @@ class TerminalApp:
     catalog: MessageCatalog = ENGLISH
     theme: Theme | None = None
     inert: float = INERT
+    mouse: bool = False
     input: Input | None = None
     output: Output | None = None
     view: View | None = field(default=None, init=False)
@@ -227,8 +229,9 @@ class TerminalApp:
             style=Style.from_dict(dict(theme.styles())),
             color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else ColorDepth.DEPTH_4_BIT,
             full_screen=False,
-            mouse_support=False,
+            mouse_support=self.mouse,
             erase_when_done=True,
+            max_render_postpone_time=0.0,  # a key is drawn at once, however busy the host's event loop is
             refresh_interval=_TICK if self.deadline is not None else None,
             input=reader,
             output=writer,

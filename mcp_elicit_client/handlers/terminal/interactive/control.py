@@ -39,6 +39,7 @@ class Control(ABC):
     Attributes:
         field: The field.
         catalog: The texts.
+        title_width: The columns of its label.
         context: The host's limits, and the user and server of the request.
         touched: The user changed something.
         restored: The input is a restored draft.
@@ -49,6 +50,7 @@ class Control(ABC):
     def __init__(self, field: Field, catalog: MessageCatalog, context: InputContext) -> None:
         self.field = field
         self.catalog = catalog
+        self.title_width: int = columns(field.title)
         self.context = context
         self.touched: bool = False
         self.restored: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from prompt_toolkit.buffer import Buffer
 from typing_extensions import assert_never
@@ -102,6 +103,8 @@ class FormView(View):
         text = self.catalog.text
         style = "class:pressed" if self.control is None else "class:button"
         decline, *others = self.leaving_actions()
+        # Beside four other keys there is no room for the one that blocks: it stands in the details.
+        others = [replace(each, listed=each.name != "block" or self.details) for each in others]
         refusals = [Action("decline", decline.label, "F3", meaning="decline"), *others]
         following = [Action("next", text(messages.KEY_NEXT), text(messages.ENTER))] if self.control is not None else []
         review = Action("send", text(messages.REVIEW), "Ctrl+S", meaning="send", style=style)
@@ -151,6 +154,10 @@ class FormView(View):
             if self.control is not None:
                 self.control.leave()
             self.place = visible[0]
+
+    def point_at(self, item: int) -> None:
+        if not self.busy:
+            self.go_to(item)
 
     def begin(self) -> None:
         for control in self.controls:

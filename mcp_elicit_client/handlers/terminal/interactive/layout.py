@@ -14,6 +14,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, UIContent
 from prompt_toolkit.layout.controls import GetLinePrefixCallable
+from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing
 from mcp_elicit_client.handlers.terminal.interactive.view import View
@@ -54,6 +55,9 @@ _KEYS_WITHOUT_INPUT: dict[str, str] = {
 """The keys that edit text if a text input has the focus, with their meanings otherwise."""
 
 
+_WHEEL = {MouseEventType.SCROLL_UP: "page-up", MouseEventType.SCROLL_DOWN: "page-down"}
+
+
 class ViewControl(BufferControl):
     """
     Shows a view and passes typed text to the buffer of its focused input.
@@ -79,6 +83,15 @@ class ViewControl(BufferControl):
     @buffer.setter
     def buffer(self, buffer: Buffer) -> None:
         """Ignore the buffer of the base class."""
+
+    def mouse_handler(self, mouse_event: MouseEvent) -> None:
+        """Scroll, or pass a click to the view.  A click only moves the focus."""
+        application = get_app_or_none()
+        view = self._view() if application is not None and application.mouse_support() else None
+        if view is not None and mouse_event.event_type is MouseEventType.MOUSE_UP:
+            view.click(mouse_event.position.y)
+        elif view is not None and mouse_event.event_type in _WHEEL:
+            view.press(_WHEEL[mouse_event.event_type])
 
     def preferred_height(
         self,

@@ -42,7 +42,7 @@ def values_of(controls: Sequence[Control]) -> dict[str, Any]:
 def label_width(controls: Sequence[Control], width: int) -> int:
     """Return the columns for the labels of all fields."""
     room = max(min(_MAX_LABEL, (width - len(GUTTER) - len(CLOSE)) * 2 // 5), 0)
-    widths = [columns(each.field.title) for each in controls]
+    widths = [each.title_width for each in controls]
     # A few long labels, which are shown in full with the focus, do not widen the column.
     return max((each for each in widths if each <= room), default=room)
 
@@ -138,6 +138,9 @@ class ReviewView(View):
             case _:
                 keys = [action.key for action in self.actions()]
                 self.status = self.catalog.text(messages.PRESS_ONE_OF, keys=", ".join(keys))
+
+    def point_at(self, item: int) -> None:
+        self.row = item
 
     def _send(self) -> None:
         answer = Answer.accept(values_of(self.controls), by="user", sources=self._sources())

@@ -33,6 +33,9 @@ from mcp_elicit_client.typing import Request
 _LAST_MINUTE = 60
 """Seconds before the deadline from which on it is a warning."""
 
+_PAUSE = 0.2
+"""Seconds without a key that show that nothing else is being typed."""
+
 _MIN_BODY = 2
 _RULE_MARGIN = 9
 
@@ -55,6 +58,7 @@ class Action:
         guarded: It has no effect until the view was visible for a moment.
         careful: Its letter only selects it.  Enter executes it then.
         style: The style of its label.
+        listed: The key line shows it.
     """
 
     name: str
@@ -65,6 +69,7 @@ class Action:
     guarded: bool = False
     careful: bool = False
     style: str = "class:button"
+    listed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +166,12 @@ class View(ABC):
         self.seen: bool = False
         self._request_warnings = request_warnings(request, app.catalog)
         self.warned: bool = must_confirm(self._request_warnings)
-        self._quiet_since: float | None = None
+        self._visible_since: float | None = None
+        self._typed_at = 0.0
         self._follows = False
         self._top = 0
         self._room = 1
+        self._header_rows = 0
         self._items: list[int] = []
         self._length = 0
 
@@ -193,7 +200,9 @@ class View(ABC):
     @property
     def ready(self) -> bool:
         """True if the view was visible, without unrelated keys, long enough to be answered on purpose."""
-        return self._quiet_since is not None and time.monotonic() - self._quiet_since >= self.inert
+        now = time.monotonic()
+        is_visible = self._visible_since is not None and now - self._visible_since >= self.inert
+        return is_visible and now - self._typed_at >= min(self.inert, _PAUSE)
 
     @abstractmethod
     def body(self, width: int) -> Drawing:
@@ -350,8 +359,8 @@ class View(ABC):
 
     def _restart_quiet(self) -> None:
         """Wait again: keys that belong to something else are still being typed."""
-        if self._quiet_since is not None and not self.ready:
-            self._quiet_since = time.monotonic()
+        if not self.ready:
+            self._typed_at = time.monotonic()
 
     def _answer(self, key: str, data: str) -> None:
         question, self.question = self.question, None
@@ -368,6 +377,17 @@ class View(ABC):
     def page_turned(self, visible: Sequence[int]) -> None:  # noqa: B027 -- most views have no focus
         """Note that the user turned the page: the items with these indices are visible."""
 
+    def click(self, row: int) -> None:
+        """Note a click on the line *row* of the terminal: the item there gets the focus."""
+        line = row - self._header_rows + self._top
+        before = [at for at, first in enumerate(self._items) if first <= line]
+        if before and self._header_rows <= row < self._header_rows + self._room and self.question is None:
+            self.point_at(before[-1])
+            self.app.refresh()
+
+    def point_at(self, item: int) -> None:  # noqa: B027 -- most views have no focus
+        """Move the focus to the item with the index *item*."""
+
     def follow_focus(self) -> None:
         """Scroll to the focus when the view is drawn again."""
         self._follows = True
@@ -376,9 +396,9 @@ class View(ABC):
 
     def drawn(self) -> bool:
         """Note that the view is visible.  Return True if it was not visible before."""
-        if self._quiet_since is not None:
+        if self._visible_since is not None:
             return False
-        self._quiet_since = time.monotonic()
+        self._visible_since = time.monotonic()
         self.begin()
         return True
 
@@ -399,7 +419,7 @@ class View(ABC):
             footer = self._footer(width, compact=True)[: max(height - len(header) - _MIN_BODY, 1)]
             self._items, self._length = body.items, len(body.lines)
             room = max(height - len(header) - len(footer), 1)
-        self._room = room
+        self._room, self._header_rows = room, len(header)
         self._scroll(body)
         shown = body.lines[self._top : self._top + room]
         divider = [self._rule(position, width)] if has_rule else []
@@ -471,7 +491,7 @@ class View(ABC):
         if self.busy or self.status:
             status = self.status or self.catalog.text(messages.CHECKING)
             lines += host_text(status, width, "class:host", " ")
-        pieces = [self._key(action) for action in self.actions()]
+        pieces = [self._key(action) for action in self.actions() if action.listed]
         expiry = self._expiry()
         if expiry and not compact and not self._has_room_for_expiry(width):
             pieces.append(expiry)
