@@ -8,9 +8,9 @@ from typing import Any
 from fastmcp import Context, FastMCP
 from fastmcp.utilities.tasks import TaskConfig
 from fastmcp_tasks import TasksExtension
-from mcp.types import ElicitRequest, InputRequiredResult
+from mcp.types import ElicitRequest, InputRequiredResult  # type: ignore[attr-defined, unused-ignore]
 
-mcp = FastMCP("restaurant")
+mcp: Any = FastMCP("restaurant")
 mcp.add_extension(TasksExtension())
 
 
@@ -20,9 +20,9 @@ def ask(name: str) -> ElicitRequest:
     return ElicitRequest.model_validate({"method": "elicitation/create", "params": params})
 
 
-@mcp.tool(task=TaskConfig(mode="optional", poll_interval=timedelta(milliseconds=100)))
+@mcp.tool(task=TaskConfig(mode="optional", poll_interval=timedelta(milliseconds=100)))  # type: ignore[untyped-decorator, unused-ignore]
 async def book(ctx: Context) -> Any:
-    answers = ctx.input_responses
+    answers = ctx.input_responses  # type: ignore[attr-defined, unused-ignore]
     if not answers:
         return InputRequiredResult(input_requests={"a": ask("a"), "b": ask("b")}, request_state="s")
     return {key: answer.model_dump(mode="json", exclude_none=True) for key, answer in sorted(answers.items())}
