@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -218,7 +219,7 @@ def run_stats(options: argparse.Namespace) -> int:
     if median is None:
         print(catalog.text(messages.TOTALS_WITHOUT_LATENCY, count=found["requests"]))
     else:
-        latency = f"{format_number(round(median, 3), catalog.locale)} s"
+        latency = f"{format_number(Decimal(f'{median:.3f}'), catalog.locale)} s"
         print(catalog.text(messages.TOTALS, count=found["requests"], latency=latency))
     print(catalog.text(messages.DAMAGE, lost=found["lost"], malformed=found["malformed"]))
     for name in _COUNTED:
