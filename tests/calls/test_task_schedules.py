@@ -13,7 +13,7 @@ import pytest
 from tests.support import NOTHING_SKIPPED, ROOT
 
 CHUNKS = 2
-COUNT = int(os.environ.get("ELICIT_SCHEDULES", "200" if NOTHING_SKIPPED else "16"))
+COUNT = int(os.environ.get("ELICIT_SCHEDULES", "40" if NOTHING_SKIPPED else "16"))
 """The number of schedules.  200 take about 200 seconds of processor time."""
 
 
