@@ -86,8 +86,8 @@ class TaskPoller:
     """
 
     def __init__(self, call: ActiveCall, state: TaskState, server: str, on_status: OnTaskStatus | None = None) -> None:
-        self.state = state
-        self.requests = TaskRequests(call.session, state.id)
+        self.state: TaskState = state
+        self.requests: TaskRequests = TaskRequests(call.session, state.id)
         self._call = call
         self._server = server
         self._on_status = on_status

@@ -36,7 +36,7 @@ class DateFaultError(Exception):
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
-        self.fault = FormatFault(code)
+        self.fault: FormatFault = FormatFault(code)
 
 
 def date_readings(text: str, conventions: Conventions) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from mcp_elicit_client.calls.task_wire import (
     read_task,
     read_tool_result,
 )
+from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.dispatch import MAX_BATCH
 from mcp_elicit_client.exceptions import TaskError
 from tests.servers.tasker import NOW, question
@@ -52,7 +53,7 @@ def test_any_task_is_read_within_the_limits_or_refused(wire: dict[str, object]) 
     assert len(state.requests) <= MAX_BATCH
     assert all(len(key) <= MAX_KEY for key in state.requests)
     assert all(each is None or 0 <= each <= MAX_TTL for each in (state.ttl, state.poll_interval))
-    assert state.message is None or state.message.isprintable()
+    assert state.message is None or state.message == sanitize_text(state.message, multiline=False)
     assert (state.result is not None, state.error is not None) == (
         state.status == "completed",
         state.status == "failed",

@@ -181,7 +181,7 @@ TYPED = [
     ("lower", "This does not have the required format.", "UPPER"),
     ("ann@", "Enter an email address", "ann@example.com"),
     ("nowhere", "Enter a URL", "https://example.com/"),
-    ("2026-13-01", "Enter a date as", "2026-12-24"),
+    ("2026-13-01", "Enter a month from 1 to 12.", "2026-12-24"),
     ("2026-12-24 19:30", "zone", "2026-12-24 19:30 +01:00"),
     ("3", "Enter a multiple of 2.", "4"),
     ("1", "Enter less than 1.", "0.5"),

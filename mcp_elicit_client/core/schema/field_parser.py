@@ -47,7 +47,7 @@ class SchemaParser:
     diagnostics: list[Diagnostic] = dataclass_field(default_factory=list)
 
     def __post_init__(self, root: Mapping[str, Any]) -> None:
-        self.definitions = Definitions(root, self.limits)
+        self.definitions: Definitions = Definitions(root, self.limits)
         self._options_left = max_options_of_form(self.limits)
 
     def count_options(self, count: int) -> None:

@@ -23,6 +23,8 @@ class ConfirmView(View):
     """
 
     request: FormRequest
+    warned: bool
+    status: str
 
     def __init__(self, app: App, request: FormRequest) -> None:
         super().__init__(app, request)

@@ -51,6 +51,8 @@ class FormView(View):
     """
 
     request: FormRequest
+    busy: bool
+    status: str
 
     def __init__(self, app: App, request: FormRequest, draft: Mapping[str, FieldInput] | None = None) -> None:
         super().__init__(app, request)

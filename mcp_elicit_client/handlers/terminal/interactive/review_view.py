@@ -65,6 +65,7 @@ class ReviewView(View):
     """
 
     request: FormRequest
+    status: str
 
     def __init__(
         self,

@@ -33,6 +33,7 @@ class UrlView(View):
     """
 
     request: UrlRequest
+    status: str
 
     def __init__(self, app: App, prompt: UrlPrompt, notes: Sequence[str] = (), code: str | None = None) -> None:
         super().__init__(app, prompt.request)
