@@ -190,7 +190,7 @@ _TASK_FAILURES: dict[TaskFailure, str] = {
     "cancelled": "The task was cancelled. Make the call again if you still need its result.",
     "interrupted": "The server cannot be reached, but the task may still be running. Connect again, then resume it.",
     "limit": "The task was cancelled because the server exceeded a limit: {detail}.",
-    "invalid": "The server's response about a task is invalid: {detail}. Report this to the author of the server.",
+    "invalid": "The server's response about a task is invalid: {detail}. " + REPORT,
     "undeclared": "The server created a task, but this client does not declare tasks. "
     "Connect with `Caller.connect`, or pass `extensions=caller.extensions` to your own client.",
     "unsupported": "Tasks need a connection with protocol version 2026-07-28 or later, and mcp 2.3 or later.",
