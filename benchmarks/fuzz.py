@@ -116,7 +116,7 @@ class Fuzzer:
         return change()
 
 
-def _can_be_copied(payload: object) -> bool:
+def _can_be_copied(payload: Any) -> bool:
     try:
         copy.deepcopy(payload)
     except RecursionError:

@@ -28,7 +28,7 @@ from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
 from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_steps
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier, asking, mark_asked
-from mcp_elicit_client.reader import MAX_SMALL, SECONDS_PER_BYTE, read_in_thread, size_of
+from mcp_elicit_client.reader import MAX_SMALL, SECONDS_PER_SIZE, read_in_thread, size_of
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Handler, Policy, Request
@@ -343,7 +343,7 @@ class Dispatcher:
         size = size_of(wire)
         if size <= MAX_SMALL:
             # Estimated: measuring may take longer than reading.
-            self.admission.count_reading((user, server.name), size * SECONDS_PER_BYTE)
+            self.admission.count_reading((user, server.name), size * SECONDS_PER_SIZE)
             return self.parse(wire, server=server, user=user, **details)
 
         def read() -> Request:

@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import contextlib
-import marshal
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.budgets import Budgets, UserAndServer
+from mcp_elicit_client.core.limits import Limits
+from mcp_elicit_client.core.parse import check_size
+from mcp_elicit_client.exceptions import RequestError
 
 T = TypeVar("T")
 
-MAX_SMALL = 6_000
-"""A request of at most so many bytes is read in the event loop, in about 2 ms."""
+MAX_SMALL = 4_000
+"""A request of at most this size is read in the event loop, in about 2 ms."""
 
-SECONDS_PER_BYTE = 2e-7
-"""The processor time for one byte of a small request, in seconds: an estimate."""
+SECONDS_PER_SIZE = 2e-7
+"""The processor time by size of a small request, in seconds: an estimate."""
 
+_SMALL = Limits(max_request=MAX_SMALL)
 _BUDGET = 1.0
 _REFILL_TIME = 10.0
 
 
-def size_of(wire: Any) -> int:
-    """Return the size of *wire* in bytes, about as in JSON; a number above `MAX_SMALL` for all but plain data."""
+def size_of(wire: Mapping[str, Any]) -> int:
+    """Return the size of *wire* as `check_size` counts it; for large ones, any number above `MAX_SMALL`."""
     try:
-        return len(marshal.dumps(wire, 0))
-    except ValueError:
+        return check_size(wire, _SMALL)
+    except RequestError:
         return MAX_SMALL + 1
 
 

@@ -86,12 +86,16 @@ SMALL: list[object] = [
 ]
 NESTED: dict[str, Any] = {}
 NESTED["again"] = NESTED
+SHARED: list[Any] = []
+for _ in range(60):
+    SHARED = [SHARED, SHARED]
 LARGE: list[object] = [
-    form_params({"properties": {"a": {"type": "string", "description": "é" * 3_000}}}),
+    form_params({"properties": {"a": {"type": "string", "description": "é" * 5_000}}}),
     form_params({"properties": {"a": {"enum": [str(number) for number in range(10_000)]}}}),
     form_params({"properties": {f"field{number}" * 10: {} for number in range(500)}}),
-    ElicitRequestFormParams.model_validate(form_params({"type": "object", "properties": {}}, "m" * 7_000)),
+    ElicitRequestFormParams.model_validate(form_params({"type": "object", "properties": {}}, "m" * 5_000)),
     NESTED,
+    {"default": SHARED},
 ]
 
 

@@ -197,9 +197,12 @@ def to_wire(params: object) -> Mapping[str, Any]:
     return wire
 
 
-def check_size(wire: Mapping[str, Any], limits: Limits) -> None:
+def check_size(wire: Mapping[str, Any], limits: Limits) -> int:
     """
     Refuse a request that is too large or too deep.  No more is read than *limits* allow.
+
+    Returns:
+        The size: the number of characters, and 8 for each value.
 
     Raises:
         RequestError: If *wire* is larger or deeper than *limits* allow.
@@ -219,7 +222,7 @@ def check_size(wire: Mapping[str, Any], limits: Limits) -> None:
         if left < 0:
             raise RequestError(f"the request is larger than {limits.max_request} characters")
         if not below:
-            return
+            return limits.max_request - left
         level = below
     raise RequestError(f"the request is nested more than {limits.max_nesting} deep")
 
