@@ -15,10 +15,10 @@ from typing_extensions import Unpack
 
 from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
-from mcp_elicit_client.calls.methods import AnyClient, CallSpec, ProgressCallback, unwrap_session
+from mcp_elicit_client.calls.methods import AnyClient, CallSpec, ProgressCallback, check_arguments, unwrap_session
 from mcp_elicit_client.calls.resuming import LoadedTask, claim_call, load_call
 from mcp_elicit_client.calls.runner import CallLimits, CallRunner
-from mcp_elicit_client.calls.server_errors import check_arguments, reports_missing_push
+from mcp_elicit_client.calls.server_errors import reports_missing_push
 from mcp_elicit_client.calls.suspending import CallSuspender, SuspendedCall, SuspendOptions
 from mcp_elicit_client.calls.task_calls import TaskCalls
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle

@@ -63,6 +63,22 @@ def unwrap_session(client: Any) -> Any:
     return getattr(client, "session", client)
 
 
+def check_arguments(name: object, arguments: object) -> None:
+    """
+    Check what a call is made with.
+
+    Raises:
+        TypeError: If *name* is not a string, or *arguments* is not a mapping
+            with names.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"The name of a call must be a string, not {type(name).__name__}.")
+    if arguments is not None and not isinstance(arguments, Mapping):
+        raise TypeError(f"The arguments of a call must be a mapping, not {type(arguments).__name__}.")
+    if arguments and not all(isinstance(each, str) for each in arguments):
+        raise TypeError("The names of arguments must be strings.")
+
+
 @dataclass(frozen=True, slots=True)
 class CallSpec:
     """
@@ -145,14 +161,6 @@ def _request_sender(
         )
 
     return send
-
-
-def needs_tool_list(error: Exception) -> bool:
-    """Return True if the server refused a call because it needs headers that only its list of tools declares."""
-    import mcp.types
-
-    mismatch = getattr(mcp.types, "HEADER_MISMATCH", None)
-    return mismatch is not None and getattr(getattr(error, "error", None), "code", None) == mismatch
 
 
 async def list_tools_until(session: Any, name: str) -> None:

@@ -17,7 +17,7 @@ from typing_extensions import assert_never
 
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
-from mcp_elicit_client.calls.methods import CallSpec, RoundInput, list_tools_until, needs_tool_list
+from mcp_elicit_client.calls.methods import CallSpec, RoundInput, list_tools_until
 from mcp_elicit_client.calls.multi_round_trip import (
     InputRequired,
     answer_elicitations,
@@ -26,9 +26,8 @@ from mcp_elicit_client.calls.multi_round_trip import (
     parse_input_required,
 )
 from mcp_elicit_client.calls.resuming import NOT_A_CALL, LoadedCall
-from mcp_elicit_client.calls.server_errors import raise_for
+from mcp_elicit_client.calls.server_errors import needs_tool_list, raise_for
 from mcp_elicit_client.calls.suspending import CallSnapshot, CallSuspender, Claim
-from mcp_elicit_client.calls.task_polling import is_capability_required, read_capability_error
 from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
 from mcp_elicit_client.calls.tasks import resolve_claim
 from mcp_elicit_client.calls.url_elicitations import UrlRequired, complete_urls, parse_url_required
@@ -265,8 +264,6 @@ class CallRunner:
 
 
 def _outcome_of_error(error: Exception) -> Outcome:
-    if is_capability_required(error):
-        raise read_capability_error(error) from error
     if needs_tool_list(error):
         return ToolListRequired(error)
     return parse_url_required(error) or Failed(error)

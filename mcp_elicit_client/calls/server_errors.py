@@ -9,10 +9,17 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
-from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError, RequestStateRejectedError, TaskError
+from mcp_elicit_client.exceptions import (
+    CallError,
+    CapabilityRequiredError,
+    HandshakeRequiredError,
+    RequestStateRejectedError,
+    TaskError,
+)
 from mcp_elicit_client.sdk.tasks_extension import TASK_RESULT
 
-_INVALID_REQUEST, _INVALID_PARAMS = -32600, -32602
+INVALID_PARAMS = -32602
+_INVALID_REQUEST, _MISSING_CAPABILITY = -32600, -32021
 
 _INVALID_RESULT = (
     "The server returned a result that the protocol version of this connection does not allow. "
@@ -21,20 +28,9 @@ _INVALID_RESULT = (
 _OTHER_SESSION = " A request without `requestedSchema` is accepted if you connect with `Caller.connect`."
 
 
-def check_arguments(name: object, arguments: object) -> None:
-    """
-    Check what a call is made with.
-
-    Raises:
-        TypeError: If *name* is not a string, or *arguments* is not a mapping
-            with names.
-    """
-    if not isinstance(name, str):
-        raise TypeError(f"The name of a call must be a string, not {type(name).__name__}.")
-    if arguments is not None and not isinstance(arguments, Mapping):
-        raise TypeError(f"The arguments of a call must be a mapping, not {type(arguments).__name__}.")
-    if arguments and not all(isinstance(each, str) for each in arguments):
-        raise TypeError("The names of arguments must be strings.")
+def error_code(error: Exception) -> Any:
+    """Return the code of the JSON-RPC error that the SDK raised as *error*; None if it is another exception."""
+    return getattr(getattr(error, "error", None), "code", None)
 
 
 def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
@@ -51,6 +47,8 @@ def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
         CallError: If the server's result is invalid.
         HandshakeRequiredError: If the server cannot ask over this connection.
         RequestStateRejectedError: If the server rejected its own state.
+        CapabilityRequiredError: If the server requires a capability that is
+            not declared.
         TaskError: If the result is a task, and tasks are not declared.
     """
     if isinstance(error, PydanticSerializationError):
@@ -64,6 +62,8 @@ def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
         raise RequestStateRejectedError from error
     if _lacks_back_channel(error, session):
         raise HandshakeRequiredError from error
+    if is_capability_required(error):
+        raise read_capability_error(error) from error
 
 
 def _is_of_task(error: ValidationError) -> bool:
@@ -74,9 +74,9 @@ def _is_of_task(error: ValidationError) -> bool:
 
 def is_state_rejected(error: Exception) -> bool:
     """Return True if *error* says that the server rejected its own state.  The protocol has no code for it."""
-    refusal = getattr(error, "error", None)
-    if getattr(refusal, "code", None) != _INVALID_PARAMS:
+    if error_code(error) != INVALID_PARAMS:
         return False
+    refusal = getattr(error, "error", None)
     data, message = getattr(refusal, "data", None), getattr(refusal, "message", None)
     if isinstance(data, Mapping) and data.get("reason") == "invalid_request_state":
         return True
@@ -84,14 +84,34 @@ def is_state_rejected(error: Exception) -> bool:
 
 
 def _lacks_back_channel(error: Exception, session: object) -> bool:
-    refusal = getattr(error, "error", None)
-    message = getattr(refusal, "message", None)
+    message = getattr(getattr(error, "error", None), "message", None)
     return (
-        getattr(refusal, "code", None) == _INVALID_REQUEST
+        error_code(error) == _INVALID_REQUEST
         and isinstance(message, str)
         and "elicitation/create" in message
         and is_without_push(session)
     )
+
+
+def is_capability_required(error: Exception) -> bool:
+    """Return True if the server requires a capability that is not declared."""
+    return bool(error_code(error) == _MISSING_CAPABILITY)
+
+
+def read_capability_error(error: Exception) -> CapabilityRequiredError:
+    """Read the error ``-32021`` of the SDK."""
+    data = getattr(getattr(error, "error", None), "data", None)
+    required = data.get("requiredCapabilities") if isinstance(data, dict) else None
+    known = ("elicitation", "extensions", "roots", "sampling")
+    return CapabilityRequiredError(tuple(each for each in known if isinstance(required, dict) and each in required))
+
+
+def needs_tool_list(error: Exception) -> bool:
+    """Return True if the server refused a call because it needs headers that only its list of tools declares."""
+    import mcp.types
+
+    mismatch = getattr(mcp.types, "HEADER_MISMATCH", None)
+    return mismatch is not None and error_code(error) == mismatch
 
 
 def is_without_push(session: object) -> bool:

@@ -11,8 +11,14 @@ import anyio
 from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.server_errors import (
+    INVALID_PARAMS,
+    error_code,
+    is_capability_required,
+    read_capability_error,
+)
 from mcp_elicit_client.calls.task_wire import TaskRequests, TaskState, TaskStatus
-from mcp_elicit_client.exceptions import CapabilityRequiredError, TaskError
+from mcp_elicit_client.exceptions import TaskError
 
 POLL_INTERVAL = 1.0
 """The interval between two polls if the server does not name one, in seconds."""
@@ -33,7 +39,6 @@ TTL_MARGIN = 60.0
 """How long a task is polled after its lifetime, in seconds."""
 
 _CANCEL_TIMEOUT = 3.0
-_INVALID_PARAMS, _MISSING_CAPABILITY = -32602, -32021
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -162,7 +167,7 @@ class TaskPoller:
             TaskError: See `poll`.
             CapabilityRequiredError: See `poll`.
         """
-        if _code(error) == _INVALID_PARAMS:
+        if error_code(error) == INVALID_PARAMS:
             raise TaskError("expired", task_id=self.state.id) from error
         if is_capability_required(error):
             raise read_capability_error(error) from error
@@ -184,7 +189,7 @@ class TaskPoller:
         try:
             await self.requests.update({key: response}, REQUEST_TIMEOUT)
         except Exception as error:  # noqa: BLE001 -- see poll
-            if _code(error) != _INVALID_PARAMS:
+            if error_code(error) != INVALID_PARAMS:
                 self.on_failure(error)
                 return False
             # The request is no longer open, or the task has expired: the next poll tells.
@@ -261,20 +266,3 @@ def is_closed(session: Any, error: Exception) -> bool:
     if isinstance(error, (anyio.ClosedResourceError, anyio.BrokenResourceError)):
         return True
     return bool(getattr(getattr(session, "_dispatcher", None), "_closed", False))
-
-
-def is_capability_required(error: Exception) -> bool:
-    """Return True if the server requires a capability that is not declared."""
-    return bool(_code(error) == _MISSING_CAPABILITY)
-
-
-def read_capability_error(error: Exception) -> CapabilityRequiredError:
-    """Read the error ``-32021`` of the SDK."""
-    data = getattr(getattr(error, "error", None), "data", None)
-    required = data.get("requiredCapabilities") if isinstance(data, dict) else None
-    known = ("elicitation", "extensions", "roots", "sampling")
-    return CapabilityRequiredError(tuple(each for each in known if isinstance(required, dict) and each in required))
-
-
-def _code(error: Exception) -> Any:
-    return getattr(getattr(error, "error", None), "code", None)

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask
+from mcp_elicit_client.calls.server_errors import error_code
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.core.parse import MAX_ELICITATION_ID
 from mcp_elicit_client.core.request import BatchPosition
@@ -50,10 +51,9 @@ def parse_url_required(error: Exception) -> UrlRequired | None:
     Raises:
         CallError: If the list of URLs is missing, too long or malformed.
     """
-    refusal = getattr(error, "error", None)  # of McpError and MCPError
-    if getattr(refusal, "code", None) != URL_ELICITATION_REQUIRED:
+    if error_code(error) != URL_ELICITATION_REQUIRED:
         return None
-    data = getattr(refusal, "data", None)
+    data = getattr(getattr(error, "error", None), "data", None)
     listed = data.get("elicitations") if isinstance(data, Mapping) else None
     if not isinstance(listed, list) or not listed:
         raise CallError(f"The server requires URL elicitations, but does not list them. {REPORT}") from error
