@@ -179,19 +179,20 @@ def single_error(error: BaseException, raised: BaseException | None) -> BaseExce
         error in the group; otherwise *error*.  A ``KeyboardInterrupt`` or
         ``SystemExit`` beside other errors stays in its group.
     """
-    errors = tuple(_errors(error))
+    errors = tuple(leaf_errors(error))
     if isinstance(raised, Exception) and all(isinstance(each, Exception) for each in errors):
         return raised
     return errors[0] if len(errors) == 1 else error
 
 
-def _errors(error: BaseException) -> Iterator[BaseException]:
-    members = getattr(error, "exceptions", None)  # of an exception group
+def leaf_errors(error: BaseException) -> Iterator[BaseException]:
+    """Yield the errors in an exception group, also in nested ones; *error* itself if it is not a group."""
+    members = getattr(error, "exceptions", None)
     if members is None:
         yield error
         return
     for each in members:
-        yield from _errors(each)
+        yield from leaf_errors(each)
 
 
 def is_trio() -> bool:

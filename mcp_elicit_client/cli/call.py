@@ -13,6 +13,7 @@ from typing import Any, TextIO
 import anyio
 from pydantic_core import from_json
 
+from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
 from mcp_elicit_client.cli import messages
@@ -91,7 +92,7 @@ async def _connect_and_call(options: argparse.Namespace, arguments: Mapping[str,
                 tool = await _tool_name(connection, options.tool)
                 return await _call_tool(connection, tool, arguments, as_json=options.json)
         except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
-            if any(isinstance(each, BrokenPipeError) for each in _leaves(error)):
+            if any(isinstance(each, BrokenPipeError) for each in leaf_errors(error)):
                 raise BrokenPipeError from None
             hint = f"\n{catalog.text(messages.NEEDS_LEGACY)}" if _needs_legacy(error, mode) else ""
             raise CommandFailedError(_explain(error, catalog, errlog) + hint) from None
@@ -191,7 +192,7 @@ def _read_tool_line(line: str, tools: _Tools) -> tuple[str, dict[str, Any], Mess
 
 def _explain(error: BaseException, catalog: MessageCatalog, errlog: TextIO | None = None) -> str:
     """Return what failed, sanitized, with the last lines of the server's log."""
-    texts = (_describe(each, catalog) for each in _leaves(error))
+    texts = (_describe(each, catalog) for each in leaf_errors(error))
     causes = list(dict.fromkeys(sanitize_text(text, limit=_MAX_ERROR, multiline=False) for text in texts))
     lines = [catalog.text(messages.SERVER_FAILED, reason="; ".join(causes))]
     if errlog is not None:
@@ -205,17 +206,8 @@ def _explain(error: BaseException, catalog: MessageCatalog, errlog: TextIO | Non
 def _needs_legacy(error: BaseException, mode: ConnectMode) -> bool:
     """Return True if the server may have failed because it supports only server-initiated requests."""
     return mode == "auto" and any(
-        isinstance(each, HandshakeRequiredError) or _code(each) == _INVALID_REQUEST for each in _leaves(error)
+        isinstance(each, HandshakeRequiredError) or _code(each) == _INVALID_REQUEST for each in leaf_errors(error)
     )
-
-
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    group = getattr(error, "exceptions", None)
-    if group is None:
-        yield error
-    else:
-        for each in group:
-            yield from _leaves(each)
 
 
 def _describe(error: BaseException, catalog: MessageCatalog) -> str:

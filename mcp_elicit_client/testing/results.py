@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import anyio
 
+from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
@@ -141,10 +142,8 @@ async def _run_once(
 
 
 def _is_disconnect(error: BaseException) -> bool:
-    several = getattr(error, "exceptions", None)
-    if several is not None:
-        return all(_is_disconnect(each) for each in several)
-    return isinstance(error, (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream))
+    disconnects = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
+    return all(isinstance(each, disconnects) for each in leaf_errors(error))
 
 
 # --- Reports
