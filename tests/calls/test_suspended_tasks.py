@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -17,39 +16,13 @@ from mcp_elicit_client.inbox import Inbox, InboxHandler
 from mcp_elicit_client.policies import is_resuming
 from mcp_elicit_client.typing import Policy, Request
 from tests.servers.tasker import Tasker, ask, question
-from tests.support.inboxes import KEY, Clock, Stores, open_stores
+from tests.support.inboxes import KEY, Clock, Stores
 from tests.support.taskers import TEXT, accepted, connected, plan, told, updates
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
 each_store = pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"])
 NAMED = {"name": "Ann"}
-
-
-@pytest.fixture
-def kind() -> str:
-    return "memory"
-
-
-@pytest.fixture
-async def stores(kind: str, tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> AsyncIterator[Stores]:
-    async with open_stores(kind, tmp_path, clock, lambda: request.getfixturevalue("redis_server")) as stores:
-        yield stores
-
-
-@pytest.fixture(autouse=True)
-def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(task_polling, "MIN_POLL_INTERVAL", 0.005)
-
-
-@pytest.fixture
-def seen() -> list[str]:
-    return []
-
-
-@pytest.fixture
-def tasker(seen: list[str]) -> Tasker:
-    return Tasker(seen.append)
 
 
 class Process:

@@ -41,7 +41,7 @@ from mcp_elicit_client.policies import (
 from mcp_elicit_client.typing import Policy, Request
 from tests.servers.visitor import FORM, asked_form
 from tests.support import ROOT, http_server
-from tests.support.inboxes import Clock, RedisServer, Stores, open_stores
+from tests.support.inboxes import Clock, RedisServer, Stores
 from tests.support.inprocess import in_process
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
@@ -49,12 +49,6 @@ pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("as
 AIRLINE = [sys.executable, "-m", "tests.servers.airline"]
 NAMED = {"name": "Ann"}
 URL = "https://login.example.com/start"
-
-
-@pytest.fixture
-def kind() -> str:
-    """Most tests use the store in memory; tests about stores use each of them."""
-    return "memory"
 
 
 each_store = pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"])
@@ -65,12 +59,6 @@ both_loops = pytest.mark.parametrize(
 
 
 @pytest.fixture
-async def stores(kind: str, tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> AsyncIterator[Stores]:
-    async with open_stores(kind, tmp_path, clock, lambda: request.getfixturevalue("redis_server")) as stores:
-        yield stores
-
-
-@pytest.fixture
 def inbox(stores: Stores) -> Inbox:
     return Inbox(stores())
 
@@ -78,11 +66,6 @@ def inbox(stores: Stores) -> Inbox:
 @pytest.fixture
 def suspend(inbox: Inbox) -> SuspendOptions:
     return SuspendOptions(inbox, "ann")
-
-
-@pytest.fixture
-def seen() -> list[str]:
-    return []
 
 
 class NeverCalled:

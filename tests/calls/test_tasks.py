@@ -17,21 +17,6 @@ from tests.support.taskers import TEXT, User, accepted, connected, plan, told, u
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds]
 
 
-@pytest.fixture(autouse=True)
-def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(task_polling, "MIN_POLL_INTERVAL", 0.005)
-
-
-@pytest.fixture
-def seen() -> list[str]:
-    return []
-
-
-@pytest.fixture
-def tasker(seen: list[str]) -> Tasker:
-    return Tasker(seen.append)
-
-
 @pytest.fixture
 def user() -> User:
     return User()
