@@ -179,7 +179,7 @@ class Endpoints:
             if step == "check":
                 return JSONResponse({}, 409)
             raise EntryClosedError(entry.state)
-        if step in ("check", "review") or (step in ("extend", "cancel") and len(filled) > 1):
+        if step == "check" or (step in ("extend", "cancel") and len(filled) > 1):
             await self._save_draft(owner, entry, filled)
         match step:
             case "check":
@@ -213,12 +213,12 @@ class Endpoints:
         """Show the values before they are sent, or what is wrong with them."""
         if state is None:
             return _see(entry)
+        await self._save_draft(owner, entry, filled)
         checked = await self._check(owner, entry, state)
         if not is_storable(entry.read(), filled):  # What is hidden while it is typed is not stored.
             if checked:
                 return pages.review(entry, filled, state, checked.unchecked)
             return pages.request(entry, filled, checked.errors)
-        await self._save_draft(owner, entry, filled)
         return _see(entry, "review" if checked else "errors")
 
     async def _save_draft(self, owner: str, entry: Entry, filled: FormData) -> None:
