@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.core.request import UrlRequest
+from mcp_elicit_client.core.request import Request, UrlRequest
 
 __all__ = ["UrlChoice", "UrlPrompt", "UrlStep", "completion_prompt", "consent_prompt"]
 
@@ -58,7 +58,7 @@ def consent_prompt(request: UrlRequest, *, can_open: bool = True, can_copy: bool
     return UrlPrompt(
         request=request,
         step="consent",
-        choices=(*(choice for choice, is_offered in offered.items() if is_offered), *_refusals(request)),
+        choices=(*(choice for choice, is_offered in offered.items() if is_offered), *refusals(request)),
         default="decline" if request.target.warnings else None,
     )
 
@@ -71,7 +71,7 @@ def completion_prompt(request: UrlRequest, *, can_open: bool = True) -> UrlPromp
     server does not have to report completion.
     """
     reopen: tuple[UrlChoice, ...] = ("reopen",) if can_open else ()
-    return UrlPrompt(request=request, step="waiting", choices=("done", *reopen, *_refusals(request)))
+    return UrlPrompt(request=request, step="waiting", choices=("done", *reopen, *refusals(request)))
 
 
 def after_choice(prompt: UrlPrompt, *, opened: bool, can_open: bool = True) -> UrlPrompt | Answer:
@@ -96,5 +96,6 @@ def refusal(choice: str) -> Answer:
     return Answer.decline(by="user", block_server=choice == "block")
 
 
-def _refusals(request: UrlRequest) -> tuple[UrlChoice, ...]:
+def refusals(request: Request) -> tuple[UrlChoice, ...]:
+    """Return the choices that refuse *request*: all that it offers, in the order in which to show them."""
     return ("decline", "block", "cancel") if request.can_block else ("decline", "cancel")

@@ -16,7 +16,7 @@ from mcp_elicit_client.presentation.conversation.turns import Button, HostText, 
 from mcp_elicit_client.presentation.descriptions import sent_note, server_name
 from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext
-from mcp_elicit_client.presentation.url_prompts import refusal
+from mcp_elicit_client.presentation.url_prompts import refusal, refusals
 from mcp_elicit_client.presentation.warnings import must_confirm, request_warnings, warning_line
 from mcp_elicit_client.typing import Answer, FormRequest
 
@@ -277,27 +277,26 @@ class FormConversation:
 
     def _choices(self) -> list[Choice]:
         """Return what can be typed without a slash."""
-        block = ["block"] if self.request.can_block else []
-        refusals = ("decline", *block, "cancel")
+        refusing = refusals(self.request)
         match self._step:
             case "field" if self._is_yes_or_no:
-                return self._make.make("yes", "no", *refusals)
+                return self._make.make("yes", "no", *refusing)
             case "field":
                 return []
             case "confirm":
-                return self._make.make("confirm", "back", *refusals)
+                return self._make.make("confirm", "back", *refusing)
             case "review" if self.request.form.fields:
-                return self._make.make("send", "edit", "back", *refusals)
+                return self._make.make("send", "edit", "back", *refusing)
             case "review":
-                return self._make.make("send:yes", "decline:no", *block, "cancel")
+                return self._make.make("send:yes", "decline:no", *refusing[1:])
 
     def _buttons(self) -> tuple[Button, ...]:
         found: list[tuple[str, str, bool]] = []
         choices = self._choices()
         if self._step == "field":
             found += self._question.buttons(is_yes_or_no=self._is_yes_or_no)
-            block = ["block"] if self.request.can_block else []
-            choices = choices or self._make.make(*(["back"] if self._can_go_back else []), "decline", *block, "cancel")
+            back = ["back"] if self._can_go_back else []
+            choices = choices or self._make.make(*back, *refusals(self.request))
         for choice in choices:
             if choice.id == "edit":
                 found += [(f"edit:{at}", field.title, True) for at, field in enumerate(self.request.form.fields, 1)]

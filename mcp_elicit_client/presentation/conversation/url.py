@@ -18,6 +18,7 @@ from mcp_elicit_client.presentation.url_prompts import (
     completion_prompt,
     consent_prompt,
     refusal,
+    refusals,
 )
 from mcp_elicit_client.presentation.warnings import must_confirm, request_warnings, warning_line
 from mcp_elicit_client.typing import Answer, UrlRequest
@@ -172,8 +173,7 @@ class UrlConversation:
     def _choices(self) -> list[Choice]:
         if self._unconfirmed is None:
             return self._make.make(*self._prompt.choices)
-        block = ["block"] if self.request.can_block else []
-        return self._make.make("confirm", "back", "decline", *block, "cancel")
+        return self._make.make("confirm", "back", *refusals(self.request))
 
     def _buttons(self) -> tuple[Button, ...]:
         return tuple(Button(f"{self._turn}:{each.id}", each.label) for each in self._choices())
