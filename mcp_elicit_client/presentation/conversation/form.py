@@ -87,9 +87,9 @@ class FormConversation:
 
     def press(self, button: str) -> Turn:
         """Return the turn after the user pressed *button*, which is the ID of a button."""
-        turn, _, name = button.partition(":")
-        if turn != str(self._turn) or name not in [each.id.partition(":")[2] for each in self._buttons()]:
+        if button not in [each.id for each in self._buttons()]:
             return self._ask(HostText(self._catalog.text(messages.OLD_BUTTON)))
+        name = button.partition(":")[2]
         kind, _, index = name.partition(":")
         if kind == "option":
             return self.give(Selection((self._field_choices()[int(index)],)))
@@ -222,13 +222,10 @@ class FormConversation:
 
     def _ask(self, *before: Part) -> Turn:
         """Return the turn that asks the current question in full, after the parts *before*."""
-        return self._make_turn(*before, *self._parts())
+        return self._repeat(*before, *self._parts())
 
     def _repeat(self, *parts: Part) -> Turn:
         """Return a turn with *parts* and only the prompt of the current question."""
-        return self._make_turn(*parts)
-
-    def _make_turn(self, *parts: Part) -> Turn:
         self._turn += 1
         is_field = self._step == "field"
         return Turn(
