@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from mcp_elicit_client.core.form import Field, Form, TextField
 from mcp_elicit_client.presentation import messages
@@ -14,6 +14,9 @@ from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, In
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
 from mcp_elicit_client.presentation.warnings import RequestWarning, answer_warnings
 from mcp_elicit_client.typing import Source
+
+Present: TypeAlias = Literal["answered", "restored", "suggested"]
+"""The origin of a field's present value: the answer, the draft from before, or the default."""
 
 
 class FormAnswers:
@@ -65,23 +68,27 @@ class FormAnswers:
         """Return the value of *field*; `OMITTED` if it is not provided."""
         return self._states[field.name].value
 
-    def is_answered(self, field: Field) -> bool:
-        """Return True if the user has answered or skipped *field*."""
-        return field.name in self._inputs
-
-    def is_restored(self, field: Field) -> bool:
-        """Return True if *field* has a draft from before that is valid, and no answer yet."""
-        return not self.is_answered(field) and field.name in self._before and not self._restored(field).errors
+    def present(self, field: Field) -> Present | None:
+        """Return where the present value of *field*, which an empty reply keeps, comes from; None if it has none."""
+        if field.name in self._inputs:
+            return "answered"
+        if field.name in self._before and not self._restored(field).errors:
+            return "restored"
+        return None if field.default is None else "suggested"
 
     def on_enter(self, field: Field) -> FieldInput:
-        """Return what an empty reply means: what is shown as the present value of *field*."""
-        if self.is_answered(field):
-            return self._inputs[field.name]
-        return self._before[field.name] if self.is_restored(field) else Intent.UNTOUCHED
+        """Return what an empty reply means: the present value of *field*."""
+        match self.present(field):
+            case "answered":
+                return self._inputs[field.name]
+            case "restored":
+                return self._before[field.name]
+            case _:
+                return Intent.UNTOUCHED
 
     def shown(self, field: Field) -> str:
         """Return the present value of *field* in words: of the answer, or of the draft."""
-        state = self._states[field.name] if self.is_answered(field) else self._restored(field)
+        state = self._states.get(field.name) or self._restored(field)
         return format_value(field, state.value, self._catalog)
 
     def rows(self) -> Iterator[Part]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, TextField
@@ -10,7 +10,7 @@ from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.conversation.answers import FormAnswers
+from mcp_elicit_client.presentation.conversation.answers import FormAnswers, Present
 from mcp_elicit_client.presentation.conversation.turns import HostText, OptionList, Part, ServerText
 from mcp_elicit_client.presentation.descriptions import describe_field
 from mcp_elicit_client.presentation.input_parsing import accepts_option_numbers
@@ -20,6 +20,17 @@ _MAX_OPTIONS = 20
 
 _COMMANDS = (*messages.HELP_COMMANDS, "/help")
 """What can be typed instead of an answer."""
+
+_PRESENT_LABELS: Mapping[Present, Message] = {
+    "answered": messages.YOUR_ANSWER,
+    "restored": messages.RESTORED_DRAFT,
+    "suggested": messages.SUGGESTED_VALUE,
+}
+_ON_ENTER: Mapping[Present, Message] = {
+    "answered": messages.ENTER_ANSWER,
+    "restored": messages.ENTER_RESTORED,
+    "suggested": messages.ENTER_SUGGESTED,
+}
 
 
 def find_command(text: str, field: Field, *, can_block: bool = True) -> str | None:
@@ -76,12 +87,10 @@ class FieldQuestion(NamedTuple):
         yield HostText(f"{description.accepts[:1].upper()}{description.accepts[1:]}; {description.requirement}")
         if description.warning:
             yield HostText(text(messages.WARNING, message=description.warning))
-        if self.answers.is_answered(self.field):
-            yield ServerText(self.answers.shown(self.field), text(messages.YOUR_ANSWER))
-        elif self.answers.is_restored(self.field):
-            yield ServerText(self.answers.shown(self.field), text(messages.RESTORED_DRAFT))
-        elif self.field.default is not None:
-            yield ServerText(description.suggested, text(messages.SUGGESTED_VALUE))
+        present = self.answers.present(self.field)
+        if present is not None:
+            shown = description.suggested if present == "suggested" else self.answers.shown(self.field)
+            yield ServerText(shown, text(_PRESENT_LABELS[present]))
 
     def options(self, *, at_most: int | None) -> Iterator[Part]:
         """Yield the options of the field, the first *at_most* of them."""
@@ -95,10 +104,11 @@ class FieldQuestion(NamedTuple):
 
     def prompt(self, words: str) -> str:
         """Return the last line of the question: what to type, such as *words*, and what an empty reply means."""
-        how, on_enter = self._how_to_type(), self._on_enter()
+        how, present = self._how_to_type(), self.answers.present(self.field)
+        on_enter = _ON_ENTER[present] if present is not None else None if self.field.required else messages.ENTER_SKIPS
         hints = [words or ("" if how is None else self.catalog.text(how))]
         hints.append("" if on_enter is None else self.catalog.text(on_enter))
-        if self._has_value and not self.field.required:
+        if present is not None and not self.field.required:
             hints.append(self.catalog.text(messages.SKIP))
         shown = "; ".join(filter(None, hints)) or self.catalog.text(messages.TYPE_ANSWER)
         return f"{self.server}: {shown} (/help): "
@@ -113,16 +123,11 @@ class FieldQuestion(NamedTuple):
             case BooleanField() if not is_yes_or_no:
                 found += [("option:0", text(messages.CHOICE_LABELS["yes"]), False)]
                 found += [("option:1", text(messages.CHOICE_LABELS["no"]), False)]
-        if self._has_value:
+        if self.answers.present(self.field) is not None:
             found.append(("use", text(messages.USE_VALUE), False))
         if not self.field.required:
             found.append(("skip", text(messages.DO_NOT_PROVIDE), False))
         return found
-
-    @property
-    def _has_value(self) -> bool:
-        answers, field = self.answers, self.field
-        return answers.is_answered(field) or answers.is_restored(field) or field.default is not None
 
     def _how_to_type(self) -> Message | None:
         match self.field:
@@ -133,12 +138,3 @@ class FieldQuestion(NamedTuple):
             case MultiChoiceField(choices=[_, *_]) as field:
                 return messages.TYPE_NUMBERS_OR_NAMES if accepts_option_numbers(field) else messages.TYPE_NAMES
         return None
-
-    def _on_enter(self) -> Message | None:
-        if self.answers.is_answered(self.field):
-            return messages.ENTER_ANSWER
-        if self.answers.is_restored(self.field):
-            return messages.ENTER_RESTORED
-        if self.field.default is not None:
-            return messages.ENTER_SUGGESTED
-        return None if self.field.required else messages.ENTER_SKIPS
