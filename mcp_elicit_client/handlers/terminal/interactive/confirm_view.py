@@ -24,7 +24,6 @@ class ConfirmView(View):
 
     request: FormRequest
     warned: bool
-    status: str
 
     def __init__(self, app: App, request: FormRequest) -> None:
         super().__init__(app, request)
@@ -55,10 +54,6 @@ class ConfirmView(View):
         content = {} if self.field is None or name == "skip" else {self.field.name: name == "yes"}
         sources: dict[str, Source] = dict.fromkeys(content, "user")
         self.app.end(Answer.accept(content, by="user", sources=sources))
-
-    def handle_key(self, key: str, data: str) -> None:  # noqa: ARG002 -- nothing is typed here
-        keys = [action.key for action in self.actions() if action.letters]
-        self.status = self.catalog.text(messages.PRESS_ONE_OF, keys=", ".join(keys))
 
     def body(self, width: int) -> Drawing:
         drawing = self.message(width)

@@ -65,7 +65,6 @@ class ReviewView(View):
     """
 
     request: FormRequest
-    status: str
 
     def __init__(
         self,
@@ -137,8 +136,7 @@ class ReviewView(View):
             case "up" | "previous":
                 self.row = count - 1 if self.row is None else (self.row - 1 if self.row else None)
             case _:
-                keys = [action.key for action in self.actions()]
-                self.status = self.catalog.text(messages.PRESS_ONE_OF, keys=", ".join(keys))
+                self._list_keys(action.key for action in self.actions())
 
     def point_at(self, item: int) -> None:
         self.row = item

@@ -33,7 +33,6 @@ class UrlView(View):
     """
 
     request: UrlRequest
-    status: str
 
     def __init__(self, app: App, prompt: UrlPrompt, notes: Sequence[str] = (), code: str | None = None) -> None:
         super().__init__(app, prompt.request)
@@ -63,10 +62,6 @@ class UrlView(View):
             self.app.cancel()
         else:
             self.app.end(name)
-
-    def handle_key(self, key: str, data: str) -> None:  # noqa: ARG002 -- nothing is typed here
-        keys = [action.key for action in self.actions() if action.letters]
-        self.status = self.catalog.text(messages.PRESS_ONE_OF, keys=", ".join(keys))
 
     def title(self) -> Line:
         return _emphasized(title_line(self.request, self.catalog), self.request.target.registrable_domain)

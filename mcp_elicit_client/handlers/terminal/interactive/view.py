@@ -213,12 +213,15 @@ class View(ABC):
         """Return the actions, in the order in which to show them."""
 
     @abstractmethod
-    def handle_key(self, key: str, data: str) -> None:
-        """Handle a key that belongs to no action."""
-
-    @abstractmethod
     def activate(self, name: str) -> None:
         """Execute the action *name*, other than leaving."""
+
+    def handle_key(self, key: str, data: str) -> None:  # noqa: ARG002 -- most views take no text
+        """Handle a key that belongs to no action: by default, list the letters that do."""
+        self._list_keys(action.key for action in self.actions() if action.letters)
+
+    def _list_keys(self, keys: Iterable[str]) -> None:
+        self.status = self.catalog.text(messages.PRESS_ONE_OF, keys=", ".join(keys))
 
     def is_touched(self) -> bool:
         """Return True if the user entered something."""
