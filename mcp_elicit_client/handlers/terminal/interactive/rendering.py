@@ -190,12 +190,17 @@ def _printable(text: str) -> str:
     return sanitize_text(text, multiline=False)
 
 
+def columns_of(line: Line) -> int:
+    """Return the columns of *line*."""
+    return sum(columns(text) for _, text in line)
+
+
 def flow(pieces: Sequence[Line], width: int, gap: int = 3) -> list[Line]:
     """Return lines with as many *pieces* as fit beside each other, after one space."""
     lines: list[Line] = []
     used = 0
     for piece in pieces:
-        wide = sum(columns(text) for _, text in piece)
+        wide = columns_of(piece)
         if lines and used + gap + wide < width:
             lines[-1] = [*lines[-1], ("", " " * gap), *piece]
             used += gap + wide
@@ -212,7 +217,7 @@ def rule(pieces: Line, width: int, character: str, right: Line | None = None) ->
     """Return a line over the whole width that contains *pieces* and, near its end, *right*, if that fits."""
     end: Line = [("", " "), *right, ("class:rule", f" {character}")] if right else []
     head: Line = [("class:rule", f"{character} "), *pieces, ("", " ")] if pieces else []
-    used = sum(columns(text) for _, text in [*head, *end])
+    used = columns_of([*head, *end])
     if end and used + 3 > width:
         return rule(pieces, width, character)
     return [*head, ("class:rule", character * max(width - used - 1, 0)), *end]

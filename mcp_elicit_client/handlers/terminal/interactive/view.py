@@ -15,6 +15,7 @@ from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     Drawing,
     Line,
+    columns_of,
     flow,
     host_text,
     labelled,
@@ -25,7 +26,6 @@ from mcp_elicit_client.handlers.terminal.interactive.theme import Symbols
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import request_details, server_name, title_line
-from mcp_elicit_client.presentation.quoting import columns
 from mcp_elicit_client.presentation.url_prompts import refusal
 from mcp_elicit_client.presentation.warnings import RequestWarning, must_confirm, request_warnings
 from mcp_elicit_client.typing import Request
@@ -38,6 +38,7 @@ _PAUSE = 0.2
 
 _MIN_BODY = 2
 _RULE_MARGIN = 9
+"""The columns that `rule` needs beside the title and the expiry."""
 
 _SMALL = 10
 """The lines of a terminal from which on a long title has two."""
@@ -461,15 +462,12 @@ class View(ABC):
 
     def _header(self, width: int) -> list[Line]:
         title = self.title()
-        used = sum(columns(text) for _, text in title)
-        if used + 4 <= width:
-            right = self._expiry() if self._has_room_for_expiry(width) else []
-            return [rule(title, width, self.app.symbols.rule, right)]
+        if columns_of(title) + 4 <= width:
+            return [rule(title, width, self.app.symbols.rule, self._expiry())]
         return host_text("".join(text for _, text in title), width)
 
     def _has_room_for_expiry(self, width: int) -> bool:
-        title, expiry = (sum(columns(text) for _, text in pieces) for pieces in (self.title(), self._expiry()))
-        return title + expiry + _RULE_MARGIN <= width
+        return columns_of([*self.title(), *self._expiry()]) + _RULE_MARGIN <= width
 
     def _warning_lines(self, width: int) -> list[Line]:
         lines: list[Line] = []
