@@ -11,11 +11,11 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+import termios
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Any, TextIO, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 from prompt_toolkit.application import Application, create_app_session, get_app_or_none, in_terminal
@@ -175,7 +175,7 @@ class TerminalApp:
             with (
                 open_terminal(self.input, self.output) as (reader, writer, stream),
                 create_app_session(input=reader, output=writer),
-                _lines_above(stream) as above,
+                lines_above(stream) if stream is not None else contextlib.nullcontext() as above,
             ):
                 _begin_line(writer)
                 return await self._run(view, reader, writer, above)
@@ -271,15 +271,6 @@ class TerminalApp:
             return Drawing()
 
 
-@contextmanager
-def _lines_above(stream: TextIO | None) -> Iterator[StdoutProxy | None]:
-    if stream is None:
-        yield None
-    else:
-        with lines_above(stream) as above:
-            yield above
-
-
 def _begin_line(writer: Output) -> None:
     """
     Begin a new line if the host's output did not end with a line break.
@@ -293,8 +284,6 @@ def _begin_line(writer: Output) -> None:
 
 
 def _flush(reader: Input) -> None:
-    with contextlib.suppress(ImportError, OSError, ValueError, NotImplementedError):
-        import termios
-
-        with contextlib.suppress(termios.error):  # not a terminal
-            termios.tcflush(reader.fileno(), termios.TCIFLUSH)
+    # An input of the caller may have no descriptor, or may be closed or no terminal.
+    with contextlib.suppress(NotImplementedError, OSError, ValueError, termios.error):
+        termios.tcflush(reader.fileno(), termios.TCIFLUSH)
