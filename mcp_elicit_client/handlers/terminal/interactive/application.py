@@ -238,13 +238,10 @@ class TerminalApp:
         )
         application.ttimeoutlen = _ESCAPE
         application.timeoutlen = _ESCAPE
-        first = True
 
         def before(_: object) -> None:
-            nonlocal first
-            if first:
+            if application.render_counter == 1:
                 # Discard keys from before the view was visible.
-                first = False
                 _flush(reader)
 
         def after(_: object) -> None:
