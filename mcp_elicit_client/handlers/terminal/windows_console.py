@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import importlib
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Protocol, TextIO
 
 import anyio
@@ -89,7 +87,7 @@ class WindowsConsole:
             self._keys.read()
         self._put(prompt)
         line = _Line()
-        with self._ending_the_line():
+        try:
             while True:
                 key = await self._key()
                 if key in ("\r", "\n"):
@@ -103,6 +101,8 @@ class WindowsConsole:
                 echo = line.press(key)
                 if not hidden:
                     self._put(echo)
+        finally:
+            self._put("\n")
 
     def restore(self) -> None:
         """Restore the mode that the terminal had before."""
@@ -121,13 +121,6 @@ class WindowsConsole:
         if not self._keys.waiting():
             return False
         return self._keys.read() in _SPECIAL_KEYS
-
-    @contextmanager
-    def _ending_the_line(self) -> Iterator[None]:
-        try:
-            yield
-        finally:
-            self._put("\n")
 
     def _put(self, text: str) -> None:
         encoding = self._writer.encoding or "utf-8"
