@@ -9,10 +9,9 @@ from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import Detail, request_details, server_name
-from mcp_elicit_client.presentation.quoting import quote, wrap
+from mcp_elicit_client.presentation.quoting import quote, sentence
 
 _MAX_MESSAGE = 200
-_MIN_WIDTH = 20
 
 
 class NoticeText(NamedTuple):
@@ -47,7 +46,7 @@ def describe_notice(notice: Notice, catalog: MessageCatalog) -> NoticeText:
 def notice_lines(notice: Notice, catalog: MessageCatalog, width: int) -> str:
     """Return *notice* for a terminal with *width* columns: the host's sentences, then the server's text, marked."""
     text = describe_notice(notice, catalog)
-    lines = [wrap(f"{text.title} {text.reason}", max(width - 1, _MIN_WIDTH), hanging=2)]
+    lines = [sentence(f"{text.title} {text.reason}", width)]
     for detail in text.details:
         lines += [f"{detail.label}:", quote(detail.text, width)]
     return "\n".join([*lines, *([quote(text.message, width)] if text.message else [])])

@@ -11,6 +11,7 @@ import unicodedata
 
 GUTTER = "  | "
 _MIN_WIDTH = 12
+_MIN_SENTENCE = 20
 _NEVER_FIRST = frozenset("\u3001\u3002\uff0c\uff0e\uff09\u300d\u300f\uff1a\uff1f\uff01\uff0f\u30fc")
 """Japanese punctuation that must not begin a line."""
 
@@ -64,6 +65,11 @@ def wrap(text: str, width: int, indent: int = 0, hanging: int | None = None) -> 
             lines[-1] += space + part
             space = ""
     return "\n".join(lines)
+
+
+def sentence(text: str, width: int) -> str:
+    """Return a sentence of the host in lines for a terminal with *width* columns; all but the first are indented."""
+    return wrap(text, max(width - 1, _MIN_SENTENCE), hanging=2)
 
 
 def _parts(text: str) -> list[str]:

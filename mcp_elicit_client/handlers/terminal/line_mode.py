@@ -31,10 +31,8 @@ from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.input_parsing import LOCAL_TIME_ZONE, InputContext
 from mcp_elicit_client.presentation.opener import over_ssh
 from mcp_elicit_client.presentation.qr import qr_code
-from mcp_elicit_client.presentation.quoting import quote, wrap
+from mcp_elicit_client.presentation.quoting import quote, sentence
 from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
-
-_MIN_WIDTH = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,4 +140,4 @@ class LineMode:
             yield f"{code}\n"
 
     def _wrap(self, text: str) -> str:
-        return wrap(text, max(self.console.width - 1, _MIN_WIDTH), hanging=2)
+        return sentence(text, self.console.width)
