@@ -23,12 +23,12 @@ from mcp_elicit_client.calls.suspending import CallSuspender, SuspendedCall, Sus
 from mcp_elicit_client.calls.task_calls import TaskCalls
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
 from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
-from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server, check_user
+from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, options_for
 from mcp_elicit_client.exceptions import HandshakeRequiredError, ResumeError
 from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
+from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback, uses_multi_round_trip
 from mcp_elicit_client.sdk.tasks_extension import tasks_extensions
 from mcp_elicit_client.typing import Handler, Mode
 
@@ -528,7 +528,7 @@ class Caller:
         user = self._user_of_call(user)
         stored, owner = suspend.inbox.calls, suspend.owner_of(user)
         loaded = await load_call(stored, owner, call_id, self.server.name)
-        if (getattr(session, "protocol_version", None) or "") < FIRST_MULTI_ROUND_TRIP_VERSION:
+        if not uses_multi_round_trip(session):
             raise ResumeError("protocol")
         timeouts, limit = CallTimeouts(timeout, answer_timeout), self._limits.max_questions
         if isinstance(loaded, LoadedTask):

@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
 from mcp_elicit_client.exceptions import (
     CallError,
     CapabilityRequiredError,
@@ -16,6 +15,7 @@ from mcp_elicit_client.exceptions import (
     RequestStateRejectedError,
     TaskError,
 )
+from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 from mcp_elicit_client.sdk.tasks_extension import TASK_RESULT
 
 INVALID_PARAMS = -32602
@@ -89,7 +89,7 @@ def _lacks_back_channel(error: Exception, session: object) -> bool:
         error_code(error) == _INVALID_REQUEST
         and isinstance(message, str)
         and "elicitation/create" in message
-        and is_without_push(session)
+        and uses_multi_round_trip(session)
     )
 
 
@@ -114,15 +114,9 @@ def needs_tool_list(error: Exception) -> bool:
     return mismatch is not None and error_code(error) == mismatch
 
 
-def is_without_push(session: object) -> bool:
-    """Return True if servers cannot initiate requests over *session*."""
-    version = getattr(session, "protocol_version", None)
-    return isinstance(version, str) and version >= FIRST_MULTI_ROUND_TRIP_VERSION
-
-
 def reports_missing_push(result: Any, session: object) -> bool:
     """Return True if *result* is the error of a tool of FastMCP 4 that cannot ask over *session*."""
-    if not getattr(result, "is_error", False) or not is_without_push(session):
+    if not getattr(result, "is_error", False) or not uses_multi_round_trip(session):
         return False
     texts = (getattr(each, "text", None) for each in getattr(result, "content", ()))
     return any(isinstance(each, str) and "elicitation via server-initiated requests" in each for each in texts)

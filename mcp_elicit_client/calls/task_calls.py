@@ -12,8 +12,8 @@ from mcp_elicit_client.calls.suspending import SuspendOptions
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle, TaskPoller
 from mcp_elicit_client.calls.task_wire import TaskState, check_task_id
 from mcp_elicit_client.calls.tasks import TaskDriver, TaskMemory
-from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
 from mcp_elicit_client.exceptions import TaskError
+from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 from mcp_elicit_client.sdk.tasks_extension import supports_tasks
 
 
@@ -99,8 +99,7 @@ class TaskCalls:
 
     def _poller(self, call: ActiveCall, task: TaskHandle | str, on_status: OnTaskStatus | None = None) -> TaskPoller:
         task_id = check_task_id(task if isinstance(task, str) else task.id)
-        version = getattr(call.session, "protocol_version", None) or ""
-        if not supports_tasks() or version < FIRST_MULTI_ROUND_TRIP_VERSION:
+        if not supports_tasks() or not uses_multi_round_trip(call.session):
             raise TaskError("unsupported", task_id=task_id)
         return TaskPoller(call, TaskState(task_id, "working"), self._server, on_status)
 

@@ -39,6 +39,12 @@ def supports_multi_round_trip() -> bool:
     return hasattr(importlib.import_module("mcp"), "Client")
 
 
+def uses_multi_round_trip(session: object) -> bool:
+    """Return True if *session* has multi-round-trip requests in place of server-initiated ones."""
+    version = getattr(session, "protocol_version", None)
+    return isinstance(version, str) and version >= FIRST_MULTI_ROUND_TRIP_VERSION
+
+
 class ElicitationCallback(Protocol):
     """What ``ClientSession`` and ``Client`` take as ``elicitation_callback``, in both majors."""
 
