@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta, timezone
+from functools import cached_property
 from typing import Any, ClassVar, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, computed_field
@@ -104,6 +105,10 @@ class Entry(BaseModel):
 
     def read(self) -> Request:
         """Return `request` as a `FormRequest` or `UrlRequest`."""
+        return self._request
+
+    @cached_property
+    def _request(self) -> Request:
         return _REQUESTS.validate_python(self.request)
 
     def notice(self) -> Notice | None:
@@ -254,20 +259,20 @@ class RecordCodec:
         """Return what owners may see of a request."""
         resolution = stored.resolution
         try:
-            data = json.loads(self._request_json(stored))
-            return Entry(
+            entry = Entry(
                 id=stored.id,
                 owner=stored.owner,
-                request=data,
+                request=json.loads(self._request_json(stored)),
                 state="pending" if resolution is None else resolution.state,
                 answered_by="" if resolution is None else resolution.answered_by,
                 updated_at=_time(stored.created_at if resolution is None else resolution.updated_at),
                 created_at=_time(stored.created_at),
                 expires_at=_time(stored.expires_at),
-                max_expires_at=self._max_expires_at(stored, _REQUESTS.validate_python(data)),
+                max_expires_at=_time(stored.expires_at),
                 call=stored.call_id or None,
                 action=self._action(stored, resolution),
             )
+            return entry.model_copy(update={"max_expires_at": self._max_expires_at(stored, entry.read())})
         except ValueError:
             raise InboxError("The inbox contains a request that cannot be read.") from None
 

@@ -126,10 +126,7 @@ class MemoryStore:
         with self._lock:
             self._close_stale()
             self._erase_answers_of(call.id)
-            self._calls[call.id] = call
-            heapq.heappush(self._call_expiry, (call.expires_at, call.id))
-            for request in requests:
-                self._add(request)
+            self._save_call(call, requests)
         self.waiters.notify(call.owner)
 
     async def update(self, call: StoredCall, requests: Sequence[StoredRequest], old_body: str) -> bool:
@@ -138,10 +135,7 @@ class MemoryStore:
             found = self._calls.get(call.id)
             if found is None or (found.owner, found.state, found.body) != (call.owner, "suspended", old_body):
                 return False
-            self._calls[call.id] = call
-            heapq.heappush(self._call_expiry, (call.expires_at, call.id))
-            for request in requests:
-                self._add(request)
+            self._save_call(call, requests)
         self.waiters.notify(call.owner)
         return True
 
@@ -206,6 +200,12 @@ class MemoryStore:
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to close."""
+
+    def _save_call(self, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
+        self._calls[call.id] = call
+        heapq.heappush(self._call_expiry, (call.expires_at, call.id))
+        for request in requests:
+            self._add(request)
 
     def _add(self, request: StoredRequest) -> None:
         revision = self._next_revision()

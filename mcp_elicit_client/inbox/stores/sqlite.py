@@ -205,11 +205,7 @@ class SqliteStore:
             if execute(connection, "resolve_live_request", now=self.clock(), **key, **values).rowcount:
                 execute(connection, "limit_history", owner=owner, max_history=self._max_history)
                 return "pending"
-            row = execute(connection, "get_state", **key).fetchone()
-        if row is None:
-            return None
-        # A request that is still pending has expired since the check.  The next check closes it.
-        return "expired" if row["state"] == "pending" else cast("State", row["state"])
+            return _closed_state(connection, key)
 
     def _extend(self, owner: str, entry_id: str, expires_at: float) -> State | None:
         self._close_stale()
@@ -217,10 +213,7 @@ class SqliteStore:
         with self._database.writing() as connection:
             if execute(connection, "extend_request", now=self.clock(), expires_at=expires_at, **key).rowcount:
                 return "pending"
-            row = execute(connection, "get_state", **key).fetchone()
-        if row is None:
-            return None
-        return "expired" if row["state"] == "pending" else cast("State", row["state"])
+            return _closed_state(connection, key)
 
     def _save_draft(self, key: dict[str, Any], draft: str, expires_at: float) -> None:
         with self._database.writing() as connection:
@@ -256,26 +249,19 @@ class SqliteStore:
     def _suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> bool:
         """Store a call and its requests; return True if answers were erased."""
         self._close_stale()
-        owner_of_lease = lease_owner(call.id)
-        values = {"id": call.id, "owner": call.owner, "body": call.body, "request_ids": json.dumps(call.request_ids)}
         with self._database.writing() as connection:
-            erased = execute(connection, "erase_answers_of", lease_owner=owner_of_lease).rowcount
-            execute(connection, "save_call", **values, created_at=call.created_at, expires_at=call.expires_at)
-            execute(connection, "renew_lease", lease_owner=owner_of_lease, expires_at=call.expires_at)
-            for request in requests:
-                _insert(connection, owner_of_lease, request)
+            erased = execute(connection, "erase_answers_of", lease_owner=lease_owner(call.id)).rowcount
+            execute(connection, "save_call", **_call_columns(call), created_at=call.created_at)
+            _add_requests(connection, call, requests)
         return erased > 0
 
     def _update(self, call: StoredCall, requests: Sequence[StoredRequest], old_body: str) -> bool:
         self._close_stale()
-        values = {"id": call.id, "owner": call.owner, "body": call.body, "request_ids": json.dumps(call.request_ids)}
-        times = {"expires_at": call.expires_at, "now": self.clock()}
         with self._database.writing() as connection:
-            if not execute(connection, "update_call", **values, **times, old_body=old_body).rowcount:
+            values = {**_call_columns(call), "old_body": old_body, "now": self.clock()}
+            if not execute(connection, "update_call", **values).rowcount:
                 return False
-            execute(connection, "renew_lease", lease_owner=lease_owner(call.id), expires_at=call.expires_at)
-            for request in requests:
-                _insert(connection, lease_owner(call.id), request)
+            _add_requests(connection, call, requests)
         return True
 
     def _get_call(self, owner: str, call_id: str) -> StoredCall | None:
@@ -300,6 +286,32 @@ class SqliteStore:
             execute(connection, "erase_answers_of", lease_owner=lease_owner(call_id))
             execute(connection, "finish_call", id=call_id)
             execute(connection, "end_lease", lease_owner=lease_owner(call_id))
+
+
+def _closed_state(connection: sqlite3.Connection, key: dict[str, str]) -> State | None:
+    """Return the state of a request that could not be changed because it is not pending."""
+    row = execute(connection, "get_state", **key).fetchone()
+    if row is None:
+        return None
+    # A request that is still pending has expired since the check.  The next check closes it.
+    return "expired" if row["state"] == "pending" else cast("State", row["state"])
+
+
+def _call_columns(call: StoredCall) -> dict[str, Any]:
+    return {
+        "id": call.id,
+        "owner": call.owner,
+        "body": call.body,
+        "request_ids": json.dumps(call.request_ids),
+        "expires_at": call.expires_at,
+    }
+
+
+def _add_requests(connection: sqlite3.Connection, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
+    owner_of_lease = lease_owner(call.id)
+    execute(connection, "renew_lease", lease_owner=owner_of_lease, expires_at=call.expires_at)
+    for request in requests:
+        _insert(connection, owner_of_lease, request)
 
 
 def _insert(connection: sqlite3.Connection, owner_of_lease: str, request: StoredRequest) -> None:
