@@ -197,7 +197,6 @@ KEY_NEW_LINE = Message("new line")
 KEY_CLEAR = Message("clear")
 KEY_CLEAR_OR_EMPTY = Message("clear / send empty")
 KEY_DETAILS = Message("Details")
-KEY_EDIT = Message("Change")
 KEY_SCROLL = Message("scroll")
 
 # --- URLs

@@ -96,7 +96,7 @@ class ReviewView(View):
         back = Action("back", text(messages.BACK), "←", meaning="left")
         refusals = self.leaving_actions()
         if self.row is not None:
-            return [Action("edit", text(messages.KEY_EDIT), text(messages.ENTER), meaning="enter"), back, *refusals]
+            return [Action("edit", text(messages.CHANGE), text(messages.ENTER), meaning="enter"), back, *refusals]
         if self.warned or must_confirm(self._found):
             taken = self.catalog.yes_keys + self.catalog.no_keys + refusals[0].letters
             letter = next(each for each in "swa" if each not in taken)
