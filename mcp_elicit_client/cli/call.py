@@ -111,7 +111,7 @@ async def _tool_name(connection: Connection, typed: str) -> str:
 
 
 def _tool_at(typed: str, tools: _Tools) -> str | None:
-    """Return the tool with the name *typed*, or else with that number, from 1 on; None if there is none."""
+    """Return the tool with the name *typed*, or else with that number, from 1 on; otherwise None."""
     names = [name for name, _ in tools]
     if typed in names:
         return typed
@@ -149,7 +149,7 @@ async def _choose_tools(connection: Connection, catalog: MessageCatalog, *, as_j
             return 0
         tool, arguments, complaint = _read_tool_line(typed, tools)
         if complaint is not None:
-            print(catalog.text(complaint, **({"example": _EXAMPLE} if "{example}" in complaint.text else {})))
+            print(catalog.text(complaint, example=_EXAMPLE))
             continue
         try:
             await _call_tool(connection, tool, arguments, as_json=False, is_quoted=True)

@@ -79,7 +79,7 @@ def _scenario_names(selected: Sequence[str]) -> list[str]:
 
 
 def _list_scenarios(names: Sequence[str], *, as_json: bool) -> None:
-    """Print the scenarios by group, each name on a line of its own."""
+    """Print the scenarios by group, each name on a separate line."""
     from mcp_elicit_client.testing import SCENARIOS
 
     if as_json:

@@ -50,6 +50,11 @@ class _Command:
     next_words: tuple[tuple[str, str], ...]
     takes_file: bool
 
+    @property
+    def name(self) -> str:
+        """Its words, with spaces between them."""
+        return " ".join(self.words)
+
 
 def run_completion(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Print the script for a shell; return the exit status."""
@@ -115,20 +120,26 @@ complete -F _mcp_elicit mcp-elicit
 """)
 
 
+def _selects(commands: list[_Command]) -> str:
+    """Return the cases for bash and zsh that go on from a command and a word to the command below it."""
+    return "\n".join(
+        f"            '{' '.join(each.words[:-1])} {each.words[-1]}') command='{each.name}' ;;"
+        for each in commands
+        if each.words
+    )
+
+
 def _bash(commands: list[_Command]) -> str:
-    selects, values, cases = [], [], []
+    values, cases = [], []
     for each in commands:
-        name = " ".join(each.words)
-        if each.words:
-            selects.append(f"            '{' '.join(each.words[:-1])} {each.words[-1]}') command='{name}' ;;")
         for option in each.options:
             if option.takes_value:
-                patterns = "|".join(f"'{name} {spelled}'" for spelled in option.names)
+                patterns = "|".join(f"'{each.name} {spelled}'" for spelled in option.names)
                 values.append(f"        {patterns}) {_bash_values(option)}; return ;;")
         words = " ".join([*(word for word, _ in each.next_words), *(name for o in each.options for name in o.names)])
         files = ' COMPREPLY+=($(compgen -f -- "$cur"));' if each.takes_file else ""
-        cases.append(f"""        '{name}') COMPREPLY=($(compgen -W "{words}" -- "$cur"));{files} ;;""")
-    return _BASH.substitute(selects="\n".join(selects), values="\n".join(values), commands="\n".join(cases))
+        cases.append(f"""        '{each.name}') COMPREPLY=($(compgen -W "{words}" -- "$cur"));{files} ;;""")
+    return _BASH.substitute(selects=_selects(commands), values="\n".join(values), commands="\n".join(cases))
 
 
 def _bash_values(option: _Option) -> str:
@@ -164,11 +175,8 @@ compdef _mcp_elicit mcp-elicit
 
 
 def _zsh(commands: list[_Command]) -> str:
-    selects, cases = [], []
+    cases = []
     for each in commands:
-        name = " ".join(each.words)
-        if each.words:
-            selects.append(f"            '{' '.join(each.words[:-1])} {each.words[-1]}') command='{name}' ;;")
         specifications = [_zsh_option(option, spelled) for option in each.options for spelled in option.names]
         depth = len(each.words)
         if each.next_words:
@@ -178,8 +186,8 @@ def _zsh(commands: list[_Command]) -> str:
             specifications.append("'*:file:_files'")
         # The words of the command itself are removed, so that options and values are counted from there.
         shift = f"shift {depth} words; (( CURRENT -= {depth} )); " if depth else ""
-        cases.append(f"        '{name}') {shift}_arguments {' '.join(specifications)} ;;")
-    return _ZSH.substitute(selects="\n".join(selects), commands="\n".join(cases))
+        cases.append(f"        '{each.name}') {shift}_arguments {' '.join(specifications)} ;;")
+    return _ZSH.substitute(selects=_selects(commands), commands="\n".join(cases))
 
 
 def _zsh_option(option: _Option, name: str) -> str:
@@ -208,9 +216,9 @@ def _fish(commands: list[_Command]) -> str:
         seen = [f"__fish_seen_subcommand_from {word}" for word in each.words]
         if below[each.words]:
             unseen = f"not __fish_seen_subcommand_from {' '.join(below[each.words])}"
-            lines += [_fish_line([*seen, unseen], f"-a {word}", text, is_file=False) for word, text in each.next_words]
+            lines += [_fish_line([*seen, unseen], f"-a {word}", text) for word, text in each.next_words]
         if each.takes_file:
-            lines.append(_fish_line(seen, "-F", "", is_file=False))
+            lines.append(_fish_line(seen, "-F", ""))
         conditions = seen or ["__fish_use_subcommand"]
         lines += [_fish_option(conditions, option) for option in each.options]
     return "\n".join(lines) + "\n"
@@ -221,15 +229,14 @@ def _fish_option(conditions: list[str], option: _Option) -> str:
     if option.choices:
         names += f" -x -a '{' '.join(option.choices)}'"
     elif option.takes_value:
-        names += " -r" if option.takes_file else " -x"
-    return _fish_line(conditions, names, option.help, is_file=option.takes_file)
+        names += " -r -F" if option.takes_file else " -x"
+    return _fish_line(conditions, names, option.help)
 
 
-def _fish_line(conditions: list[str], what: str, text: str, *, is_file: bool) -> str:
+def _fish_line(conditions: list[str], what: str, text: str) -> str:
     quoted = text.replace("\\", "\\\\").replace("'", "\\'")
     described = f" -d '{quoted}'" if text else ""
-    force = " -F" if is_file else ""
-    return f"complete -c mcp-elicit -n '{'; and '.join(conditions)}' {what}{force}{described}"
+    return f"complete -c mcp-elicit -n '{'; and '.join(conditions)}' {what}{described}"
 
 
 _SCRIPTS: Mapping[str, Callable[[list[_Command]], str]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
