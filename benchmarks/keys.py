@@ -24,7 +24,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -49,10 +49,10 @@ class Library:
     Attributes:
         name: Its name.
         program: The module or file, and its first arguments.
-        steps: For each question, the fewest keys that answer it.
+        steps: For each question, the fewest keys that answer it; none if it
+            answers without asking.
         packages: The packages to install; empty for this package.
         python: The Python to make the environment with.
-        silent: The questions that it answers without asking.
     """
 
     name: str
@@ -60,7 +60,6 @@ class Library:
     steps: Mapping[str, Sequence[Step]]
     packages: Sequence[str] = ()
     python: str = "python3"
-    silent: frozenset[str] = field(default=frozenset())
 
 
 _PROMPTS: Mapping[str, Sequence[Step]] = {
@@ -107,7 +106,6 @@ LIBRARIES = (
         },
         packages=["fast-agent-mcp==0.10.48"],
         python="python3.13",
-        silent=frozenset({"url"}),
     ),
 )
 
@@ -115,7 +113,7 @@ BARS = {"confirm": 2, "boolean": 2, "text": 5, "form": 2, "url": 2}
 """The most keys that this package may take: those of the best other library, plus one.  Measured by a whole run."""
 
 _PAUSE = 0.7
-"""Seconds after the screen shows what a key answers: presses before are too early for a person."""
+"""Seconds after the screen shows what a key answers: presses before are too early for a user."""
 
 _BETWEEN = 0.08
 _PATIENCE = 60

@@ -47,7 +47,7 @@ def check_policy(policy: object) -> None:
         raise TypeError(f"{name} is a class, not a policy. Make an instance: {policy.__name__}(...){method}.")
     if not callable(policy):
         raise TypeError(f"{name} is not a policy. A policy is a function that takes a handler and returns one.")
-    if inspect.iscoroutinefunction(policy) or inspect.iscoroutinefunction(type(policy).__call__):
+    if _is_coroutine_function(policy):
         raise TypeError(f"{name} is async, so it is not a policy. Pass handlers to `on_elicitation`.")
     if is_policy_factory(policy) or not _takes_one(policy):
         raise TypeError(f"{name} makes a policy. Call it: {_name_of(policy)}().")
@@ -60,7 +60,7 @@ def check_policy_result(policy: object, handler: object) -> None:
     Raises:
         TypeError: If it is not a handler.
     """
-    if isinstance(handler, type) or not callable(handler) or not is_async(handler):
+    if not is_async(handler):
         raise TypeError(
             f"The policy {describe(policy)} returned {describe(handler)}, which is not a handler. "
             f"If it makes a policy, call it: {_name_of(policy)}()."
@@ -87,9 +87,7 @@ def check_sync(name: str, function: object) -> None:
     """
     if not callable(function):
         raise TypeError(f"`{name}` must be a function, not {describe(function)}.")
-    if not isinstance(function, type) and (
-        inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
-    ):
+    if not isinstance(function, type) and _is_coroutine_function(function):
         raise TypeError(f"`{name}` must not be async. Define it with `def`.")
 
 
@@ -100,12 +98,14 @@ def check_async(name: str, function: object) -> None:
     Raises:
         TypeError: If it is not.
     """
-    if isinstance(function, type) or not callable(function) or not is_async(function):
+    if not is_async(function):
         raise TypeError(f"`{name}` must be an async function, not {describe(function)}. Define it with `async def`.")
 
 
-def is_async(function: Callable[..., Any]) -> bool:
-    """Return False if calling *function* certainly returns nothing to await."""
+def is_async(function: object) -> bool:
+    """Return False if *function* cannot be called, is a class, or certainly returns nothing to await."""
+    if isinstance(function, type) or not callable(function):
+        return False
     while isinstance(function, functools.partial):
         function = function.func
     if inspect.iscoroutinefunction(function):
@@ -134,6 +134,11 @@ def describe(value: object) -> str:
     if isinstance(value, type) or inspect.isroutine(value):
         return f"`{_name_of(value)}`"
     return "None" if value is None else f"An object of type `{type(value).__name__}`"
+
+
+def _is_coroutine_function(function: Callable[..., Any]) -> bool:
+    """Return True if *function*, or its method ``__call__``, is defined with ``async def``."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
 def _takes_one(function: Callable[..., Any]) -> bool:

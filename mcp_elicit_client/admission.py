@@ -85,16 +85,19 @@ class Admission:
             Why the request is refused, or ``""``.
         """
         count = _count_options(request)
+        if not count:
+            yield ""
+            return
         limits = ((user_and_server, MAX_OPEN_OPTIONS), (user_and_server[1], MAX_OPEN_OPTIONS * _USERS_OF_SERVER))
         with self._lock:
             open_ = [(self._options[key], limit) for key, limit in limits]
-            is_refused = count > 0 and any(before and before + count > limit for before, limit in open_)
-            if count and not is_refused:
+            is_refused = any(before and before + count > limit for before, limit in open_)
+            if not is_refused:
                 self._count(self._options, user_and_server, count)
         try:
             yield "the server has too many options in its open requests" if is_refused else ""
         finally:
-            if count and not is_refused:
+            if not is_refused:
                 with self._lock:
                     self._count(self._options, user_and_server, -count)
 

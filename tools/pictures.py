@@ -14,13 +14,11 @@ import asyncio
 import os
 import re
 import shutil
-import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import uvicorn
 from playwright.async_api import Browser, Page, async_playwright
 
 from mcp_elicit_client import parse_request
@@ -30,6 +28,7 @@ from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from tests.support.tmux import Pane, window
+from tests.support.webapps import serving
 from tools.svg import light_svg, svg
 
 ROOT = Path(__file__).parent.parent
@@ -299,13 +298,8 @@ async def draw_inbox(browser: Browser, look: str, directory: Path) -> None:
     names = ["restaurant", "bank", "ci", "weather"]
     requests = [parse_request(params, server=name) for params, name in zip(asked, names, strict=True)]
     tasks = [asyncio.ensure_future(handler(request)) for request in requests]
-    config = uvicorn.Config(
-        inbox_app(inbox, lambda _: "ann"), log_level="error", ws="none", timeout_graceful_shutdown=0
-    )
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        serving = asyncio.ensure_future(server.serve([listening]))
-        context = await browser.new_context(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}", **LOOKS[look])
+    async with serving(inbox_app(inbox, lambda _: "ann")) as origin:
+        context = await browser.new_context(base_url=origin, **LOOKS[look])
         page = await context.new_page()
         for path, name in (("/", "list"), ("/history", "history"), ("/nothing", "missing")):
             if name == "history":
@@ -318,10 +312,9 @@ async def draw_inbox(browser: Browser, look: str, directory: Path) -> None:
             await page.wait_for_load_state()
             await page.screenshot(path=directory / f"{name}-{look}.png", full_page=True)
         await context.close()
-        server.should_exit = True
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(serving, *tasks, return_exceptions=True)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def draw_browser(directory: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -47,3 +48,8 @@ class Diagnostic(BaseModel):
     code: DiagnosticCode
     message: str
     field: str | None = None
+
+
+def has_warning(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Return True if users are warned about one of *diagnostics*."""
+    return any(each.code in WARNINGS for each in diagnostics)

@@ -284,8 +284,10 @@ def text_constraints(field: Field) -> TextField | None:
 
 
 def texts_of(value: object) -> Iterable[str]:
-    """Return the texts in a value of an answer."""
-    return (value,) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
+    """Return the texts in a value, or in a list of values."""
+    if isinstance(value, (list, tuple)):
+        return [each for each in value if isinstance(each, str)]
+    return (value,) if isinstance(value, str) else ()
 
 
 def _present(keywords: Mapping[str, Any]) -> dict[str, Any]:

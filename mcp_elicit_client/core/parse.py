@@ -296,7 +296,7 @@ def _read_form(schema: Mapping[str, Any], limits: Limits) -> tuple[Form, tuple[D
     parser = SchemaParser(schema, limits)
     if is_wrapped(schema):
         try:
-            schema, _ = unwrap_schema(schema, parser.definitions, limits, lambda _code, _message: None)
+            schema, _ = unwrap_schema(schema, parser.definitions, lambda _code, _message: None)
         except UnsupportedSchemaError as error:
             raise RequestError(f"`requestedSchema` {error}") from None
     return _form(schema, parser), tuple(parser.diagnostics)

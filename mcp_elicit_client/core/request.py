@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic import Field as Setting
 from typing_extensions import Self
 
-from mcp_elicit_client.core.diagnostics import WARNINGS, Diagnostic
+from mcp_elicit_client.core.diagnostics import Diagnostic, has_warning
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.url.inspect import TargetUrl, UrlRules
@@ -275,11 +275,12 @@ def without_unsafe_offers(request: Request) -> Request:
     """Return *request* without the offer to remember the answer, if there is a warning about it."""
     if isinstance(request, UrlRequest) or request.remember_seconds is None:
         return request
-    if any(each.code in WARNINGS for each in request.diagnostics) or any(
-        each.is_hidden for each in request.form.fields
-    ):
-        return request.model_copy(update={"remember_seconds": None})
-    return request
+    return request if is_safe_to_remember(request) else request.model_copy(update={"remember_seconds": None})
+
+
+def is_safe_to_remember(request: FormRequest) -> bool:
+    """Return True if there is no warning about *request*, and no field whose text is hidden."""
+    return not has_warning(request.diagnostics) and not any(each.is_hidden for each in request.form.fields)
 
 
 def request_key(request: Request) -> str:

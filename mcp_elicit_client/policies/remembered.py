@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from mcp_elicit_client.core.diagnostics import WARNINGS, Diagnostic
+from mcp_elicit_client.core.diagnostics import has_warning
+from mcp_elicit_client.core.request import is_safe_to_remember
 from mcp_elicit_client.core.secrets.in_answer import secret_values
 from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
@@ -107,7 +108,7 @@ class RememberedAnswers:
             return tuple(self._as_listed(stored) for key, stored in self._stored.items() if key[0] == user)
 
     def revoke(self, answer_id: str, *, user: str | None = None) -> bool:
-        """Forget one answer of *user*.  Return False if there is none with this ID."""
+        """Forget one answer of *user*.  Return False if the user has no answer with this ID."""
         return self._remove(lambda stored: stored.answer.id == answer_id, user) > 0
 
     def revoke_all(self, *, user: str | None = None, server: str | None = None) -> int:
@@ -192,12 +193,11 @@ def _key(request: FormRequest) -> _Key:
 
 def _may_be_remembered(request: FormRequest) -> bool:
     """Return True if the user may choose that *request* is answered the same way again."""
-    return not (
-        _has_warning(request.diagnostics)
+    return (
+        is_safe_to_remember(request)
         # Of a text that was cut, the user did not see everything: the next request may differ in the rest.
-        or any(each.code == "truncated" for each in request.diagnostics)
-        or any(each.is_hidden for each in request.form.fields)
-        or secret_fields(request.form, request.message)
+        and not any(each.code == "truncated" for each in request.diagnostics)
+        and not secret_fields(request.form, request.message)
     )
 
 
@@ -208,10 +208,6 @@ def _is_to_be_remembered(answer: Answer) -> bool:
         and answer.action != "cancel"
         and not answer.block_server
         and not answer.confirmed
-        and not _has_warning(answer.diagnostics)
+        and not has_warning(answer.diagnostics)
         and not secret_values(answer.content or {})
     )
-
-
-def _has_warning(diagnostics: tuple[Diagnostic, ...]) -> bool:
-    return any(each.code in WARNINGS for each in diagnostics)

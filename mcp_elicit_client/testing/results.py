@@ -159,7 +159,7 @@ def as_text(
     """
     Yield the lines of the report: failures with their reasons, and counts.
 
-    Each name of a scenario is whole and on a line of its own.
+    Each name of a scenario is on a separate line, without a line break.
 
     Args:
         results: The results.

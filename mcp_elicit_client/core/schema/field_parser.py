@@ -16,6 +16,7 @@ from mcp_elicit_client.core.form import (
     NumberField,
     TextField,
     text_constraints,
+    texts_of,
 )
 from mcp_elicit_client.core.limits import Limits, max_options_of_form
 from mcp_elicit_client.core.schema.bounds import NUMBER_KEYWORDS, number_limits
@@ -106,7 +107,7 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
     limits = parser.limits
     nullable = schema.get("nullable") is True
     if is_wrapped(schema):
-        schema, allows_null = unwrap_schema(schema, parser.definitions, limits, report)
+        schema, allows_null = unwrap_schema(schema, parser.definitions, report)
         nullable |= allows_null
     common: dict[str, Any] = {
         "name": name,
@@ -125,7 +126,7 @@ def parse_field(name: str, schema: object, parser: SchemaParser, *, required: bo
 
 def _with_default(field: Field, default: object, limits: Limits, report: Report) -> Field:
     """Return *field* with its default, if that is valid.  A default that has a pattern stays unchecked."""
-    if sum(len(text) for text in _texts(default)) > limits.max_answer:
+    if sum(map(len, texts_of(default))) > limits.max_answer:
         report("default_dropped", "its default is longer than an answer may be")
         return field
     errors = validate_field(field, default, limits)
@@ -140,11 +141,6 @@ def _with_default(field: Field, default: object, limits: Limits, report: Report)
         tuple(value) if isinstance(value, list) else value
     )
     return field
-
-
-def _texts(default: object) -> list[str]:
-    listed = default if isinstance(default, list) else [default]
-    return [text for text in listed if isinstance(text, str)]
 
 
 def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], parser: SchemaParser, report: Report) -> Field:

@@ -32,14 +32,18 @@ class Definitions:
     Args:
         root: The whole schema.
         limits: Maximum sizes and counts.
+
+    Attributes:
+        max_depth: The maximum number of nested references or unions.
     """
 
     def __init__(self, root: _Schema, limits: Limits) -> None:
         self._root = root
+        self.max_depth: int = limits.max_depth
         self._entries_left = 2 * max_options_of_form(limits)
         self._entries: dict[int, int] = {}
 
-    def open(self, schema: _Schema, limits: Limits) -> _Schema:
+    def open(self, schema: _Schema) -> _Schema:
         """
         Return *schema* with the keywords of the schema to which it refers.
 
@@ -47,13 +51,13 @@ class Definitions:
             UnsupportedSchemaError: If that is not in the request, is too large
                 in total, or refers to others more often than allowed.
         """
-        for _ in range(limits.max_depth + 1):
+        for _ in range(self.max_depth + 1):
             if "$ref" not in schema:
                 return schema
             referenced = self._referenced(schema["$ref"])
             self._count(referenced)
             schema = {**referenced, **_without(schema, "$ref")}
-        raise UnsupportedSchemaError(f"nests more than {limits.max_depth} references or unions")
+        raise UnsupportedSchemaError(f"nests more than {self.max_depth} references or unions")
 
     def _count(self, referenced: _Schema) -> None:
         entries = self._entries.get(id(referenced))
@@ -79,15 +83,14 @@ def _entries(schema: object) -> int:
     """Return the number of keywords in *schema*, and of entries in their lists, as far as fields are read."""
     if not isinstance(schema, dict):
         return 0
-    lists = [each for each in schema.values() if isinstance(each, list)]
-    inner = [
-        schema.get("items"),
-        *(each[0] for each in [schema.get("allOf")] if isinstance(each, list) and len(each) == 1),
-    ]
-    return len(schema) + sum(map(len, lists)) + sum(map(_entries, inner))
+    entries = len(schema) + sum(len(each) for each in schema.values() if isinstance(each, list))
+    match schema.get("allOf"):
+        case [only]:
+            entries += _entries(only)
+    return entries + _entries(schema.get("items"))
 
 
-def unwrap_schema(schema: _Schema, definitions: Definitions, limits: Limits, report: Report) -> tuple[_Schema, bool]:
+def unwrap_schema(schema: _Schema, definitions: Definitions, report: Report) -> tuple[_Schema, bool]:
     """
     Remove the wrappers around *schema*.
 
@@ -101,27 +104,27 @@ def unwrap_schema(schema: _Schema, definitions: Definitions, limits: Limits, rep
     """
     if isinstance(schema.get("type"), str) and _WRAPPERS.isdisjoint(schema):
         if "items" in schema:
-            schema = {**schema, "items": _open_items(schema["items"], definitions, limits, report)}
+            schema = {**schema, "items": _open_items(schema["items"], definitions, report)}
         return schema, False
     nullable = False
-    for _ in range(limits.max_depth + 1):
+    for _ in range(definitions.max_depth + 1):
         nullable |= _allows_null(schema)
-        opened = _open_once(schema, definitions, limits, report)
+        opened = _open_once(schema, definitions, report)
         if opened is None:
             if "items" in schema:
-                schema = {**schema, "items": _open_items(schema["items"], definitions, limits, report)}
+                schema = {**schema, "items": _open_items(schema["items"], definitions, report)}
             return schema, nullable
         schema = opened
-    raise UnsupportedSchemaError(f"nests more than {limits.max_depth} references or unions")
+    raise UnsupportedSchemaError(f"nests more than {definitions.max_depth} references or unions")
 
 
-def _open_items(items: object, definitions: Definitions, limits: Limits, report: Report) -> object:
+def _open_items(items: object, definitions: Definitions, report: Report) -> object:
     if not isinstance(items, dict):
         return items
-    items = definitions.open(items, limits)
+    items = definitions.open(items)
     if isinstance(items.get("type"), str) or "enum" in items:
         return items
-    return definitions.open(_open_union(items, definitions, limits, report) or items, limits)
+    return definitions.open(_open_union(items, definitions, report) or items)
 
 
 def _allows_null(schema: _Schema) -> bool:
@@ -134,13 +137,13 @@ def _allows_null(schema: _Schema) -> bool:
     return types is None and any(isinstance(each, dict) and _is_null(each) for union in unions for each in union)
 
 
-def _open_once(schema: _Schema, definitions: Definitions, limits: Limits, report: Report) -> _Schema | None:
+def _open_once(schema: _Schema, definitions: Definitions, report: Report) -> _Schema | None:
     if "$ref" in schema:
-        return definitions.open(schema, limits)
+        return definitions.open(schema)
     match schema.get("allOf"):
         case [dict(only)]:
             return {**only, **_without(schema, "allOf")}
-    union = _open_union(schema, definitions, limits, report)
+    union = _open_union(schema, definitions, report)
     if union is not None:
         return union
     types = schema.get("type")
@@ -153,7 +156,7 @@ def _open_once(schema: _Schema, definitions: Definitions, limits: Limits, report
     return None
 
 
-def _open_union(schema: _Schema, definitions: Definitions, limits: Limits, report: Report) -> _Schema | None:
+def _open_union(schema: _Schema, definitions: Definitions, report: Report) -> _Schema | None:
     """Return the branch of a union that is easiest to answer; None if there is no union."""
     for keyword in ("anyOf", "oneOf"):
         options = schema.get(keyword)
@@ -169,7 +172,7 @@ def _open_union(schema: _Schema, definitions: Definitions, limits: Limits, repor
             continue
         if len(branches) > _MAX_BRANCHES:
             raise UnsupportedSchemaError(f"is a union of more than {_MAX_BRANCHES} schemas")
-        opened = [definitions.open(branch, limits) for branch in branches]
+        opened = [definitions.open(branch) for branch in branches]
         ranked = sorted(opened, key=_preference)
         if not ranked:
             raise UnsupportedSchemaError("allows no value but null")

@@ -51,7 +51,7 @@ _DATE_TIME = (
 )
 _LEAP_SECOND = 60
 
-# What a person may have meant, to say what is wrong with it.
+# Dates and times as users may write them: they show what is wrong.
 _ANY_DATE = r"([0-9]{1,9})-([0-9]{1,2})-([0-9]{1,2})"
 _SHORT_YEAR = r"[0-9]{1,2}([-/.]) ?[0-9]{1,2}\1 ?[0-9]{2}"
 _ANY_TIME = r"([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.[0-9]+)?)?\s*(?P<zone>.*)"
@@ -179,7 +179,7 @@ def time_fault(text: str) -> FormatFault:
 
 def date_time_fault(text: str) -> FormatFault:
     """Return what is wrong with the date and time *text*: with its date first."""
-    date_part, time_part, _ = [*re.split(r"[Tt ]+", text, maxsplit=1), "", ""][:3]
+    date_part, time_part = [*re.split(r"[Tt ]+", text, maxsplit=1), ""][:2]
     fault = date_fault(date_part)
     if fault.code or not is_date(date_part):
         return fault
