@@ -432,18 +432,11 @@ async def test_a_request_is_asked_again_after_a_cancel_that_did_not_come_from_th
 
 
 @only_multi_round_trip
-async def test_a_changed_request_is_asked_after_a_cancel(seen: Seen) -> None:
-    user = User(LEFT)
-    async with visitor(user, MULTI_ROUND_TRIP, seen) as connection:
-        with pytest.raises(CallError, match="required input more than 10 times"):
-            await call(connection, "nag", {"reword": True})
-
-    assert len(user.requests) == 10
-
-
-@only_multi_round_trip
-async def test_a_call_ends_after_ten_rounds(seen: Seen) -> None:
-    user = User(NAMED)
+@pytest.mark.parametrize("reply", [LEFT, NAMED])
+async def test_changed_requests_are_asked_after_any_answer_until_the_call_ends_after_ten_rounds(
+    reply: Answer, seen: Seen
+) -> None:
+    user = User(reply)
     async with visitor(user, MULTI_ROUND_TRIP, seen) as connection:
         with pytest.raises(CallError, match="required input more than 10 times"):
             await call(connection, "nag", {"reword": True})

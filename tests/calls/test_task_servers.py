@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -19,7 +18,7 @@ from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions, task_
 from mcp_elicit_client.exceptions import TaskError
 from mcp_elicit_client.inbox import Inbox, InboxHandler, SqliteStore
 from tests.servers.tasker import ask
-from tests.support import ROOT, read_line
+from tests.support import ROOT, free_port, read_line
 from tests.support.inprocess import in_process
 from tests.support.taskers import User, accepted, plan, told
 
@@ -34,8 +33,7 @@ class Server:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "seen.txt"
         (folder / "tasks").mkdir()
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.environ = {
             **os.environ,
             "ELICIT_TASKS": str(folder / "tasks"),

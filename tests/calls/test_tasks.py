@@ -503,7 +503,8 @@ async def test_errors_of_polls_do_not_disturb_the_user(
     monkeypatch.setattr(task_polling, "MAX_OUTAGE", 0.05)
 
     async def thinks() -> None:
-        await anyio.sleep(0.4)
+        while seen.count("get") < 12:  # the ten polls that fail, and the one after them
+            await anyio.sleep(0.01)
 
     user.thinks = thinks
     steps = [ask("a", polls=1), {"refuse": [-32603], "polls": 10}, ask("a")]

@@ -11,6 +11,7 @@ import pytest
 from mcp_elicit_client.core.deadlines import default_answer_timeout
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
 from mcp_elicit_client.inbox import Inbox, InboxHandler
+from mcp_elicit_client.inbox import inbox as inbox_module
 from mcp_elicit_client.policies import answer_timeout
 from tests.support import form_params
 from tests.support.inboxes import FORM, KEY, SECRET, Clock, Stores, asking, pending, request
@@ -76,8 +77,11 @@ async def test_a_user_can_extend_the_deadline_ten_times(stores: Stores) -> None:
             await inbox.extend("ann", entry.id)
 
 
-async def test_the_task_that_waits_notices_an_extension_by_another_process(stores: Stores) -> None:
-    inbox, other = Inbox(stores(), answer_timeout=1.6), Inbox(stores(), answer_timeout=1.6)
+async def test_the_task_that_waits_notices_an_extension_by_another_process(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_module, "_EXTENSION_MARGIN", 0.1)
+    inbox, other = Inbox(stores(), answer_timeout=0.8), Inbox(stores(), answer_timeout=0.8)
     async with asking(inbox) as waiting:
         (entry,) = await pending(other)
         await other.extend("ann", entry.id)
@@ -87,8 +91,11 @@ async def test_the_task_that_waits_notices_an_extension_by_another_process(store
         assert datetime.now(timezone.utc) >= extended - timedelta(seconds=0.01)
 
 
-async def test_the_policy_for_answer_timeouts_lets_the_user_extend_them(inbox: Inbox) -> None:
-    handler = answer_timeout(2.0)(InboxHandler(inbox, "ann"))
+async def test_the_policy_for_answer_timeouts_lets_the_user_extend_them(
+    inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_module, "_EXTENSION_MARGIN", 0.1)
+    handler = answer_timeout(1.1)(InboxHandler(inbox, "ann"))
 
     answers = []
     async with anyio.create_task_group() as group:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -22,7 +21,7 @@ from mcp_elicit_client.calls._connect import Command, Connection, connect
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.typing import Request
 from tests.calls.test_calls import LEFT, NO, YES, User, think_for_ever
-from tests.support import npm_environment, npm_tool
+from tests.support import free_port, npm_environment, npm_tool
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
@@ -38,8 +37,7 @@ def transport(request: pytest.FixtureRequest) -> str:
 
 @contextmanager
 def everything_over_http() -> Iterator[tuple[str, Any]]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     command = [npm_tool("mcp-server-everything"), "streamableHttp"]
     environment = {**npm_environment(), "PORT": str(port)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:

@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -19,7 +18,7 @@ import anyio
 import httpx
 import pytest
 
-from tests.support import ROOT, skip_or_fail
+from tests.support import ROOT, free_port, skip_or_fail
 from tests.support.inboxes import RedisServer, until
 
 EXAMPLE = ROOT / "examples" / "many_users.py"
@@ -36,8 +35,7 @@ def backend(tmp_path: Path) -> Iterator[str]:
     if importlib.util.find_spec("fastapi") is None:
         skip_or_fail("fastapi is not installed; see the dependency group test")
     redis = RedisServer(tmp_path)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     environment = {**os.environ, "REDIS_URL": redis.url, "PORT": str(port), "PYTHONPATH": str(ROOT)}
     with subprocess.Popen([sys.executable, str(EXAMPLE)], env=environment, start_new_session=True) as process:
         try:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shutil
 import sys
 
 from tests.support import ROOT, skip_or_fail
-from tests.support.tmux import window
+from tests.support.tmux import environment, window
 
 if shutil.which("tmux") is None or importlib.util.find_spec("prompt_toolkit") is None:
     skip_or_fail("tmux or the extra terminal is not installed")
 
-SETTINGS = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "MCP_ELICIT_UI")}
 PROGRAM = [sys.executable, str(ROOT / "examples" / "terminal.py")]
 
 
 def test_the_program_of_the_quickstart_asks_and_sends_with_two_keys() -> None:
-    with window(PROGRAM, {**SETTINGS, "LANG": "C.UTF-8"}, columns=100, rows=50, cwd=ROOT) as pane:
+    with window(PROGRAM, environment(), columns=100, rows=50, cwd=ROOT) as pane:
         pane.sees("restaurant asks for 13 answers", "Ctrl+S Review")
         pane.keys("C-s")
         pane.sees("Your answers will be sent to restaurant.", "Enter Send")
@@ -31,8 +29,7 @@ def test_the_program_of_the_quickstart_asks_and_sends_with_two_keys() -> None:
 
 
 def test_without_the_extra_it_asks_line_by_line() -> None:
-    settings = {**SETTINGS, "LANG": "C.UTF-8", "MCP_ELICIT_UI": "line"}
-    with window(PROGRAM, settings, columns=100, rows=50, cwd=ROOT) as pane:
+    with window(PROGRAM, environment(MCP_ELICIT_UI="line"), columns=100, rows=50, cwd=ROOT) as pane:
         pane.sees("restaurant asks for 13 answers", "Field 1 of 13")
         pane.types("/decline")
         pane.confirms("Enter", leaves="Enter Send")

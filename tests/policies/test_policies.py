@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import socket
 import stat
 import subprocess
 import sys
@@ -44,7 +43,7 @@ from mcp_elicit_client.policies import (
 )
 from mcp_elicit_client.policies.impersonation import skeleton
 from mcp_elicit_client.typing import Request
-from tests.support import ROOT, cases, form_params, read_line, skip_or_fail
+from tests.support import ROOT, cases, form_params, free_port, read_line, skip_or_fail
 from tests.support.console import ScriptedConsole
 
 pytestmark = pytest.mark.anyio
@@ -408,8 +407,7 @@ def test_a_storage_whose_package_is_missing_names_the_extra(monkeypatch: pytest.
 
 @contextmanager
 def redis(folder: Path) -> Iterator[tuple[str, Any]]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     command = ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder), "--bind", "127.0.0.1"]
     try:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -209,6 +210,12 @@ def read_line(process: subprocess.Popen[str], seconds: float = 60.0) -> str:
         timer.cancel()
     assert line, "the process ended, or printed nothing in time"
     return line
+
+
+def free_port() -> int:
+    """Return a port of this computer that no program listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,7 +13,7 @@ import anyio
 
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.inbox import Entry, Inbox, InboxHandler, MemoryStore, RedisStore, SqliteStore
-from tests.support import form_params, read_line, skip_or_fail
+from tests.support import form_params, free_port, read_line, skip_or_fail
 
 FORM = form_params(
     {"properties": {"a": {"type": "string", "title": "Color"}, "n": {"type": "integer"}}, "required": ["a"]},
@@ -40,8 +39,7 @@ class RedisServer:
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.options = options
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}"
         self.folder = folder
         self.start()

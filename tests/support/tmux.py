@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 PATIENCE = 30
 _POLL = 0.03
+_OF_TMUX = {"TERM", "TMUX"}
 
 
 class Pane:
@@ -72,9 +74,21 @@ class Pane:
                 raise AssertionError(f"{leaves} still in:\n{shown}")
             time.sleep(0.35)
 
+    def sends(self, key: str, *texts: str) -> None:
+        """Press *key* to review the answers, and again to send them when *texts* are to be seen in the review."""
+        self.keys(key)
+        self.sees(*texts, "Enter Send")
+        self.confirms(key, leaves="Check your answers")
+
     def resize(self, columns: int, rows: int) -> None:
         """Change the size of the window."""
         self.run("resize-window", "-x", str(columns), "-y", str(rows))
+
+
+def environment(base: Mapping[str, str] = os.environ, /, **more: str) -> dict[str, str]:
+    """Return the environment of a program whose user interface and colors are not selected, and *more*."""
+    kept = {name: value for name, value in base.items() if name not in ("NO_COLOR", "MCP_ELICIT_UI")}
+    return {**kept, "LANG": "C.UTF-8", **more}
 
 
 @contextmanager
@@ -86,12 +100,13 @@ def window(
     rows: int = 50,
     cwd: Path | None = None,
 ) -> Iterator[Pane]:
-    """Run *command* in a window."""
+    """Run *command* in a window, with the variables of *environment* only."""
     tmux = shutil.which("tmux")
     assert tmux is not None
     pane = Pane(tmux, f"elicit-{uuid.uuid4().hex[:12]}")
-    settings = [f"{name}={value}" for name, value in environment.items() if name not in ("TERM", "TMUX")]
-    line = shlex.join(["env", *settings, *command])
+    settings = [f"{name}={value}" for name, value in environment.items() if name not in _OF_TMUX]
+    inherited = sorted(os.environ.keys() - environment.keys() - _OF_TMUX)
+    line = shlex.join(["env", *(word for name in inherited for word in ("-u", name)), *settings, *command])
     try:
         pane.run(
             *["new-session", "-d", "-x", str(columns), "-y", str(rows), "-c", str(cwd or Path.cwd())],

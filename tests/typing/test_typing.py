@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import npm_tool
+from tests.support import ROOT, npm_tool
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 FILES = ("accepted.py", "accepted_calls.py", "refused.py")
 
 

@@ -8,8 +8,9 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _no_page_of_another_test() -> None:
-    """End the server of local pages: a page whose end nobody saw keeps it for a minute."""
+def _no_page_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End the server of local pages, which a lost page keeps for a minute, and forget what was entered there."""
     local_server = sys.modules.get("mcp_elicit_client.handlers.browser.local_server")
     if local_server is not None:
         local_server.PROCESS.close()
+        monkeypatch.setattr(local_server.PROCESS, "drafts", local_server.PageDrafts())

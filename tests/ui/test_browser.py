@@ -17,7 +17,6 @@ import pytest
 
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.handlers.browser import BrowserHandler
-from mcp_elicit_client.handlers.browser.local_server import PROCESS, PageDrafts
 from mcp_elicit_client.typing import Answer
 from tests.integration.test_everything import TOOL as URL_TOOL
 from tests.integration.test_everything import URL, everything
@@ -29,12 +28,6 @@ pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 FORM_TOOL = "trigger-elicitation-request"
 NAME = form_params({"properties": {"name": {"type": "string", "title": "Name"}}, "required": ["name"]}, "Who?")
 HAS_SCRIPT = pytest.mark.parametrize("has_script", [True, False], ids=["script", "no-script"])
-
-
-@pytest.fixture(autouse=True)
-def no_drafts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget what earlier tests entered."""
-    monkeypatch.setattr(PROCESS, "drafts", PageDrafts())
 
 
 class Desk:

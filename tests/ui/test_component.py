@@ -6,19 +6,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import anyio
 import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Mount, Route
 
-from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
-from mcp_elicit_client.typing import Answer
 from tests.support import ROOT, form_params
 from tests.support.chromium import browser, violations
-from tests.support.inboxes import pending, request
+from tests.support.inboxes import Waiting, asking, pending, request
 from tests.support.webapps import serving
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
@@ -47,35 +45,12 @@ def page_of(**values: str) -> HTMLResponse:
     )
 
 
-class Asked:
-    """A request that is pending in an inbox, and its answer."""
-
-    answer: Answer
-
-    def __init__(self, inbox: Inbox) -> None:
-        self.inbox = inbox
-        self.id = ""
-        self._is_over = anyio.Event()
-
-    async def ask(self, params: Any) -> None:
-        self.answer = await InboxHandler(self.inbox, "ann")(request(params))
-        self._is_over.set()
-
-    async def over(self) -> Answer:
-        with anyio.fail_after(30):
-            await self._is_over.wait()
-        return self.answer
-
-
 @asynccontextmanager
-async def asked(inbox: Inbox, params: Any = WHO) -> AsyncIterator[Asked]:
-    question = Asked(inbox)
-    async with anyio.create_task_group() as group:
-        group.start_soon(question.ask, params)
+async def asked(inbox: Inbox, params: Any = WHO) -> AsyncIterator[tuple[str, Waiting]]:
+    """Provide the ID of a pending request, and the task that waits for its answer."""
+    async with asking(inbox, request(params)) as waiting:
         (entry,) = await pending(inbox)
-        question.id = entry.id
-        yield question
-        group.cancel_scope.cancel()
+        yield entry.id, waiting
 
 
 @asynccontextmanager
@@ -91,8 +66,8 @@ async def opened(origin: str) -> AsyncIterator[Any]:
 @pytest.mark.parametrize("kind", ["", 'type="module"'], ids=["classic", "module"])
 async def test_a_request_is_answered_inside_another_page(kind: str) -> None:
     inbox = Inbox(MemoryStore())
-    async with asked(inbox) as question:
-        attributes = f'request="{question.id}"'
+    async with asked(inbox) as (entry_id, waiting):
+        attributes = f'request="{entry_id}"'
         host = page_of(attributes=attributes, kind=kind, script="/requests/static/mcp-elicitation.js")
         app = Starlette(routes=[Route("/", lambda _: host), Mount("/requests", inbox_app(inbox, lambda _: "ann"))])
         async with serving(app) as origin, opened(origin) as page:
@@ -131,7 +106,7 @@ async def test_a_request_is_answered_inside_another_page(kind: str) -> None:
             await page.locator(AWAKE).wait_for()
             await page.get_by_role("button", name="Send").click()
             await page.get_by_text("You accepted.").wait_for()
-            assert (await question.over()).content == {"name": "Ann", "town": "Town 7"}
+            assert (await waiting.result()).content == {"name": "Ann", "town": "Town 7"}
             assert await page.title() == "Host"
             seen = await page.evaluate("seen")
             assert [(each["state"], each["action"]) for each in seen[-2:]] == [("pending", ""), ("answered", "accept")]
@@ -144,13 +119,13 @@ async def test_the_list_of_requests_is_shown_and_follows_changes_inside_another_
     async with serving(app) as origin, opened(origin) as page:
         await page.goto("/")
         await page.get_by_text("No pending requests").wait_for()
-        async with asked(inbox, {"message": "Go on?"}) as question:
+        async with asked(inbox, {"message": "Go on?"}) as (_, waiting):
             await page.get_by_text("Requests (1)").wait_for()
             await page.get_by_role("link", name="mail").click()
             await page.locator(AWAKE).wait_for()
             await page.get_by_role("button", name="Send").click()
             await page.get_by_text("You accepted.").wait_for()
-            assert (await question.over()).action == "accept"
+            assert (await waiting.result()).action == "accept"
             await page.get_by_role("link", name="All requests").click()
             await page.get_by_text("No pending requests").wait_for()
 
@@ -168,11 +143,11 @@ async def test_pages_of_allowed_origins_answer_with_a_token_and_others_do_not() 
     inbox = Inbox(MemoryStore())
     pages: dict[str, HTMLResponse] = {}
     host = Starlette(routes=[Route("/", lambda _: pages["/"])])
-    async with asked(inbox) as question, serving(host) as front, serving(host) as other:
+    async with asked(inbox) as (entry_id, waiting), serving(host) as front, serving(host) as other:
         app = inbox_app(inbox, by_token_or_cookie, allowed_origins=[front])
         async with serving(app, "localhost") as back, opened(front) as page:
             script = f"{back}/static/mcp-elicitation.js"
-            pages["/"] = page_of(attributes=f'request="{question.id}"', kind="", script=script)
+            pages["/"] = page_of(attributes=f'request="{entry_id}"', kind="", script=script)
             await page.context.add_cookies([{"name": "session", "value": "ann", "url": back}])
             await page.goto("/")
             await page.wait_for_function("!!customElements.get('mcp-elicitation')")
@@ -195,7 +170,7 @@ async def test_pages_of_allowed_origins_answer_with_a_token_and_others_do_not() 
             await page.locator(f"{AWAKE} dl.answers").wait_for()
             await page.get_by_role("button", name="Send").click()
             await page.get_by_text("You accepted.").wait_for()
-        assert (await question.over()).content == {"name": "Ann"}
+        assert (await waiting.result()).content == {"name": "Ann"}
 
 
 FRONT, EVIL = "https://front.example", "https://evil.example"
@@ -245,7 +220,7 @@ async def test_the_example_of_the_documentation_runs() -> None:
     code = text.split("```python\n", 1)[1].split("```", 1)[0]
     names: dict[str, Any] = {}
     exec(code, names)
-    async with asked(names["inbox"]) as question, serving(names["app"]) as origin, opened(origin) as page:
+    async with asked(names["inbox"]) as (_, waiting), serving(names["app"]) as origin, opened(origin) as page:
         await page.goto("/")
         await page.get_by_role("link", name="mail").click()
         await page.get_by_label("Your name").fill("Ann")
@@ -255,4 +230,4 @@ async def test_the_example_of_the_documentation_runs() -> None:
         await page.locator(f"{AWAKE} dl.answers").wait_for()
         await page.get_by_role("button", name="Send").click()
         await page.get_by_text("You accepted.").wait_for()
-        assert (await question.over()).content == {"name": "Ann"}
+        assert (await waiting.result()).content == {"name": "Ann"}

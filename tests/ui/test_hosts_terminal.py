@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import shutil
 import sys
 import threading
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support import ROOT, skip_or_fail
-from tests.support.tmux import Pane, window
+from tests.support.tmux import Pane, environment, window
 
 if shutil.which("tmux") is None or importlib.util.find_spec("prompt_toolkit") is None:
     skip_or_fail("tmux or the extra terminal is not installed")
@@ -34,9 +33,8 @@ REQUEST = parse_request({"message": "Hello", "requestedSchema": FORM}, server="m
 
 @contextmanager
 def host(code: str, **more: str) -> Iterator[Pane]:
-    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "MCP_ELICIT_UI")}
     command = [sys.executable, "-c", BEGIN + code]
-    with window(command, {**environment, "LANG": "C.UTF-8", **more}, columns=80, rows=24, cwd=ROOT) as pane:
+    with window(command, environment(**more), columns=80, rows=24, cwd=ROOT) as pane:
         yield pane
 
 
@@ -44,9 +42,7 @@ def answer(pane: Pane, name: str) -> None:
     """Fill in the form, and send it."""
     pane.sees("mail asks for 1 answer", "Ctrl+S Review")
     pane.types(name)
-    pane.keys("Enter")
-    pane.sees(f"name |  {name}", "Enter Send")
-    pane.confirms("Enter", leaves="Check your answers")
+    pane.sends("Enter", f"name |  {name}")
 
 
 IN_A_THREAD = """

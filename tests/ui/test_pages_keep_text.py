@@ -8,7 +8,6 @@ import anyio
 import pytest
 
 from mcp_elicit_client.handlers.browser import tab
-from mcp_elicit_client.handlers.browser.local_server import PROCESS, PageDrafts
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from tests.support import form_params
@@ -31,12 +30,6 @@ WHO = form_params(
 )
 AMOUNT = form_params({"properties": {"amount": {"type": "number", "title": "Amount"}}, "required": ["amount"]})
 SCRIPT = pytest.mark.parametrize("has_script", [True, False], ids=["script", "no-script"])
-
-
-@pytest.fixture(autouse=True)
-def no_drafts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget what earlier tests entered."""
-    monkeypatch.setattr(PROCESS, "drafts", PageDrafts())
 
 
 async def review(page: Any, **filled: str) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import anyio
 import pytest
 
-from mcp_elicit_client import Answer, FormRequest, parse_request
+from mcp_elicit_client import FormRequest, parse_request
 from mcp_elicit_client.inbox import Inbox
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.remembering import remember_label
 from tests.support import form_params
+from tests.support.inboxes import asking as asking_inbox
+from tests.support.inboxes import pending
 from tests.support.screens import SENT, asking
 from tests.ui.interfaces import entry_of
 
@@ -88,15 +89,8 @@ def test_the_page_offers_it_unchecked_next_to_the_button_that_sends(seconds: flo
 async def test_an_inbox_remembers_only_what_the_request_offers() -> None:
     inbox = Inbox(MemoryStore())
     for seconds in (900, None):
-        answers: list[Answer] = []
-
-        async def wait(request: FormRequest, answers: list[Answer] = answers) -> None:
-            answers.append(await inbox.ask("ann", request))
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(wait, offered({"properties": {}}, seconds))
-            with anyio.fail_after(30):
-                while not (page := await inbox.list("ann")).entries:
-                    await anyio.lowlevel.checkpoint()
-                await inbox.answer("ann", page.entries[0].id, "accept", {}, remember=True)
-        assert [answer.remember for answer in answers] == [seconds is not None]
+        async with asking_inbox(inbox, offered({"properties": {}}, seconds)) as waiting:
+            (entry,) = await pending(inbox)
+            await inbox.answer("ann", entry.id, "accept", {}, remember=True)
+            answer = await waiting.result()
+        assert answer.remember == (seconds is not None)

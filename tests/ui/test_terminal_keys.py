@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import shutil
 import sys
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support import ROOT, skip_or_fail
-from tests.support.tmux import Pane, window
+from tests.support.tmux import Pane, environment, window
 
 if shutil.which("tmux") is None or importlib.util.find_spec("prompt_toolkit") is None:
     skip_or_fail("tmux or the extra terminal is not installed")
@@ -37,9 +36,8 @@ TEXT = {"type": "string"}
 @contextmanager
 def asked(properties: dict[str, Any], message: str = "Who?", *, times: int = 1) -> Iterator[Pane]:
     params = {"message": message, "requestedSchema": {"type": "object", "properties": properties}}
-    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "MCP_ELICIT_UI")}
     command = [sys.executable, "-c", PROGRAM, json.dumps(params), str(times)]
-    with window(command, {**environment, "LANG": "C.UTF-8"}, columns=100, rows=24, cwd=ROOT) as pane:
+    with window(command, environment(), columns=100, rows=24, cwd=ROOT) as pane:
         pane.sees("restaurant asks", "Esc Cancel")
         yield pane
 

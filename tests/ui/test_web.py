@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -27,6 +26,7 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from tests.support import form_params
 from tests.support.chromium import browser, tab_to, until_it_takes_a_yes, violations
+from tests.support.webapps import serving
 
 pytestmark = pytest.mark.anyio
 
@@ -738,17 +738,9 @@ async def test_events_contain_pending_requests_and_changes_until_the_client_disc
 @asynccontextmanager
 async def browsing(web: Web, **context: Any) -> AsyncIterator[Any]:
     """Provide a page of a real browser whose base URL is the app."""
-    import uvicorn
-
     app = inbox_app(web.inbox, lambda _: "ann")
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=0))
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        async with anyio.create_task_group() as group, browser() as launched:
-            group.start_soon(server.serve, [listening])
-            origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
-            yield await (await launched.new_context(base_url=origin, **context)).new_page()
-            await launched.close()
-            server.should_exit = True
+    async with serving(app) as origin, browser() as launched:
+        yield await (await launched.new_context(base_url=origin, **context)).new_page()
 
 
 IN_A_BROWSER = pytest.mark.parametrize("anyio_backend", ["asyncio"])
