@@ -50,4 +50,4 @@ def serve(server: Any) -> None:
         return
     listener = socket.create_server(("127.0.0.1", int(os.environ.get("ELICIT_PORT", "0"))))
     print(listener.getsockname()[1], flush=True)
-    uvicorn.Server(uvicorn.Config(http_app(server), log_level="error")).run(sockets=[listener])
+    uvicorn.Server(uvicorn.Config(http_app(server), log_level="error", timeout_keep_alive=60)).run(sockets=[listener])

@@ -40,7 +40,7 @@ def serve(store: RedisStore) -> None:
     app = inbox_app(Inbox(store), lambda web: web.headers.get("x-user"))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         print(listener.getsockname()[1], flush=True)
-        uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
+        uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_keep_alive=60)).run(sockets=[listener])
 
 
 if __name__ == "__main__":

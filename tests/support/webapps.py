@@ -15,7 +15,9 @@ async def serving(app: Any, name: str = "127.0.0.1") -> AsyncIterator[str]:
     """Serve *app* on a free port, and provide its origin with the host *name*."""
     import uvicorn
 
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=0))
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=0, timeout_keep_alive=60)
+    )
     with socket.create_server(("127.0.0.1", 0)) as listening:
         async with anyio.create_task_group() as group:
             group.start_soon(server.serve, [listening])
