@@ -8,18 +8,27 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from mcp_elicit_client.core.validation.formats import FormatFault, is_date
 from mcp_elicit_client.presentation.locale_conventions import Conventions
+from mcp_elicit_client.presentation.month_names import MonthNames
 
 LOCAL_TIME_ZONE = "local"
 """The time zone of this computer."""
 
-_YEAR_FIRST = re.compile(
-    r"([0-9]{4})(?P<separator>[-/]|\. ?|年 ?)([0-9]{1,2})(?:(?P=separator)|月 ?)([0-9]{1,2})(?:日|\.)?", re.ASCII
-)
+_MAX_DATE = 60
+"""The maximum number of characters of a date."""
+
+_YEAR_FIRST = re.compile(r"([0-9]{4})(?P<separator>[-/]|\. ?)([0-9]{1,2})(?P=separator)([0-9]{1,2})\.?", re.ASCII)
 _YEAR_LAST = re.compile(r"([0-9]{1,2})(?P<separator>[-/]|\. ?)([0-9]{1,2})(?P=separator)([0-9]{4})", re.ASCII)
-_DATE_AND_TIME = re.compile(r"(.{6,20}?)(?:[Tt]|,?[ \t]{1,9})([0-9]{1,2}(?:[:.h][0-9]|[ \t]?[AaPp]\.?[Mm]).{0,100})")
+_EAST_ASIAN = re.compile(r"(?:([0-9]{4}) ?[年년] ?)?([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日日号號일]?")
+_NUMBER_OR_WORD = re.compile(r"([0-9]{1,4})(?![0-9])(?:st|nd|rd|th|er|\.?[ºª])?|([^\s\d,./-]+)\.?", re.IGNORECASE)
+_BETWEEN = re.compile(r"[\s,./-]*")
+_DATE_AND_TIME = re.compile(
+    r"(?P<date>.{5,60}?)(?:[Tt]|,?[ \t]{1,9}(?:(?:at|um|à|a las)[ \t]{1,9})?|(?<=[日일]))"
+    r"(?P<time>[0-9]{1,2}(?:[:.][0-9]|[ \t]?[AaPp]\.?[Mm]).{0,100})"
+)
+_HOURS = re.compile(r"(?<![0-9])([0-9]{1,2}) ?(?:h(?=[ 0-9]|$)|[時시])(?: ?([0-9]{2})(?: ?[分분])?)?")
 _TIME = re.compile(
-    r"(?P<hour>[0-9]{1,2})(?:[:.h](?P<minute>[0-9]{2})(?P<seconds>:[0-9]{2}(?:\.[0-9]{1,9})?)?)?"
-    r"(?:[ \t]?(?P<half>[AaPp])\.?[Mm]\.?(?![A-Za-z/]))?"
+    r"(?P<hour>[0-9]{1,2})(?:[:.](?P<minute>[0-9]{2})(?P<seconds>:[0-9]{2}(?:\.[0-9]{1,9})?)?)?"
+    r"(?:[ \t]?(?P<half>[AaPp])\.?[Mm]\.?(?![A-Za-z/]))?(?:[ \t]Uhr)?"
     r"(?:[ \t]{0,9}(?P<zone>[A-Za-z+\u2212-][A-Za-z0-9_+:/\u2212-]{0,63}))?",
     re.ASCII,
 )
@@ -43,21 +52,69 @@ def date_readings(text: str, conventions: Conventions) -> tuple[str, ...]:
     """
     Return the dates that *text* may mean, as ``2026-12-24``.
 
-    The year has four digits and stands first or last.  If it stands last and
+    The year has four digits.  If it stands last, the month is a number and
     the order of day and month is not the user's, both orders are readings.
-    Text that cannot be a date is returned as it is.
+    A month may have a name, in the user's language or in English: ``24 Dec
+    2026``, ``Dec 24, 2026``.  Without a year, the next and the previous such
+    day are readings.  Text that cannot be a date is returned as it is.
+
+    Raises:
+        DateFaultError: If the year has two digits.
     """
     if match := _YEAR_FIRST.fullmatch(text):
         return (_iso(match[1], match[3], match[4]),)
-    match = _YEAR_LAST.fullmatch(text)
-    if match is None:
-        return (text,)
-    first, second, year = match[1], match[3], match[4]
+    if match := _YEAR_LAST.fullmatch(text):
+        return _in_either_order(match[1], match[3], match[4], conventions)
+    if match := _EAST_ASIAN.fullmatch(text):
+        return (_iso(*match.groups()),) if match[1] else _without_year(int(match[2]), match[3])
+    return _with_month_name(text, conventions.months) or (text,)
+
+
+def _in_either_order(first: str, second: str, year: str, conventions: Conventions) -> tuple[str, ...]:
     readings = {"dmy": _iso(year, second, first), "mdy": _iso(year, first, second)}
     usual = readings.get(conventions.date_order or "", "")
     if is_date(usual):
         return (usual,)
     return tuple(dict.fromkeys(filter(is_date, readings.values()))) or (usual or readings["dmy"],)
+
+
+def _with_month_name(text: str, names: MonthNames) -> tuple[str, ...]:
+    """Return the readings of a date with the name of its month; empty if *text* is something else."""
+    tokens = _tokens(text)
+    words = [token for token in tokens if not token.isdigit() and not names.is_filler(token)]
+    numbers = [token for token in tokens if token.isdigit()]
+    months = names.find(words[0]) if len(words) == 1 else ()
+    if not months:
+        return ()
+    match sorted(numbers, key=len):
+        case [day] if len(day) <= 2:
+            return tuple(reading for month in months for reading in _without_year(month, day))
+        case [day, year] if len(day) <= 2 and len(year) == 4:
+            return tuple(_iso(year, str(month), day) for month in months)
+        case [_, _]:
+            raise DateFaultError("year")
+        case _:
+            return ()
+
+
+def _tokens(text: str) -> list[str]:
+    """Return the numbers and words of *text*; empty if it contains something else."""
+    tokens, position = [], 0
+    while len(text) <= _MAX_DATE and (match := _NUMBER_OR_WORD.match(text, position)):
+        tokens.append(match[1] or match[2])
+        between = _BETWEEN.match(text, match.end())
+        position = between.end() if between else match.end()
+    return tokens if position == len(text) else []
+
+
+def _without_year(month: int, day: str) -> tuple[str, ...]:
+    """Return the next and the previous day of this name: nothing tells which one is meant."""
+    today = date.today()  # noqa: DTZ011 -- any day of about now
+    days = [_iso(str(year), str(month), day) for year in range(today.year - 8, today.year + 9)]
+    valid = [each for each in days if is_date(each)]
+    following = [each for each in valid if each >= today.isoformat()][:1]
+    previous = [each for each in valid if each < today.isoformat()][-1:]
+    return (*following, *previous) or (days[-1],)
 
 
 def time_readings(text: str, time_zone: str | None) -> tuple[str, ...]:
@@ -82,11 +139,11 @@ def date_time_readings(text: str, conventions: Conventions, time_zone: str | Non
     Raises:
         DateFaultError: If the zone is unknown, or the clocks skip the time.
     """
-    match = _DATE_AND_TIME.fullmatch(text)
+    match = _DATE_AND_TIME.fullmatch(_with_colons(text))
     if match is None:
         return date_readings(text, conventions)
-    days = date_readings(match[1], conventions)
-    return tuple(f"{day}T{time}" for day in days for time in _join_time(match[2], time_zone, day))
+    days = date_readings(match["date"], conventions)
+    return tuple(f"{day}T{time}" for day in days for time in _join_time(match["time"], time_zone, day))
 
 
 def in_time_zone(moment: datetime, time_zone: str | None) -> datetime:
@@ -99,9 +156,15 @@ def in_time_zone(moment: datetime, time_zone: str | None) -> datetime:
 
 def names_time_zone(text: str) -> bool:
     """Return True if the date and time *text* says in which time zone it is."""
+    text = _with_colons(text)
     match = _DATE_AND_TIME.fullmatch(text)
-    time = _TIME.fullmatch(match[2] if match else text)
+    time = _TIME.fullmatch(match["time"] if match else text)
     return time is not None and time["zone"] is not None
+
+
+def _with_colons(text: str) -> str:
+    """Return *text* with its times as ``19:30``: they may be ``19h30`` or ``19時30分``."""
+    return _HOURS.sub(lambda match: f"{match[1]}:{match[2] or '00'}", text)
 
 
 def _iso(year: str, month: str, day: str) -> str:
@@ -110,7 +173,7 @@ def _iso(year: str, month: str, day: str) -> str:
 
 def _join_time(text: str, time_zone: str | None, day: str) -> tuple[str, ...]:
     """Return the times with offset that *text* may mean on *day*."""
-    match = _TIME.fullmatch(text)
+    match = _TIME.fullmatch(_with_colons(text))
     if match is None or (match["minute"] is None and match["half"] is None):
         return (text,)
     hour = int(match["hour"])

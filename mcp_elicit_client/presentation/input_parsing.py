@@ -34,6 +34,7 @@ from mcp_elicit_client.presentation.locale_conventions import (
     CANONICAL_LOCALE,
     Conventions,
     conventions_of,
+    narrow,
 )
 from mcp_elicit_client.presentation.number_parsing import number_readings, number_text
 from mcp_elicit_client.presentation.option_names import OptionNames, accepts_option_numbers
@@ -106,12 +107,14 @@ def parse_text(field: Field, text: str, context: InputContext = DEFAULT_CONTEXT)
     """
     Return the value that *text* means for *field*.
 
-    - Numbers are ASCII digits with a decimal point or comma, and with
+    - Numbers are digits, 0 to 9, with a decimal point or comma, and with
       separators of thousands.  The whole text must be a number: ``12abc`` and
       ``1_000`` are errors.
     - A number or a date that can be read in one way is read so: ``7,5``,
       ``24.12.2026``.  Of two readings the user's locale decides: ``1.000`` is
       1 or 1000.  Where it does not decide, the error names both.
+    - A month may have a name, in the user's language or in English.  Without
+      a year, the error names the next and the previous such day.
     - ``yes`` and ``no`` have short forms: ``y``, ``true``, ``on``, ``1``.
     - An option is its label, as it is shown.  It is also its title or its
       value, in any case, or its number in the list, from 1 on, if
@@ -232,11 +235,11 @@ def _parse_text_field(field: TextField, text: str, context: InputContext) -> str
     try:
         match name:
             case "date":
-                readings = date_readings(stripped, context.conventions)
+                readings = date_readings(narrow(stripped), context.conventions)
             case "time":
-                readings = time_readings(stripped, context.time_zone)
+                readings = time_readings(narrow(stripped), context.time_zone)
             case "date-time":
-                readings = date_time_readings(stripped, context.conventions, context.time_zone)
+                readings = date_time_readings(narrow(stripped), context.conventions, context.time_zone)
             case _:
                 return stripped
     except DateFaultError as error:
@@ -245,7 +248,7 @@ def _parse_text_field(field: TextField, text: str, context: InputContext) -> str
 
 
 def _parse_number(field: NumberField, text: str, context: InputContext) -> int | float:
-    readings = number_readings(text, context.conventions)
+    readings = number_readings(narrow(text), context.conventions)
     return _only(field, readings, [number_text(each, context.conventions) for each in readings], type_error(field))
 
 

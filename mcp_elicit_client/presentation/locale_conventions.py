@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from mcp_elicit_client.presentation.formatting import DateOrder, date_order, find_locale, number_symbols
+from mcp_elicit_client.presentation.month_names import ENGLISH_MONTHS, MonthNames, month_names
 
 CANONICAL_LOCALE = "und"
 """The locale of texts that a program wrote: a decimal point, ISO dates, no separators of thousands."""
@@ -23,12 +24,14 @@ class Conventions:
         has_groups_of_two: Digits before the last three are in groups of two,
             as in 1,00,000.
         date_order: The order of a date; None if it is not known.
+        months: The names of months.
     """
 
     decimal: str = ""
     group: str = ""
     has_groups_of_two: bool = False
     date_order: DateOrder | None = None
+    months: MonthNames = ENGLISH_MONTHS
 
 
 UNKNOWN = Conventions()
@@ -54,4 +57,13 @@ def conventions_of(tag: str | None) -> Conventions:
         group=symbols.group,
         has_groups_of_two=grouping == (3, 2),
         date_order=date_order(tag),
+        months=month_names(tag),
     )
+
+
+_NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
+
+
+def narrow(text: str) -> str:
+    """Return *text* with the wide letters, digits and spaces of East Asian keyboards as ASCII."""
+    return text.translate(_NARROW)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import babel.dates
 import pytest
 from babel.localedata import locale_identifiers
 from hypothesis import given
@@ -18,6 +19,7 @@ from mcp_elicit_client.core.validation.formats import is_date, is_date_time
 from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.presentation.descriptions import sent_note
 from mcp_elicit_client.presentation.form_input import OMITTED, read_field
+from mcp_elicit_client.presentation.formatting import format_date
 from mcp_elicit_client.presentation.input_parsing import (
     CANONICAL_LOCALE,
     LOCAL_TIME_ZONE,
@@ -142,6 +144,51 @@ def test_a_date_that_is_sent_has_the_digits_that_were_typed(
     assert state.is_set or len(possible) != 1
     if locale is None:
         assert state.is_set == (len(possible) == 1)
+
+
+# --- Names of months
+
+
+@pytest.mark.parametrize(
+    ("typed", "locale"), [("24 Nov", None), ("Nov 24", "en-US"), ("24. November", "de"), ("11月24日", "ja")]
+)
+def test_a_day_without_a_year_is_refused_with_the_next_and_the_previous_one(typed: str, locale: str | None) -> None:
+    state = read_field(field_for("date"), typed, InputContext(locale=locale))
+
+    assert not state.is_set
+    first, second = (date.fromisoformat(state.errors[0].params[name]) for name in ("first", "second"))
+    assert (first.month, first.day) == (second.month, second.day) == (11, 24)
+    assert second < date.today() <= first  # noqa: DTZ011
+    assert first.year - second.year == 1
+
+
+def test_a_leap_day_without_a_year_is_refused_with_days_that_exist() -> None:
+    (error,) = read_field(field_for("date"), "29 February").errors
+
+    assert all(is_date(error.params[name]) for name in ("first", "second"))
+
+
+@given(
+    st.dates(date(1970, 1, 1)),
+    st.sampled_from(["en-US", "en-GB", "de-AT", "fr-CA", "es-MX", "ja-JP", "zh-TW", "ko", "ru"]),
+)
+def test_a_date_is_read_as_the_pages_and_forms_show_it(day: date, locale: str) -> None:
+    context = InputContext(locale=locale)
+
+    assert parse_text(field_for("date"), format_date(day, locale), context) == day.isoformat()
+    for style in ("medium", "long"):
+        shown = babel.dates.format_date(day, style, locale=locale.replace("-", "_"))
+        assert parse_text(field_for("date"), shown, context) == day.isoformat()
+
+
+@given(
+    st.text(max_size=80) | st.from_regex(r"[0-9 .,-]{0,9}[a-zäö]{0,9}[0-9 .,T:-]{0,20}", fullmatch=True),
+    st.sampled_from([None, "de", "fi", "fr", "ja", "lt"]),
+)
+def test_only_a_valid_date_is_ever_sent(typed: str, locale: str | None) -> None:
+    state = read_field(field_for("date"), typed, InputContext(locale=locale))
+
+    assert not state.is_set or is_date(state.value)
 
 
 ZONES = ["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC", "+05:45", LOCAL_TIME_ZONE]
