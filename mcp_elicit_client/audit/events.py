@@ -170,6 +170,7 @@ def _source(request: Request) -> dict[str, Any]:
     return {
         "server": _clean(server.name, _TEXT),
         "claimed_name": _optional(server.claimed_name, _TEXT),
+        "claimed_origin": [_clean(name, _TEXT) for name in request.claimed_origin] or None,
         "transport": _optional(server.transport, _NAME),
         "origin": _optional(server.origin, _TEXT),
         "protocol_version": _optional(request.protocol_version, _NAME),

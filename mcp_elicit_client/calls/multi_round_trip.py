@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask, StoredAnswersFor
+from mcp_elicit_client.core.origin import ORIGIN_META_KEY
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.dispatch import MAX_BATCH
 from mcp_elicit_client.exceptions import REPORT, CallError, RequestError
@@ -55,10 +56,18 @@ def parse_input_required(result: Any) -> InputRequired | None:
     if len(requests) > MAX_BATCH:
         raise CallError(f"The server sent {len(requests)} requests at once; at most {MAX_BATCH} are allowed. {REPORT}")
     elicitations = {
-        key: request.params for key, request in requests.items() if isinstance(request, mcp.types.ElicitRequest)
+        key: _with_origin(request.params, result)
+        for key, request in requests.items()
+        if isinstance(request, mcp.types.ElicitRequest)
     }
     host_requests = {key: request for key, request in requests.items() if key not in elicitations}
     return InputRequired(elicitations, host_requests, state)
+
+
+def _with_origin(params: Any, result: Any) -> Any:
+    """Return *params* with the origin that the result reports: requests in a result have no ``_meta``."""
+    origin = (result.meta or {}).get(ORIGIN_META_KEY)
+    return params if origin is None else params.model_copy(update={"meta": {ORIGIN_META_KEY: origin}})
 
 
 async def answer_elicitations(

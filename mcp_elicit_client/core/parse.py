@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field, Form
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.origin import read_origin
 from mcp_elicit_client.core.request import (
     FIRST_MULTI_ROUND_TRIP_VERSION,
     BatchPosition,
@@ -103,6 +104,7 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
     common: dict[str, Any] = {
         "server": Server.from_name(server),
         "user": user,
+        "claimed_origin": read_origin(meta),
         "message": sanitize_and_cut(message, limits.max_message, multiline=True),
         "protocol_version": protocol_version,
         "tool": tool,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import BaseModel, ConfigDict, PrivateAttr, computed_field
 from pydantic import Field as Setting
 from typing_extensions import Self
 
@@ -125,6 +125,7 @@ class _Request(BaseModel):
 
     server: Server
     user: Annotated[str, Setting(min_length=1, max_length=MAX_USER)] | None = None
+    claimed_origin: tuple[str, ...] = ()
     message: str
     protocol_version: str | None = None
     tool: str | None = None
@@ -148,6 +149,17 @@ class _Request(BaseModel):
 
     def __hash__(self) -> int:
         return hash((self.server, self.message, self.request_id))
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """
+        The chain of servers that the request came through, nearest first.
+
+        The first is the name that the host gave the server.  The others are
+        `claimed_origin`, and untrusted.
+        """
+        return self.server.name, *self.claimed_origin
 
     @property
     def user_and_server(self) -> tuple[str | None, str]:
@@ -191,6 +203,9 @@ class FormRequest(_Request, defer_build=False):
         user: The user or conversation that the request is for, as the host
             application calls it: 1 to 256 characters.  None if there is only
             one.
+        claimed_origin: The servers behind a gateway, nearest first, as the
+            gateway reports them.  Untrusted: any server can report any names.
+            Sanitized, at most four.  Empty if no gateway relayed the request.
         message: The server's message.  Sanitized.
         form: The form.  A form without fields asks for confirmation.
         protocol_version: The protocol version of the session, if known.
@@ -284,9 +299,10 @@ def is_safe_to_remember(request: FormRequest) -> bool:
 
 
 def request_key(request: Request) -> str:
-    """Return a text that two requests share if they have the same message and the same form or URL."""
+    """Return a text that two requests share if they have the same message, form or URL, and reported origin."""
     subject = repr(request.form) if isinstance(request, FormRequest) else request.target.url
-    return f"{request.mode} {request.message} {subject}"
+    behind = f" {request.claimed_origin}" if request.claimed_origin else ""
+    return f"{request.mode} {request.message} {subject}{behind}"
 
 
 AnyRequest: TypeAlias = Annotated[Request, Setting(discriminator="mode")]

@@ -32,6 +32,8 @@ UNTRUSTED = (
     "request.message",
     "request.tool",
     "request.server.claimed_name",
+    "request.claimed_origin",
+    "request.origin",
     "request.request_id",
     "request.form",
     "request.target",

@@ -19,6 +19,7 @@ from mcp_elicit_client.core.form import (
     text_constraints,
 )
 from mcp_elicit_client.core.messages import Message
+from mcp_elicit_client.core.origin import join_origin
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.text import sanitize_text
@@ -115,7 +116,7 @@ def title_line(request: Request, catalog: MessageCatalog) -> str:
 
 
 def request_details(request: Request, catalog: MessageCatalog) -> tuple[Detail, ...]:
-    """Return the name of the tool, and the name that the server reports if it is another one."""
+    """Return the name of the tool, the name that the server reports if it is another one, and the reported origin."""
     claimed = request.server.claimed_name
     details = []
     if request.tool:
@@ -124,7 +125,14 @@ def request_details(request: Request, catalog: MessageCatalog) -> tuple[Detail, 
     if claimed and claimed != request.server.name:
         shown = sanitize_text(claimed, limit=_MAX_NAME, multiline=False)
         details.append(Detail(catalog.text(messages.CLAIMED_NAME), shown))
-    return tuple(details)
+    return (*details, *origin_details(request, catalog))
+
+
+def origin_details(request: Request, catalog: MessageCatalog) -> tuple[Detail, ...]:
+    """Return the servers that gateways relayed *request* for, as the server reports them; empty if it reports none."""
+    if not request.claimed_origin:
+        return ()
+    return (Detail(catalog.text(messages.CLAIMED_ORIGIN), join_origin(request.origin)),)
 
 
 # --- Fields

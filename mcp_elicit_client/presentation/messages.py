@@ -24,6 +24,7 @@ NOT_FINISHED = Message("{server} reports that you have not finished at {domain}"
 POSITION = Message("{title} ({number} of {total})")
 TOOL = Message("Tool")
 CLAIMED_NAME = Message("Name reported by the server")
+CLAIMED_ORIGIN = Message("Origin reported by the server")
 LEGEND = Message("Text after | comes from the server.")
 EXPIRES_AT = Message("Expires at {time}")
 NO_MORE_TIME = Message("The time cannot be extended.")

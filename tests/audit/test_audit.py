@@ -393,6 +393,7 @@ def test_server_text_cannot_forge_lines_or_events(path: Path) -> None:
     request = FORM.model_copy(
         update={
             "server": Server(name="mail", claimed_name=FORGED, transport=FORGED, origin=FORGED),
+            "claimed_origin": (FORGED,),
             "protocol_version": FORGED,
             "tool": FORGED,
             "request_id": FORGED,
@@ -408,7 +409,13 @@ def test_server_text_cannot_forge_lines_or_events(path: Path) -> None:
     [event] = events(path)
     assert (event["event"], event["server"]) == ("question", "mail")
     cleaned = sanitize_text(FORGED, limit=128, multiline=False)
-    for told in (event["claimed_name"], event["tool"], event["request_id"], event["findings"][0]["field"]):
+    for told in (
+        event["claimed_name"],
+        event["claimed_origin"][0],
+        event["tool"],
+        event["request_id"],
+        event["findings"][0]["field"],
+    ):
         assert told == cleaned == sanitize_text(told, multiline=False)
     assert cleaned.startswith(event["fields"][0]["name"])
 

@@ -20,11 +20,12 @@ from mcp_elicit_client.calls.active_call import CallHistory
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import CallSnapshot
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
+from mcp_elicit_client.core.origin import ORIGIN_META_KEY, write_origin
 from mcp_elicit_client.exceptions import CallError, ResumeError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Request
-from tests.support import ASKER, ROOT, VISITOR, http_server
+from tests.support import ASKER, ROOT, VISITOR, form_params, http_server
 from tests.support.plain import plain
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
@@ -653,6 +654,20 @@ async def test_a_request_in_a_mode_that_is_not_declared_is_an_error(
     else:  # this protocol version does not allow errors
         assert got["action"] == "cancel"
     assert user.requests == []
+
+
+async def test_the_origin_that_a_gateway_reports_arrives_in_every_protocol_version(connect_mode: ConnectMode) -> None:
+    user = User(YES)
+    form = form_params({})
+    with tempfile.TemporaryFile("w+") as errlog:
+        command = Command(ASKER, errlog, {"PYTHONPATH": str(ROOT)})
+        async with connect(command, Caller(user, "gateway"), mode=connect_mode) as connection:
+            for params in (form, {"mode": "url", "message": "m", "url": URL, "elicitationId": "e"}):
+                await call(connection, "ask", {"params": {**params, "_meta": write_origin(["files", "disk"])}})
+            refused = await call(connection, "ask", {"params": {**form, "_meta": {ORIGIN_META_KEY: ["server"] * 5}}})
+
+    assert [request.origin for request in user.requests] == [("gateway", "files", "disk")] * 2
+    assert refused.get("error") == -32602 if connect_mode == "legacy" else refused["action"] == "cancel"
 
 
 # --- sessions made by the host

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Server
+from mcp_elicit_client.core.origin import ORIGIN_META_KEY
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.inbox import Inbox, InboxHandler
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
@@ -65,8 +66,9 @@ async def test_a_session_asks_each_question_once(case: dict[str, Any], secrets: 
     answers: list[Answer] = []
     for each in case["requests"]:
         server = Server(name=each.get("server", "shop"), claimed_name=each.get("claimed_name"))
+        params = {**each["params"], "_meta": {ORIGIN_META_KEY: each["origin"]}} if "origin" in each else each["params"]
         details = {name: each[name] for name in ("tool", "user") if name in each}
-        answers += await ask(dispatcher, each["times"], each["params"], server=server, **details)
+        answers += await ask(dispatcher, each["times"], params, server=server, **details)
 
     # Forms that request sensitive data are shown only where that is allowed.
     refused = {answer.policy for answer in answers} == {"secrets"} and not person.asked

@@ -14,6 +14,7 @@ from typing import Any
 
 import mcp.types
 from mcp.server.lowlevel import Server
+from mcp.shared.message import ServerMessageMetadata
 
 from tests.servers.serving import MCP_2, serve
 
@@ -26,7 +27,9 @@ def told(got: dict[str, Any]) -> list[Any]:
 
 async def push(session: Any, params: dict[str, Any], request_id: Any) -> dict[str, Any]:
     try:
-        if params.get("mode") == "url":
+        if "_meta" in params:  # the methods of the session do not send it
+            answer = await push_whole(session, params, request_id)
+        elif params.get("mode") == "url":
             answer = await session.elicit_url(params["message"], params["url"], params["elicitationId"], request_id)
         else:
             answer = await session.elicit_form(params["message"], params["requestedSchema"], request_id)
@@ -36,6 +39,16 @@ async def push(session: Any, params: dict[str, Any], request_id: Any) -> dict[st
             raise
         return {"error": refused.code, "message": refused.message}
     return dict(answer.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+async def push_whole(session: Any, params: dict[str, Any], request_id: Any) -> Any:
+    types: Any = mcp.types
+    request = types.ElicitRequest.model_validate({"method": "elicitation/create", "params": params})
+    return await session.send_request(
+        request if MCP_2 else types.ServerRequest(request),
+        types.ElicitResult,
+        metadata=ServerMessageMetadata(related_request_id=request_id),
+    )
 
 
 def build_for_mcp_1() -> Any:
@@ -65,7 +78,9 @@ def build_for_mcp_2() -> Any:
             return types.CallToolResult(content=told(await push(context.session, question, context.request_id)))
         if not params.input_responses:
             request = types.ElicitRequest.model_validate({"method": "elicitation/create", "params": question})
-            return types.InputRequiredResult(input_requests={"q": request}, request_state="opaque")
+            # Requests in a result have no `_meta`.
+            meta = question.get("_meta")
+            return types.InputRequiredResult(input_requests={"q": request}, request_state="opaque", _meta=meta)
         answer = params.input_responses["q"]
         return types.CallToolResult(content=told(answer.model_dump(mode="json", by_alias=True, exclude_none=True)))
 

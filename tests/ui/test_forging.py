@@ -13,6 +13,7 @@ from mcp_elicit_client import FormRequest, Limits, Server, UrlRequest, parse_req
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.cli.audit import _event_line
 from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.origin import ORIGIN_META_KEY
 from mcp_elicit_client.core.url.domains import UrlWarning, UrlWarningCode
 from mcp_elicit_client.core.validation.pattern_pool import POOL
 from mcp_elicit_client.handlers.terminal import TerminalHandler
@@ -181,7 +182,7 @@ HOSTILE = {
 
 PLACES = [
     *("message", "title", "description", "option title", "option value", "default"),
-    *("name", "pattern", "format", "tool", "claim"),
+    *("name", "pattern", "format", "tool", "claim", "origin"),
 ]
 
 
@@ -214,7 +215,7 @@ def a_form(text: str, place: str) -> Request:
         }
     }
     return parse_request(
-        form_params(schema, at("message", "Hello")),
+        {**form_params(schema, at("message", "Hello")), "_meta": {ORIGIN_META_KEY: [at("origin", "files"), "disk"]}},
         server=Server(name="notes", claimed_name=at("claim", "claimed")),
         tool=at("tool", "sign_in"),
     )
@@ -228,6 +229,7 @@ def a_url(text: str, place: str) -> Request:
             "message": text if place in ("message", EVERYWHERE) else "Hello",
             "url": f"https://a.example/{path}",
             "elicitationId": "1",
+            "_meta": {ORIGIN_META_KEY: [text if place in ("origin", EVERYWHERE) else "files", "disk"]},
         },
         server=Server(name="notes", claimed_name=text if place in ("claim", EVERYWHERE) else "claimed"),
         tool=text if place in ("tool", EVERYWHERE) else "sign_in",

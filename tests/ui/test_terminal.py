@@ -17,6 +17,7 @@ import pytest
 
 from mcp_elicit_client import Answer, FormRequest, TargetUrl, UrlRequest, UrlRules, parse_request
 from mcp_elicit_client.core.answer import check_answer
+from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.core.request import BatchPosition, Request
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.policies import protect_secrets
@@ -514,15 +515,17 @@ async def test_the_title_contains_the_position_in_a_batch() -> None:
     assert "mail asks you to open example.com (1 of 2)\n" in console.shown
 
 
-async def test_the_tool_and_the_claimed_name_are_quoted() -> None:
+async def test_the_tool_the_claimed_name_and_the_origin_are_quoted() -> None:
     from mcp_elicit_client import Server
 
     console = ScriptedConsole([])
-    request = parse_request(form_params({}), server=Server(name="mail", claimed_name="Your Bank"), tool="send")
+    params = {**form_params({}), "_meta": write_origin(["Your Bank"])}
+    request = parse_request(params, server=Server(name="mail", claimed_name="Your Bank"), tool="send")
 
     await TerminalHandler(console=console)(request)
 
     assert "Tool:\n  | send\nName reported by the server:\n  | Your Bank\n" in console.shown
+    assert "Origin reported by the server:\n  | mail > Your Bank\n" in console.shown
     assert "mail asks you to confirm\n" in console.shown
 
 

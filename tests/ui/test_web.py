@@ -18,6 +18,7 @@ import pytest
 
 from mcp_elicit_client import Limits, parse_request
 from mcp_elicit_client.core.messages import FIELD_ERRORS
+from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox import EntryPage, Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
@@ -328,6 +329,20 @@ async def test_every_response_has_the_security_headers(web: Web) -> None:
 
 
 # --- pages
+
+
+async def test_every_page_and_the_json_show_the_reported_origin_as_text_of_the_server(web: Web) -> None:
+    async with web.asked({**FORM, "_meta": write_origin(["files", "disk"])}) as question:
+        data = (await web.client.get(f"/{question.id}")).json()
+        open_pages = [await web.get(path) for path in ("/", f"/{question.id}")]
+        await web.client.post(f"/{question.id}", json={"action": "decline"})
+        await question.over()
+        pages = [*open_pages, await web.get("/history")]
+
+    for page in pages:
+        assert '<dd class="server" dir="auto">mail &gt; files &gt; disk</dd>' in page.html
+    assert data["request"]["origin"] == ["mail", "files", "disk"]
+    assert "request.origin" in data["untrusted"]
 
 
 async def test_a_form_is_filled_in_reviewed_and_sent(web: Web) -> None:
@@ -1028,7 +1043,7 @@ async def test_compiled_templates_are_kept_where_python_keeps_bytecode(
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     assert write() == first
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(kept) == 2  # the page and its base template
+    assert len(kept) == 3  # the page, its base template and its parts
     before = {path: path.stat().st_mtime_ns for path in kept}
     assert write() == first
     assert {path: path.stat().st_mtime_ns for path in kept} == before

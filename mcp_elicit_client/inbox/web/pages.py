@@ -25,7 +25,9 @@ from mcp_elicit_client.inbox.web.controls import REVIEWED_NAME, ZONE_NAME, FormD
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import (
+    Detail,
     format_value,
+    origin_details,
     request_details,
     server_name,
     title_line,
@@ -49,13 +51,14 @@ _MAX_NOTICES = 3
 
 
 class _Row(NamedTuple):
-    """A row of a list: a request, who sent it, what it asks for, and what was decided."""
+    """A row of a list: a request, who sent it, what it asks for, what was decided, and the origin that is reported."""
 
     entry: Entry
     request: Request
     server: str
     kind: str
     outcome: str
+    origin: Sequence[Detail]
 
 
 class Pages:
@@ -98,7 +101,8 @@ class Pages:
 
     def _row(self, entry: Entry) -> _Row:
         request = entry.read()
-        return _Row(entry, request, server_name(request.server), self._kind(request), self._outcome(entry, request))
+        server, origin = server_name(request.server), origin_details(request, self._catalog)
+        return _Row(entry, request, server, self._kind(request), self._outcome(entry, request), origin)
 
     def _kind(self, request: Request) -> str:
         """Return what a request asks for, in words."""
