@@ -658,7 +658,7 @@ async def test_a_request_in_a_mode_that_is_not_declared_is_an_error(
 
 async def test_the_origin_that_a_gateway_reports_arrives_in_every_protocol_version(connect_mode: ConnectMode) -> None:
     user = User(YES)
-    form = form_params({})
+    form = form_params({"type": "object", "properties": {}})
     with tempfile.TemporaryFile("w+") as errlog:
         command = Command(ASKER, errlog, {"PYTHONPATH": str(ROOT)})
         async with connect(command, Caller(user, "gateway"), mode=connect_mode) as connection:
