@@ -26,8 +26,11 @@ import jsonschema
 from mcp.types import ElicitResult, ErrorData
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS
+from mcp_elicit_client.core.parse import check_size
+from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.policies import rate_limit, recommended
-from mcp_elicit_client.reader import MAX_SMALL, size_of
+from mcp_elicit_client.reader import limits_of_small
 from mcp_elicit_client.testing import PAYLOADS
 from tests.support import form_params
 
@@ -119,9 +122,10 @@ class Fuzzer:
 def _can_be_copied(payload: Any) -> bool:
     try:
         copy.deepcopy(payload)
-    except RecursionError:
+        check_size(payload, limits_of_small(DEFAULT_LIMITS))
+    except (RecursionError, RequestError):
         return False
-    return size_of(payload) <= MAX_SMALL
+    return True
 
 
 def _shown(params: object) -> str:

@@ -18,17 +18,17 @@ import anyio.lowlevel
 
 from mcp_elicit_client._arguments import check_handler, check_policy, check_policy_result
 from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_cancelled_inside
-from mcp_elicit_client.admission import Admission
 from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
+from mcp_elicit_client.core.budgets import Admission
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.parse import parse_request, restrict_request, to_wire
+from mcp_elicit_client.core.parse import check_size, parse_request, read_wire, restrict_request, to_wire
 from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest, without_unsafe_offers
 from mcp_elicit_client.core.validation.content import ValidationResult, validation_steps
 from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
 from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_steps
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.notices import Notifier, asking, mark_asked
-from mcp_elicit_client.reader import MAX_SMALL, SECONDS_PER_SIZE, read_in_thread, size_of
+from mcp_elicit_client.notices import Notifier
+from mcp_elicit_client.reader import SECONDS_PER_SIZE, limits_of_small, read_in_thread
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Handler, Policy, Request
@@ -49,8 +49,26 @@ MAX_BATCH = 16
 Ask: TypeAlias = Callable[[Request], Coroutine[Any, Any, Answer]]
 """An async function from a request to an answer."""
 
+
+class _RequestState:
+    """
+    What happened to a request so far.
+
+    Attributes:
+        was_asked: The handler was asked.
+    """
+
+    __slots__ = ("was_asked",)
+
+    def __init__(self) -> None:
+        self.was_asked: bool = False
+
+
 _read_with: ContextVar[RequestOptions | None] = ContextVar("read_with", default=None)
 """The options with which the dispatcher read the request; None for requests from elsewhere."""
+
+_state: ContextVar[_RequestState | None] = ContextVar("request_state", default=None)
+"""The state of the current request; None outside of every handler."""
 
 _outer_refusals: ContextVar[tuple[Callable[[], Answer | None], ...]] = ContextVar("outer_refusals", default=())
 """What the policies outside of the current one would answer to the request by now, outermost first."""
@@ -86,7 +104,19 @@ class NormalizedHandler:
 
     def __call__(self, request: Request, /) -> Coroutine[Any, Any, Answer]:
         """Answer *request*."""
-        return self._ask(request)
+        return self._ask(request) if _state.get() is not None else self._begin(request)
+
+    async def _begin(self, request: Request) -> Answer:
+        """Answer a request that no outer handler was asked, and begin to show a notice if a policy declined it."""
+        state = _RequestState()
+        token = _state.set(state)
+        try:
+            answer = await self._ask(request)
+        finally:
+            _state.reset(token)
+        if not state.was_asked and self.notifier.start(request, answer):
+            await anyio.lowlevel.checkpoint()
+        return answer
 
 
 def restrict(options: RequestOptions, request: Request) -> Request:
@@ -146,7 +176,9 @@ def normalize_handler(handler: Handler, *, is_registered: bool = False) -> Norma
     ask_handler = _answering(handler)
 
     async def ask(request: Request, /) -> Answer:
-        mark_asked()
+        state = _state.get()
+        if state is not None:
+            state.was_asked = True
         stored = stored_answers.get()
         if is_registered and stored is not None:
             return await stored.answer(without_unsafe_offers(request))
@@ -209,20 +241,7 @@ def apply_policy(
         finally:
             _outer_refusals.reset(token)
 
-    return NormalizedHandler(_with_notice(ask, inner.notifier), inner.held_options, inner.admission, inner.notifier)
-
-
-def _with_notice(ask: Ask, notifier: Notifier) -> Ask:
-    """Return *ask* so that it also begins to show a notice if it was called without a dispatcher."""
-
-    async def ask_and_notify(request: Request, /) -> Answer:
-        with asking() as state:
-            answer = await ask(request)
-        if state is not None and notifier.start(request, answer, state):
-            await anyio.lowlevel.checkpoint()
-        return answer
-
-    return ask_and_notify
+    return NormalizedHandler(ask, inner.held_options, inner.admission, inner.notifier)
 
 
 def refusal_by_now() -> Answer | None:
@@ -294,6 +313,7 @@ class Dispatcher:
         self.handler: NormalizedHandler = normalize_handler(handler)
         self.request_options: RequestOptions = options_for(self.handler, request_options)
         self.admission: Admission = self.handler.admission or Admission()
+        self._limits_of_small = limits_of_small(self.request_options.limits)
 
     async def answer(self, params: object, *, server: Server, user: str | None = None, **details: Any) -> Answer:
         """
@@ -339,25 +359,27 @@ class Dispatcher:
     async def _read(self, params: object, *, server: Server, user: str | None, **details: Any) -> Request:
         if isinstance(params, (FormRequest, UrlRequest)):
             return self.parse(params, server=server, user=user, **details)
-        wire = to_wire(params)
-        size = size_of(wire)
-        if size <= MAX_SMALL:
-            # Estimated: measuring may take longer than reading.
-            self.admission.count_reading((user, server.name), size * SECONDS_PER_SIZE)
-            return self.parse(wire, server=server, user=user, **details)
 
         def read() -> Request:
             with self.admission.measure_reading((user, server.name)):
                 return self.parse(wire, server=server, user=user, **details)
 
-        return await read_in_thread(read, (user, server.name))
+        wire = to_wire(params)
+        try:
+            size = check_size(wire, self._limits_of_small)
+        except RequestError:  # too large to read it here, or invalid
+            return await read_in_thread(read, (user, server.name))
+        # Estimated: measuring may take longer than reading.
+        self.admission.count_reading((user, server.name), size * SECONDS_PER_SIZE)
+        options = self.request_options
+        request = read_wire(wire, options.limits, options.url_rules, server=server, user=user, **details)
+        return restrict(options, request)
 
     async def _answer_request(self, request: Request) -> Answer:
         server = request.server.name
         token = _read_with.set(self.request_options)
         try:
-            with asking() as state:
-                answer = validate_answer(await not_cancelled_inside(self.handler(request)))
+            answer = validate_answer(await not_cancelled_inside(self.handler(request)))
             answer = await check_answer_async(request, answer, self.request_options.limits)
         except CancelledInsideError:
             _logger.exception(
@@ -372,8 +394,6 @@ class Dispatcher:
             _read_with.reset(token)
         if answer.by == "error":
             _logger.warning("no answer for server %r: %s", server, reason_for_log(answer))
-        if state is not None:
-            self.handler.notifier.start(request, answer, state)
         return answer
 
     def parse(self, params: object, **details: Any) -> Request:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 import anyio
@@ -34,44 +32,6 @@ Notify: TypeAlias = Callable[[Notice], Awaitable[object]]
 _logger = logging.getLogger("mcp_elicit_client")
 
 
-class Asking:
-    """
-    One request on its way to a handler.
-
-    Attributes:
-        was_asked: A handler was asked.
-    """
-
-    __slots__ = ("was_asked",)
-
-    def __init__(self) -> None:
-        self.was_asked: bool = False
-
-
-_asking: ContextVar[Asking | None] = ContextVar("asking", default=None)
-
-
-@contextmanager
-def asking() -> Iterator[Asking | None]:
-    """Begin the way of a request; yields None inside of an outer one."""
-    if _asking.get() is not None:
-        yield None
-        return
-    state = Asking()
-    token = _asking.set(state)
-    try:
-        yield state
-    finally:
-        _asking.reset(token)
-
-
-def mark_asked() -> None:
-    """Note that the handler of the current request is asked."""
-    state = _asking.get()
-    if state is not None:
-        state.was_asked = True
-
-
 class Notifier:
     """
     Calls ``notify`` of a handler, at most once a minute for each user and server.
@@ -94,9 +54,9 @@ class Notifier:
         if self._notify is not None:
             await self._notify(notice)
 
-    def start(self, request: Request, answer: Answer, state: Asking) -> bool:
+    def start(self, request: Request, answer: Answer) -> bool:
         """
-        Begin to show that a policy declined *request*, unless the user knows that.
+        Begin to show that a policy declined *request*, which no handler was asked, unless the user knows that.
 
         It is shown in the background: the server does not wait for it, and
         failures are only logged.
@@ -106,7 +66,6 @@ class Notifier:
         """
         if (
             self._notify is None
-            or state.was_asked
             or (answer.by, answer.action) != ("policy", "decline")
             or not answer.policy
             or answer.policy in _DECIDED_BY_USERS

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.budgets import Budgets, UserAndServer
 from mcp_elicit_client.core.limits import Limits
-from mcp_elicit_client.core.parse import check_size
-from mcp_elicit_client.exceptions import RequestError
 
 T = TypeVar("T")
 
@@ -24,17 +23,13 @@ MAX_SMALL = 4_000
 SECONDS_PER_SIZE = 2e-7
 """The processor time by size of a small request, in seconds: an estimate."""
 
-_SMALL = Limits(max_request=MAX_SMALL)
 _BUDGET = 1.0
 _REFILL_TIME = 10.0
 
 
-def size_of(wire: Mapping[str, Any]) -> int:
-    """Return the size of *wire* as `check_size` counts it; for large ones, any number above `MAX_SMALL`."""
-    try:
-        return check_size(wire, _SMALL)
-    except RequestError:
-        return MAX_SMALL + 1
+def limits_of_small(limits: Limits) -> Limits:
+    """Return *limits* for requests that are read in the event loop."""
+    return dataclasses.replace(limits, max_request=min(limits.max_request, MAX_SMALL))
 
 
 @dataclass(eq=False)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar, overload
 
 from mcp_elicit_client._arguments import check_sync
-from mcp_elicit_client.admission import Admission
 from mcp_elicit_client.core.answer import Answer
+from mcp_elicit_client.core.budgets import Admission
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import Server

@@ -10,10 +10,11 @@ import anyio
 import pytest
 from mcp.types import ElicitRequestFormParams
 
-from mcp_elicit_client import admission
-from mcp_elicit_client.admission import Admission
-from mcp_elicit_client.core.parse import to_wire
-from mcp_elicit_client.reader import MAX_SMALL, read_in_thread, size_of
+from mcp_elicit_client import Limits, RequestError
+from mcp_elicit_client.core import budgets
+from mcp_elicit_client.core.budgets import Admission
+from mcp_elicit_client.core.parse import check_size, to_wire
+from mcp_elicit_client.reader import limits_of_small, read_in_thread
 from tests.support import form_params
 
 pytestmark = pytest.mark.anyio
@@ -35,7 +36,7 @@ def refusal(limits: Admission, key: tuple[str | None, str]) -> str:
 
 def test_a_server_has_a_maximum_of_open_requests_for_each_user() -> None:
     limits = Admission()
-    entered = [limits.admit(ANN) for _ in range(admission.MAX_OPEN)]
+    entered = [limits.admit(ANN) for _ in range(budgets.MAX_OPEN)]
     assert not any(each.__enter__() for each in entered)
 
     assert "too many open requests" in refusal(limits, ANN)
@@ -47,19 +48,19 @@ def test_a_server_has_a_maximum_of_open_requests_for_each_user() -> None:
 
 def test_requests_per_time_are_limited_and_allowed_again_later(now: list[float]) -> None:
     limits = Admission()
-    for _ in range(admission.MAX_REQUESTS):
+    for _ in range(budgets.MAX_REQUESTS):
         assert refusal(limits, ANN) == ""
 
     assert "too fast" in refusal(limits, ANN)
     assert refusal(limits, BOB) == ""
 
-    now[0] += admission.REFILL_TIME / 2
+    now[0] += budgets.REFILL_TIME / 2
     assert refusal(limits, ANN) == ""
 
 
 def test_the_time_for_reading_is_limited(now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     limits = Admission()
-    times = iter([0.0, admission.MAX_READING_TIME])
+    times = iter([0.0, budgets.MAX_READING_TIME])
     monkeypatch.setattr(time, "thread_time", lambda: next(times))
     with limits.measure_reading(ANN):
         pass
@@ -72,7 +73,7 @@ def test_nothing_is_kept_of_requests_that_are_over(now: list[float]) -> None:
     limits = Admission()
     for number in range(100):
         assert refusal(limits, (str(number), "server")) == ""
-    now[0] += 2 * admission.REFILL_TIME
+    now[0] += 2 * budgets.REFILL_TIME
     for number in range(100):
         assert limits._requests.used((str(number), "server"), now[0]) == (0, 0)
 
@@ -100,12 +101,13 @@ LARGE: list[object] = [
 
 
 def test_an_ordinary_request_is_small() -> None:
-    assert all(size_of(to_wire(params)) <= MAX_SMALL for params in SMALL)
+    assert all(check_size(to_wire(params), limits_of_small(Limits())) for params in SMALL)
 
 
 @pytest.mark.parametrize("at", range(len(LARGE)))
 def test_a_request_with_many_characters_or_values_is_large(at: int) -> None:
-    assert size_of(to_wire(LARGE[at])) > MAX_SMALL
+    with pytest.raises(RequestError):
+        check_size(to_wire(LARGE[at]), limits_of_small(Limits()))
 
 
 async def test_a_large_request_is_read_in_one_thread_beside_the_event_loop() -> None:

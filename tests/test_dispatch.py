@@ -20,9 +20,9 @@ from mcp_elicit_client import (
     RequestError,
     Server,
     _concurrency,
-    admission,
 )
 from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.core import budgets
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.policies import compose, recommended
 from mcp_elicit_client.typing import Request
@@ -49,7 +49,7 @@ async def answer_with(handler: Asked, params: Any = FORM, **details: Any) -> Ans
 async def test_a_server_with_too_many_open_requests_gets_a_cancel_and_nothing_is_read(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(admission, "MAX_OPEN", 2)
+    monkeypatch.setattr(budgets, "MAX_OPEN", 2)
     may_answer = anyio.Event()
 
     async def user(_request: Request) -> Answer:
@@ -74,8 +74,8 @@ async def test_a_server_with_too_many_open_requests_gets_a_cancel_and_nothing_is
 async def test_a_server_whose_requests_take_long_to_read_is_refused_before_they_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(admission, "MAX_READING_TIME", 0.02)
-    monkeypatch.setattr(admission, "REFILL_TIME", 3_600.0)
+    monkeypatch.setattr(budgets, "MAX_READING_TIME", 0.02)
+    monkeypatch.setattr(budgets, "REFILL_TIME", 3_600.0)
     heavy = form_params(
         {"properties": {f"f{number}": {"type": "string", "title": "e" + "\u0301" * 190} for number in range(64)}}
     )
@@ -98,7 +98,7 @@ async def _soon(dispatcher: Dispatcher, may_answer: anyio.Event, **details: Any)
 async def test_the_callbacks_of_a_registry_or_caller_share_their_limits(
     wrap: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admission, "MAX_REQUESTS", 3)
+    monkeypatch.setattr(budgets, "MAX_REQUESTS", 3)
     registry = ElicitationRegistry()
     registry.on_elicitation(_accept)
     caller = Caller(registry, SERVER)
@@ -424,7 +424,7 @@ async def test_few_fields_of_an_answer_that_does_not_fit_are_logged(caplog: pyte
 
 
 async def test_the_options_in_the_open_requests_of_a_server_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(admission, "MAX_OPEN_OPTIONS", 50)  # reading fewer options uses up no budget of time
+    monkeypatch.setattr(budgets, "MAX_OPEN_OPTIONS", 50)  # reading fewer options uses up no budget of time
     params = form_params({"properties": {"f": {"enum": [str(at) for at in range(20)]}}})
     asked: list[str] = []
 

@@ -16,7 +16,7 @@ from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
-from mcp_elicit_client.notices import INTERVAL, Asking, Notifier
+from mcp_elicit_client.notices import INTERVAL, Notifier
 from mcp_elicit_client.policies import Permissions, protect_secrets, recommended
 from tests.support import form_params, form_request
 from tests.support.console import ScriptedConsole
@@ -107,7 +107,7 @@ async def test_a_user_gets_one_notice_a_minute_about_a_server() -> None:
     declined = Answer.decline(by="policy", policy="secrets")
 
     def asks(server: str, user: str | None) -> bool:
-        return notifier.start(parse_request(PASSWORD, server=server, user=user), declined, Asking())
+        return notifier.start(parse_request(PASSWORD, server=server, user=user), declined)
 
     assert asks("mail", None)
     assert not asks("mail", None)
@@ -122,7 +122,7 @@ async def test_many_users_do_not_fill_the_memory() -> None:
     declined = Answer.decline(by="policy", policy="secrets")
 
     for number in range(3_000):
-        notifier.start(parse_request(PASSWORD, server="mail", user=f"user {number}"), declined, Asking())
+        notifier.start(parse_request(PASSWORD, server="mail", user=f"user {number}"), declined)
 
     assert len(notifier._notified) <= 1_024
 
@@ -138,7 +138,7 @@ async def test_many_users_do_not_fill_the_memory() -> None:
     ],
 )
 async def test_what_users_decided_or_need_not_know_leads_to_no_notice(answer: Answer) -> None:
-    assert not Notifier(Person().notify).start(form_request(NAME), answer, Asking())
+    assert not Notifier(Person().notify).start(form_request(NAME), answer)
 
 
 async def test_a_user_who_was_asked_or_has_blocked_the_server_gets_no_notice() -> None:

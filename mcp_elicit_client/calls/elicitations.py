@@ -11,9 +11,9 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client._concurrency import run_until
-from mcp_elicit_client.admission import Admission
 from mcp_elicit_client.calls.active_call import ActiveCall, StoredAnswersFor
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
+from mcp_elicit_client.core.budgets import Admission
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.dispatch import NormalizedHandler
 from mcp_elicit_client.notices import Notifier

@@ -1,9 +1,41 @@
-"""`Budgets`: what users and servers used up, refilled over time."""
+"""Budgets of users and servers, and `Admission`: limits on requests that apply before they are read."""
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TypeAlias
 
+from mcp_elicit_client.core.request import FormRequest, Request
+
+MAX_OPEN = 50
+"""The maximum number of open requests of one server for one user."""
+
+MAX_OPEN_OF_SERVER = 1_000
+"""The maximum number of open requests of one server for all users."""
+
+MAX_OPEN_OPTIONS = 50_000
+"""
+The maximum number of options in all open requests of one server for one user,
+except for a single request, which may have more.  Many objects in memory make
+every garbage collection slow.
+"""
+
+MAX_REQUESTS = 5_000
+"""The maximum number of requests of one server for one user within `REFILL_TIME`."""
+
+MAX_READING_TIME = 0.5
+"""The processor time for reading the requests of one server for one user within `REFILL_TIME`, in seconds."""
+
+REFILL_TIME = 5.0
+"""The time in which these budgets are refilled, in seconds."""
+
+_USERS_OF_SERVER = 20
+"""The budgets of a server for all users are larger by this factor."""
+
+_LOG_INTERVAL = 60.0
 _ROUNDING = 1e-9
 _FIRST_SWEEP = 1_000
 
@@ -34,7 +66,7 @@ class Budgets:
 
     def is_used_up(self, user_and_server: UserAndServer, now: float) -> bool:
         """Return True if one of the budgets is used up at *now*, on a monotonic clock."""
-        return max(self.used(user_and_server, now)) >= 1 - _ROUNDING
+        return bool(self._used) and max(self.used(user_and_server, now)) >= 1 - _ROUNDING
 
     def spend(self, user_and_server: UserAndServer, amount: float, now: float) -> None:
         """Take *amount* from both budgets."""
@@ -51,3 +83,109 @@ class Budgets:
         if left <= 0:
             self._used.pop(key, None)  # a full budget needs no entry
         return max(left, 0.0)
+
+
+class Admission:
+    """
+    The open requests of each user and server, and what reading them has cost.
+
+    Threads may share it.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[UserAndServer | str, int] = {}
+        self._options: dict[UserAndServer | str, int] = {}
+        self._requests = _budgets(MAX_REQUESTS)
+        self._reading = _budgets(MAX_READING_TIME)
+        self._lock = threading.Lock()
+        self._logged: dict[tuple[str, str], float] = {}
+
+    @contextmanager
+    def admit(self, user_and_server: UserAndServer) -> Iterator[str]:
+        """
+        Count a request as open.
+
+        Yields:
+            Why the request is refused, or ``""``.
+        """
+        with self._lock:
+            now = time.monotonic()
+            reason = self._refusal(user_and_server, now)
+            if not reason:
+                self._requests.spend(user_and_server, 1, now)
+                self._count(self._open, user_and_server, +1)
+        try:
+            yield reason
+        finally:
+            if not reason:
+                with self._lock:
+                    self._count(self._open, user_and_server, -1)
+
+    @contextmanager
+    def hold(self, user_and_server: UserAndServer, request: Request) -> Iterator[str]:
+        """
+        Count the options of *request* as open.
+
+        Yields:
+            Why the request is refused, or ``""``.
+        """
+        count = request.form._option_count if isinstance(request, FormRequest) else 0  # noqa: SLF001 -- counted once
+        if not count:
+            yield ""
+            return
+        limits = ((user_and_server, MAX_OPEN_OPTIONS), (user_and_server[1], MAX_OPEN_OPTIONS * _USERS_OF_SERVER))
+        with self._lock:
+            open_ = [(self._options.get(key, 0), limit) for key, limit in limits]
+            is_refused = any(before and before + count > limit for before, limit in open_)
+            if not is_refused:
+                self._count(self._options, user_and_server, count)
+        try:
+            yield "the server has too many options in its open requests" if is_refused else ""
+        finally:
+            if not is_refused:
+                with self._lock:
+                    self._count(self._options, user_and_server, -count)
+
+    def should_log(self, server: str, reason: str) -> bool:
+        """Return True once a minute for each server and reason."""
+        with self._lock:
+            now = time.monotonic()
+            is_due = now >= self._logged.get((server, reason), float("-inf")) + _LOG_INTERVAL
+            if is_due:
+                self._logged[server, reason] = now
+            return is_due
+
+    def count_reading(self, user_and_server: UserAndServer, seconds: float) -> None:
+        """Count *seconds* of processor time as reading."""
+        with self._lock:
+            self._reading.spend(user_and_server, seconds, time.monotonic())
+
+    @contextmanager
+    def measure_reading(self, user_and_server: UserAndServer) -> Iterator[None]:
+        """Count the processor time of the body as reading."""
+        begin = time.thread_time()
+        try:
+            yield
+        finally:
+            self.count_reading(user_and_server, time.thread_time() - begin)
+
+    @staticmethod
+    def _count(counts: dict[UserAndServer | str, int], user_and_server: UserAndServer, change: int) -> None:
+        for key in (user_and_server, user_and_server[1]):
+            count = counts.pop(key, 0) + change
+            if count:
+                counts[key] = count
+
+    def _refusal(self, user_and_server: UserAndServer, now: float) -> str:
+        of_user, of_server = (self._open.get(key, 0) for key in (user_and_server, user_and_server[1]))
+        if of_user >= MAX_OPEN or of_server >= MAX_OPEN_OF_SERVER:
+            return "the server has too many open requests"
+        if self._requests.is_used_up(user_and_server, now):
+            return "the server sends requests too fast"
+        if self._reading.is_used_up(user_and_server, now):
+            return "the requests of this server take too much time to read"
+        return ""
+
+
+def _budgets(per_user: float) -> Budgets:
+    return Budgets(per_user=per_user, per_server=per_user * _USERS_OF_SERVER, refill_time=REFILL_TIME)

@@ -265,6 +265,11 @@ class Form(BaseModel):
         """True if a field has a pattern, checked or not."""
         return any(text.pattern is not None or text.pattern_skipped for text in self._texts)
 
+    @cached_property
+    def _option_count(self) -> int:
+        """The number of options of all fields."""
+        return sum(len(field.choices) for field in self.fields if isinstance(field, (ChoiceField, MultiChoiceField)))
+
     @property
     def _texts(self) -> Iterator[TextField]:
         return (text for text in map(text_constraints, self.fields) if text is not None)

@@ -92,25 +92,49 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
         ValueError: If *user* does not have 1 to 256 characters, or the name
             of the server is blank.
     """
-    user = check_user(user)
     if isinstance(params, (FormRequest, UrlRequest)):
+        check_user(user)
         return params
     wire = to_wire(params)
     check_size(wire, limits)
+    return read_wire(
+        wire,
+        limits,
+        url_rules,
+        respond_after,
+        server=server,
+        user=user,
+        protocol_version=protocol_version,
+        tool=tool,
+        request_id=request_id,
+        batch_position=batch_position,
+    )
+
+
+def read_wire(  # noqa: PLR0913 -- as for parse_request
+    wire: Mapping[str, Any],
+    limits: Limits,
+    url_rules: UrlRules,
+    respond_after: RespondAfter | None = None,
+    *,
+    server: Server | str = UNNAMED_SERVER,
+    user: str | None = None,
+    protocol_version: str | None = None,
+    **details: Any,
+) -> Request:
+    """Read params as `parse_request` does.  Their size was checked."""
     message = wire.get("message")
     if not isinstance(message, str):
         raise RequestError("`message` must be a string")
     meta = wire.get("_meta")
     common: dict[str, Any] = {
         "server": Server.from_name(server),
-        "user": user,
-        "claimed_origin": read_origin(meta),
-        "message": sanitize_and_cut(message, limits.max_message, multiline=True),
+        "user": check_user(user),
+        "claimed_origin": read_origin(meta) if meta else (),
+        "message": _sanitized(message, limits.max_message),
         "protocol_version": protocol_version,
-        "tool": tool,
-        "request_id": request_id,
-        "batch_position": batch_position,
         "meta": dict(meta) if isinstance(meta, Mapping) else {},
+        **details,
     }
     found: list[Diagnostic] = []
     if len(message) > limits.max_message:
@@ -134,6 +158,18 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
             raise RequestError('`mode` must be "form" or "url"')
     request._read_with = _options_that_matter(request, limits, url_rules)  # noqa: SLF001 -- for restrict_request
     return request
+
+
+def _sanitized(message: str, limit: int) -> str:
+    """Return *message* sanitized and cut."""
+    known = _known_message if len(message) <= _MAX_KNOWN else _known_message.__wrapped__
+    return known(message, limit)
+
+
+@lru_cache(maxsize=128)
+def _known_message(message: str, limit: int) -> str:
+    """Return *message* sanitized and cut: servers send the same messages again and again."""
+    return sanitize_and_cut(message, limit, multiline=True)
 
 
 def restrict_request(request: Request, limits: Limits, url_rules: UrlRules) -> Request:

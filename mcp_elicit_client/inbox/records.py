@@ -14,9 +14,8 @@ from typing import Any, ClassVar, Literal, cast, get_args
 from pydantic import BaseModel, ConfigDict, TypeAdapter, computed_field
 
 from mcp_elicit_client.core.answer import Action, Answer
-from mcp_elicit_client.core.deadlines import default_answer_timeout, latest_deadline
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import AnyRequest
+from mcp_elicit_client.core.request import AnyRequest, default_answer_timeout, latest_deadline
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.exceptions import InboxError, State
 from mcp_elicit_client.inbox.encryption import Cipher

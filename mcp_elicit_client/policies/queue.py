@@ -12,7 +12,7 @@ import anyio
 
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.budgets import UserAndServer
-from mcp_elicit_client.core.deadlines import default_answer_timeout, latest_deadline
+from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, refusal_by_now, with_settled_defaults
 from mcp_elicit_client.typing import Answer, Policy, Request
 

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_elicit_client.core.deadlines import default_answer_timeout
+from mcp_elicit_client.core.request import default_answer_timeout
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
 from mcp_elicit_client.inbox import Inbox, InboxHandler
 from mcp_elicit_client.inbox import inbox as inbox_module

@@ -1,12 +1,18 @@
-"""The check of the modules finds import cycles and missing summary lines."""
+"""The check of the modules finds import cycles and missing summary lines; a request passes few modules."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 
-from tools.modules import cycles, imports, modules, without_summary
+from mcp_elicit_client import Answer, ElicitationRegistry
+from mcp_elicit_client.policies import recommended
+from tests.support import form_params
+from tools.modules import ROOT, cycles, imports, modules, without_summary
 
 FILES = {
     "__init__.py": '"""A package."""\n',
@@ -52,3 +58,32 @@ def test_every_import_counts_wherever_it_stands(tmp_path: Path, imported: str) -
 )
 def test_a_module_without_a_summary_line_is_named(tmp_path: Path, text: str) -> None:
     assert found_in(tmp_path, low=text)[1] == ["mcp_elicit_client.low"]
+
+
+def test_a_request_passes_at_most_16_modules() -> None:
+    package = str(ROOT / "mcp_elicit_client")
+    passed: set[str] = set()
+    registry = ElicitationRegistry(policy=recommended())
+
+    @registry.on_elicitation
+    async def answer(_request: object) -> Answer:
+        return Answer.accept({"name": "Ann"}, by="user")
+
+    def note(frame: Any, _event: str, _argument: object) -> None:
+        if frame.f_code.co_filename.startswith(package):
+            passed.add(frame.f_code.co_filename.removeprefix(package))
+
+    async def ask() -> None:
+        params: Any = form_params({"properties": {"name": {"type": "string"}}, "required": ["name"]})
+        callback = registry.callback("a server")
+        await callback(None, params)  # loads what is loaded at first use
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            await callback(None, params)
+        finally:
+            sys.setprofile(before)
+
+    anyio.run(ask)
+
+    assert 10 <= len(passed) <= 16, sorted(passed)

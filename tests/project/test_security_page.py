@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from mcp_elicit_client import admission
+from mcp_elicit_client.core import budgets
 from mcp_elicit_client.core.validation import pattern_pool
 from tests.support import ROOT
 
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 PROMISES = PAGE.split("\n## Promises\n", 1)[1].split("\n## ", 1)[0]
-MODULES = {"admission": admission, "pattern_pool": pattern_pool}
+MODULES = {"budgets": budgets, "pattern_pool": pattern_pool}
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`([\w/]+\.py::\w+)`", PROMISES))))

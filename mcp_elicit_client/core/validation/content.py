@@ -60,6 +60,9 @@ class ValidationResult(BaseModel):
         return self.valid
 
 
+_VALID = ValidationResult(valid=True)
+
+
 def validate_content(
     form: Form, content: object, limits: Limits = DEFAULT_LIMITS, user_and_server: UserAndServer = NO_USER
 ) -> ValidationResult:
@@ -110,7 +113,7 @@ def validate_without_patterns(form: Form, content: object, limits: Limits = DEFA
             errors += _check_unknown(form, name, value, limits)
     if not errors and _is_too_large(content, limits):
         errors.append(field_error("", "too_large", max=limits.max_answer))
-    return ValidationResult(valid=not errors, errors=tuple(errors))
+    return ValidationResult(valid=False, errors=tuple(errors)) if errors else _VALID
 
 
 def validate_value(
@@ -186,15 +189,20 @@ def _check_unknown(form: Form, name: str, value: object, limits: Limits) -> Iter
 
 def _is_too_large(content: Mapping[str, Any], limits: Limits) -> bool:
     # JSON writes a character with six at most.  The exact size is computed only if the answer may be too large.
-    texts = [*content, *(each for value in content.values() for each in texts_of(value))]
-    estimate = sum(map(len, texts)) * 6 + 32 * (len(content) + len(texts))
+    estimate = 0
+    for name, value in content.items():
+        estimate += 6 * len(name) + 64
+        if isinstance(value, str):
+            estimate += 6 * len(value)
+        elif isinstance(value, (list, tuple)):
+            estimate += sum(6 * len(each) + 32 for each in value)
     return estimate > limits.max_answer and len(json.dumps(dict(content), ensure_ascii=False)) > limits.max_answer
 
 
 def _json_error(name: str, value: object, field: Field | None, limits: Limits) -> FieldError | None:
     """Return the error of a value that no answer may contain."""
     if isinstance(value, str):
-        return None if is_unicode(value) else field_error(name, "not_unicode")
+        return None if value.isascii() or is_unicode(value) else field_error(name, "not_unicode")
     match value:
         case None:
             return field_error(name, "null")
@@ -240,11 +248,12 @@ def _violated(keywords: Mapping[str, Any], value: Any) -> list[str]:
     validator, checks = _jsonschema()
     violated: list[str] = []
     for keyword, argument in keywords.items():
-        check = checks.get(keyword)
-        if check is not None:
-            for _ in check(validator, argument, value, keywords) or ():
+        is_satisfied = _OWN_CHECKS.get(keyword)
+        if is_satisfied is not None:
+            if not is_satisfied(argument, value):
                 violated.append(keyword)
-                break
+        elif keyword in checks and any(True for _ in checks[keyword](validator, argument, value, keywords) or ()):
+            violated.append(keyword)
     return violated
 
 
@@ -277,24 +286,25 @@ def _jsonschema() -> tuple[_Validator, Mapping[str, Callable[..., Any]]]:
     formats = FormatChecker(formats=())
     for name, row in FORMATS.items():
         formats.checks(name)(lambda value, check=row.check: not isinstance(value, str) or check(value))
-    checks = {**Draft202012Validator.VALIDATORS, "type": _type, "enum": _enum, "multipleOf": _multiple_of}
+    checks = Draft202012Validator.VALIDATORS
     elsewhere = ("items", "pattern", "properties", "required", "additionalProperties")
     return _Validator(formats), {keyword: check for keyword, check in checks.items() if keyword not in elsewhere}
 
 
-def _type(validator: Any, name: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+def _has_type(name: str, value: object) -> bool:
     # Faster than the function of jsonschema, which accepts a list of names.
-    if not validator.is_type(instance, name):
-        yield name
+    return _TYPES[name](value)
 
 
-def _enum(_validator: Any, options: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+def _is_option(options: Any, value: object) -> bool:
     # *options* is a mapping by json_key: a lookup by hash instead of a search.
-    if isinstance(instance, (list, tuple)) or json_key(instance) not in options:
-        yield options
+    return not isinstance(value, (list, tuple)) and json_key(value) in options
 
 
-def _multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+def _is_step(step: float, value: Any) -> bool:
     # Decimal: 0.3 is a multiple of 0.1.
-    if validator.is_type(instance, "number") and not is_multiple(instance, step):
-        yield step
+    return not _TYPES["number"](value) or is_multiple(value, step)
+
+
+_OWN_CHECKS: Mapping[str, Callable[[Any, Any], bool]] = {"type": _has_type, "enum": _is_option, "multipleOf": _is_step}
+"""The keywords that are not checked by the functions of ``jsonschema``: return True if a value satisfies them."""

@@ -14,8 +14,8 @@ from typing import TypeAlias
 import anyio
 
 from mcp_elicit_client._concurrency import run_until
-from mcp_elicit_client.core.deadlines import default_answer_timeout, latest_deadline
 from mcp_elicit_client.core.notice import Notice
+from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline
 from mcp_elicit_client.exceptions import InboxError, MissingExtraError
 from mcp_elicit_client.handlers.browser.local_server import PROCESS, LocalServer
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
