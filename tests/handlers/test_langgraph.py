@@ -252,8 +252,8 @@ async def test_an_invalid_resume_value_repeats_the_request(era: ConnectMode, lie
 
     assert again["problem"] in (
         NO_ANSWER,
-        "the answer does not fit the form: type",
-        "the answer does not fit the form: required",
+        "| name |: Enter text.",
+        "| name |: This field is required.",
     )
     assert again["question"] == first["question"]
     assert told == {"got": {"action": "accept", "content": NAME}}

@@ -24,16 +24,23 @@ from pydantic import ValidationError
 
 from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, may_remember, request_key
-from mcp_elicit_client.dispatch import check_answer_async
+from mcp_elicit_client.dispatch import check_answer_async, validate_async
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.inbox.records import question_data
-from mcp_elicit_client.typing import Answer, Request
+from mcp_elicit_client.handlers.agui import error_text, interrupt_data
+from mcp_elicit_client.inbox.records import question_data, read_request
+from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 NO_ANSWER = "the graph was not resumed with an answer to this request"
 """The ``problem`` of a repeated interrupt, unless the answer did not fit the form."""
+
+INTERRUPT_TYPE = "elicitation.asked"
+"""The ``type`` in the value of each interrupt."""
+
+_CANCELLED = "__agui_cancelled__"
+"""What ``ag-ui-langgraph`` resumes a graph with if the user cancelled, without an agent that matches IDs."""
 
 
 class InterruptHandler:
@@ -80,7 +87,7 @@ class InterruptHandler:
 
         return interruptible
 
-    async def run(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def run(self, call: Callable[[], Awaitable[T]], *, tool_call_id: str | None = None) -> T:
         """
         Make a call in a node, and interrupt the node if there is a request.
 
@@ -94,6 +101,8 @@ class InterruptHandler:
 
         Args:
             call: Makes the call.
+            tool_call_id: The ID of the model's tool call that leads to it,
+                if there is one.  Front ends show the request there.
 
         Returns:
             The result of *call*.
@@ -109,7 +118,7 @@ class InterruptHandler:
         config = get_config()
         user = None if self._user is None else check_user(self._user(config))
         result: list[T] = []
-        with self._running(user) as run:
+        with self._running(_NodeRun(user, tool_call_id)) as run:
             try:
                 with run.scope:
                     result.append(await call())
@@ -129,7 +138,7 @@ class InterruptHandler:
         question = fingerprint(request)
         problem = ""
         while True:
-            value = run.interrupt(_payload(question, request, problem))
+            value = run.interrupt(_payload(question, request, problem, run.tool_call_id))
             if run.interrupted is not None:
                 await run.over.wait()
                 return Answer.cancel(by="host", reason="the graph was interrupted; the request will be repeated")
@@ -138,11 +147,10 @@ class InterruptHandler:
                 answer = await check_answer_async(request, answer)
                 if answer.by != "error":
                     return answer
-            problem = NO_ANSWER if answer is None else answer.reason
+            problem = NO_ANSWER if answer is None else await _problem(request, value, answer.reason)
 
     @contextlib.contextmanager
-    def _running(self, user: str | None) -> Iterator[_NodeRun]:
-        run = _NodeRun(user)
+    def _running(self, run: _NodeRun) -> Iterator[_NodeRun]:
         self._runs.append(run)
         token = _current.set(run)
         try:
@@ -170,11 +178,12 @@ class InterruptHandler:
 class _NodeRun:
     """One call in a node, for one user."""
 
-    def __init__(self, user: str | None) -> None:
+    def __init__(self, user: str | None, tool_call_id: str | None) -> None:
         from langgraph.errors import GraphInterrupt
         from langgraph.types import interrupt
 
         self.user = user
+        self.tool_call_id = tool_call_id
         self.scope = anyio.CancelScope()
         self.over = anyio.Event()
         self.interrupted: Exception | None = None
@@ -202,12 +211,13 @@ def fingerprint(request: Request) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def resume_value(
+def resume_value(  # noqa: PLR0913 -- all that an answer can say, by keyword
     question: Mapping[str, Any],
     action: Action,
     content: Mapping[str, Any] | None = None,
     *,
     block_server: bool = False,
+    confirmed: bool = False,
     remember: bool = False,
 ) -> dict[str, Any]:
     """
@@ -219,22 +229,60 @@ def resume_value(
         content: The values by field name, if a form is accepted.
         block_server: As in `Answer`.  It is ignored unless the request has
             `can_block`.
+        confirmed: As in `Answer`.
         remember: As in `Answer`.  It is ignored unless the request has
             `remember_seconds`.
     """
     value: dict[str, Any] = {"question": question["question"], "action": action}
     if content is not None:
         value["content"] = dict(content)
-    flags = {"block_server": block_server, "remember": remember}
+    flags = {"block_server": block_server, "confirmed": confirmed, "remember": remember}
     return {**value, **{name: True for name, is_set in flags.items() if is_set}}
 
 
-def _payload(question: str, request: Request, problem: str) -> dict[str, Any]:
-    return {"type": "elicitation.asked", "question": question, **question_data(request), "problem": problem}
+def question_request(question: Mapping[str, Any]) -> Request:
+    """
+    Return the request in the value of an interrupt.
+
+    Raises:
+        ValueError: If *question* is not such a value.
+    """
+    return read_request(json.dumps(question["request"]))
+
+
+def _payload(question: str, request: Request, problem: str, tool_call_id: str | None = None) -> dict[str, Any]:
+    """Return the value of the interrupt.  Browsers get all of it, also where a front end shows only a part."""
+    data = question_data(request)
+    data["request"].pop("user", None)
+    for name in ("origin", "transport"):
+        data["request"]["server"].pop(name, None)
+    data["untrusted"] += ["message", "responseSchema", "problem"]
+    return {
+        "type": INTERRUPT_TYPE,
+        "question": question,
+        **data,
+        "problem": problem,
+        **interrupt_data(request, problem=problem),  # no `expiresAt`: the graph can be resumed at any time
+        **({} if tool_call_id is None else {"toolCallId": tool_call_id}),
+    }
+
+
+async def _problem(request: Request, value: Any, reason: str) -> str:
+    """Return why *value* was not accepted, for the user; *reason* is for developers."""
+    if not isinstance(request, FormRequest):
+        return reason
+    validation = await validate_async(request, value.get("content") or {})
+    return error_text(request.form, validation.errors) or reason
 
 
 def _read(value: object, question: str, request: Request) -> Answer | None:
-    """Read the value with which a graph was resumed; None if it does not answer *question*."""
+    """
+    Read the value with which a graph was resumed; None if it does not answer *question*.
+
+    A cancel of an AG-UI front end need not name the request.
+    """
+    if isinstance(value, Mapping) and value.get(_CANCELLED) is True:
+        return Answer.cancel(by="user", reason="the interrupt was cancelled")
     if not isinstance(value, Mapping) or value.get("question") != question:
         return None
     content = value.get("content")
@@ -247,6 +295,7 @@ def _read(value: object, question: str, request: Request) -> Answer | None:
                 "reason": "the graph was resumed with it",
                 "sources": dict.fromkeys(content or {}, "user"),
                 "block_server": value.get("block_server") is True and request.can_block,
+                "confirmed": value.get("confirmed") is True,
                 "remember": value.get("remember") is True and may_remember(request),
             }
         )

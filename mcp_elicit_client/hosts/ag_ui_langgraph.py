@@ -1,0 +1,74 @@
+"""ag-ui-langgraph: `ElicitingAgent`, an endpoint that resumes a graph with the answers of an AG-UI front end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ag_ui.core import RunErrorEvent
+from ag_ui_langgraph import LangGraphAgent
+from langgraph.types import Command
+
+from mcp_elicit_client.handlers.agui import ResumeEntryError, check_ids, read_resume
+from mcp_elicit_client.handlers.langgraph.handler import INTERRUPT_TYPE, question_request, resume_value
+
+if TYPE_CHECKING:
+    from ag_ui.core import Interrupt, ResumeEntry, RunAgentInput
+
+
+class ElicitingAgent(LangGraphAgent):  # type: ignore[misc,unused-ignore]
+    """
+    An agent whose graph asks with `InterruptHandler`.
+
+    A resume must answer all open interrupts of the thread, and no others.
+    Otherwise the run ends with ``RUN_ERROR``, and nothing is sent to the
+    graph.  An answer that does not match its form interrupts the graph again.
+    Pass ``emit_interrupt_outcome=True``.  The other arguments are those of
+    ``LangGraphAgent``.
+
+    Anyone who knows the ID of a thread can resume it.  Use thread IDs that
+    belong to the signed-in user, such as with ``config``.
+    """
+
+    _refused = ""  # the code of the refusal of this run; each run has its own copy of the agent
+
+    async def run(self, input: RunAgentInput) -> AsyncGenerator[Any, None]:  # noqa: A002 -- as in ag-ui-langgraph
+        """Run the graph; end with ``RUN_ERROR`` if a resume is refused."""
+        async for event in super().run(input):
+            is_refusal = self._refused and isinstance(event, RunErrorEvent)
+            yield event.model_copy(update={"code": self._refused}) if is_refusal else event
+
+    def _build_command_from_agui_resume(
+        self, entries: list[ResumeEntry], *, open_interrupts: list[Interrupt] | None = None
+    ) -> Command[Any]:
+        try:
+            return self._read_entries(entries, open_interrupts or [])
+        except ResumeEntryError as error:
+            self._refused = error.code
+            raise
+
+    def _read_entries(self, entries: list[ResumeEntry], open_interrupts: list[Interrupt]) -> Command[Any]:
+        waiting = {each.id: _value(each) for each in open_interrupts}
+        if waiting and not any(map(_is_ours, waiting.values())):
+            command: Command[Any] = super()._build_command_from_agui_resume(entries, open_interrupts=open_interrupts)
+            return command
+        check_ids([entry.interrupt_id for entry in entries], waiting)
+        given = {entry.interrupt_id: entry for entry in entries}
+        return Command(resume={each: _resume(waiting[each], entry) for each, entry in given.items()})
+
+
+def _value(interrupt: Interrupt) -> Any:
+    """Return the value of an interrupt as the graph stored it: nothing in it comes from the front end."""
+    return ((interrupt.metadata or {}).get("langgraph") or {}).get("raw")
+
+
+def _is_ours(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.get("type") == INTERRUPT_TYPE
+
+
+def _resume(value: Any, entry: ResumeEntry) -> Any:
+    """Return what resumes the node that was interrupted with *value*."""
+    if not _is_ours(value):  # an interrupt of another part of the graph
+        return entry.payload if entry.status == "resolved" else {"__agui_cancelled__": True}
+    resumed = read_resume(question_request(value), entry.status, entry.payload, entry.metadata)
+    return resume_value(value, resumed.action, resumed.content, **resumed.options)
