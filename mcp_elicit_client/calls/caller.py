@@ -547,7 +547,7 @@ class Caller:
             call = ActiveCall(session, spec.tool, timeouts, limit, snapshot.history, user=snapshot.user or user)
             suspender = CallSuspender(suspend, call, spec, self.server.name, claim)
             runner = self._runner(call, spec, suspender, progress_callback)
-            result = await runner.resume(loaded, claim)
+            result = await runner.resume(snapshot, loaded.given_answer, claim.mark_sent)
             return result
 
     async def resume_task(  # noqa: PLR0913 -- see call_tool

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import anyio
 from typing_extensions import assert_never
 
-from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.active_call import ActiveCall, Ask, StoredAnswersFor
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.methods import CallSpec, RoundInput, list_tools_until
 from mcp_elicit_client.calls.multi_round_trip import (
@@ -25,9 +25,9 @@ from mcp_elicit_client.calls.multi_round_trip import (
     load_host_requests,
     parse_input_required,
 )
-from mcp_elicit_client.calls.resuming import NOT_A_CALL, LoadedCall
+from mcp_elicit_client.calls.resuming import NOT_A_CALL
 from mcp_elicit_client.calls.server_errors import needs_tool_list, raise_for
-from mcp_elicit_client.calls.suspending import CallSnapshot, CallSuspender, Claim
+from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot
 from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
 from mcp_elicit_client.calls.tasks import resolve_claim
 from mcp_elicit_client.calls.url_elicitations import UrlRequired, complete_urls, parse_url_required
@@ -68,6 +68,10 @@ FinishTask: TypeAlias = Callable[[TaskState], Awaitable[Any]]
 """Returns the result of a task, or what the host application gets in its place."""
 
 
+CompleteUrls: TypeAlias = Callable[[ActiveCall, Ask, UrlRequired], Awaitable[None]]
+"""Returns when the URL elicitations that the server requires are complete: see `complete_urls`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLimits:
     """
@@ -96,9 +100,10 @@ class CallRunner:
         limits: The limits of the call.
         finish_task: Returns the result of a task, or what the host
             application gets in its place.
-        suspender: Suspends the call while its requests are pending; None to
-            wait for the answers.
+        suspender: Suspends or pauses the call while its requests are pending;
+            None to wait for the answers.
         progress_callback: The callback of the SDK for progress.
+        complete_urls: Asks the user to open required URLs.
     """
 
     def __init__(  # noqa: PLR0913 -- the parts of one call
@@ -109,8 +114,9 @@ class CallRunner:
         elicitations: ElicitationDispatcher,
         limits: CallLimits,
         finish_task: FinishTask,
-        suspender: CallSuspender | None = None,
+        suspender: CallPauser | None = None,
         progress_callback: Any = None,
+        complete_urls: CompleteUrls = complete_urls,
     ) -> None:
         self._call = call
         self._spec = spec
@@ -119,14 +125,18 @@ class CallRunner:
         self._limits = limits
         self._finish_task = finish_task
         self._suspender = suspender
+        self._complete_urls = complete_urls
         self._send = spec.sender(call.session, progress_callback)
         self._url_retries = 0
         self._listed_for: RoundInput | None = None
         self._pause = _FIRST_PAUSE
 
-    async def run(self) -> Any:
+    async def run(self, outcome: Outcome | None = None) -> Any:
         """
         Send the call until it has ended, and return its result.
+
+        Args:
+            outcome: The outcome of the first round, if it was sent before.
 
         Raises:
             RequestStateRejectedError: If the server rejects its own state.
@@ -140,29 +150,36 @@ class CallRunner:
             Exception: The error of the SDK, if it is another one.
         """
         with self._elicitations.during(self._call), self._call.timeouts.running():
-            return await self._run(RoundInput())
+            return await self._run(RoundInput(), outcome)
 
-    async def resume(self, loaded: LoadedCall, claim: Claim) -> Any:
+    async def resume(
+        self, snapshot: CallSnapshot, given_answer: Callable[[str], StoredAnswersFor], before_send: Callable[[], None]
+    ) -> Any:
         """
         Continue a suspended call; the rest is as in `run`.
 
         The stored answers go through the host application's policies, and are
         checked again.
+
+        Args:
+            snapshot: The call.
+            given_answer: Returns what gives the answer to the request with a
+                key.
+            before_send: Is called before anything is sent.
         """
-        snapshot = loaded.snapshot
         with self._elicitations.during(self._call), self._call.timeouts.running():
-            answers = await answer_elicitations(self._ask, snapshot.requests, loaded.given_answer)
+            answers = await answer_elicitations(self._ask, snapshot.requests, given_answer)
             host_requests = _stored_host_requests(snapshot)
             given = await self._respond({**snapshot.answers, **answers}, host_requests, snapshot.state)
-            claim.was_sent = True
+            before_send()
             return await self._run(given)
 
-    async def _run(self, given: RoundInput) -> Any:
+    async def _run(self, given: RoundInput, outcome: Outcome | None = None) -> Any:
         while True:
-            step = await self.next_input(await self._send_once(given), given)
+            step = await self.next_input(outcome or await self._send_once(given), given)
             if isinstance(step, Completed):
                 return step.result
-            given = step
+            given, outcome = step, None
 
     async def _send_once(self, given: RoundInput) -> Outcome:
         try:
@@ -219,7 +236,7 @@ class CallRunner:
                     )
                     raise CallError(text) from outcome.error
                 self._url_retries += 1
-                await complete_urls(self._call, self._ask, outcome)
+                await self._complete_urls(self._call, self._ask, outcome)
                 return given
             case InputRequired() if not (outcome.elicitations or outcome.host_requests):
                 await self._wait()

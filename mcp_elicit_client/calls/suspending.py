@@ -234,14 +234,91 @@ class Claim:
         self.was_sent = False
         self.was_suspended = False
 
+    def mark_sent(self) -> None:
+        """Note that the server may receive a part of the call from now on."""
+        self.was_sent = True
 
-class CallSuspender:
+
+@dataclass(frozen=True, slots=True)
+class PausedCall:
     """
-    Suspends one call.
+    A call that waits for answers, and is not stored yet.
+
+    Attributes:
+        snapshot: What is needed to continue it.
+        shown: The requests as a handler would have got them, by the server's
+            keys.
+    """
+
+    snapshot: CallSnapshot
+    shown: Mapping[str, Request]
+
+
+class CallPauser:
+    """
+    Pauses one call.
 
     Its requests go through the host application's policies.  Where a
     registered handler would be asked, the request is deferred instead, and
     its answer is a cancel by ``pending``.  An answer of a policy replaces it.
+
+    Args:
+        call: The active call.
+        spec: What is called.
+        server: The name that the host application gave the server.
+    """
+
+    def __init__(self, call: ActiveCall, spec: CallSpec, server: str) -> None:
+        self._call = call
+        self._spec = spec
+        self._server = server
+        self._deferred: dict[str, Deferral] = {}
+
+    def defer(self, key: str) -> StoredAnswersFor:
+        """Return what defers the request with *key*."""
+
+        def stored(request: Request) -> Deferral:
+            self._deferred[key] = deferral = Deferral(request)
+            return deferral
+
+        return stored
+
+    def pause(self, required: InputRequired, answers: Mapping[str, Answer]) -> PausedCall | None:
+        """
+        Return the paused call if it has deferred requests.
+
+        Args:
+            required: What the server requires.
+            answers: The answers to its elicitation requests, by its keys.
+
+        Returns:
+            The paused call; None if no answer is pending.
+        """
+        deferred, self._deferred = self._deferred, {}
+        pending = {key: deferred[key] for key, answer in answers.items() if answer.by == "pending"}
+        shown = {key: deferral.shown for key, deferral in pending.items() if deferral.shown is not None}
+        if not shown:
+            return None
+        snapshot = CallSnapshot(
+            server=self._server,
+            user=self._call.user,
+            call_spec=self._spec,
+            state=required.state,
+            history=self._call.history,
+            requests={key: pending[key].request for key in shown},
+            answers={key: answer for key, answer in answers.items() if key not in shown},
+            host_requests={key: _to_wire(request) for key, request in required.host_requests.items()},
+        )
+        return PausedCall(snapshot, shown)
+
+    async def suspend(self, required: InputRequired, answers: Mapping[str, Answer]) -> Any:
+        """Return what the call ends with for now; None to continue it, because no answer is pending."""
+        return self.pause(required, answers)
+
+
+class CallSuspender(CallPauser):
+    """
+    Suspends one call: it is paused and stored.
 
     Args:
         options: Where the call is suspended.
@@ -254,65 +331,27 @@ class CallSuspender:
     def __init__(
         self, options: SuspendOptions, call: ActiveCall, spec: CallSpec, server: str, claim: Claim | None = None
     ) -> None:
+        super().__init__(call, spec, server)
         self._options = options
-        self._call = call
-        self._spec = spec
-        self._server = server
         self._claim = claim
-        self._deferred: dict[str, Deferral] = {}
-
-    def defer(self, key: str) -> StoredAnswersFor:
-        """Return what defers the request with *key*."""
-
-        def stored(request: Request) -> Deferral:
-            self._deferred[key] = deferral = Deferral(request)
-            return deferral
-
-        return stored
 
     async def suspend(self, required: InputRequired, answers: Mapping[str, Answer]) -> SuspendedCall | None:
         """
         Suspend the call if it has deferred requests.
-
-        Args:
-            required: What the server requires.
-            answers: The answers to its elicitation requests, by its keys.
-
-        Returns:
-            The suspended call; None if no answer is pending.
 
         Raises:
             CallError: If the call cannot be stored as JSON, or is too large.
             InboxError: If the inbox cannot be used.  The call may have been
                 stored, so nothing may be sent any more.
         """
-        deferred, self._deferred = self._deferred, {}
-        pending = {
-            key: deferred[key]
-            for key, answer in answers.items()
-            if answer.by == "pending" and deferred[key].shown is not None
-        }
-        if not pending:
+        paused = self.pause(required, answers)
+        if paused is None:
             return None
-        snapshot = CallSnapshot(
-            server=self._server,
-            user=self._call.user,
-            call_spec=self._spec,
-            state=required.state,
-            history=self._call.history,
-            requests={key: deferral.request for key, deferral in pending.items()},
-            answers={key: answer for key, answer in answers.items() if key not in pending},
-            host_requests={key: _to_wire(request) for key, request in required.host_requests.items()},
-        )
         options, call_id = self._options, None if self._claim is None else self._claim.id
-        shown = [
-            options.with_deadline(deferral.shown, options.resume_timeout)
-            for deferral in pending.values()
-            if deferral.shown is not None
-        ]
+        shown = [options.with_deadline(each, options.resume_timeout) for each in paused.shown.values()]
         try:
             stored = await options.inbox.calls.suspend(
-                options.owner_of(self._call.user), snapshot.write(), shown, options.resume_timeout, call_id
+                options.owner_of(self._call.user), paused.snapshot.write(), shown, options.resume_timeout, call_id
             )
         except ValueError as error:
             raise CallError(

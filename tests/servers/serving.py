@@ -39,15 +39,18 @@ def http_app(server: Any) -> Any:
     return Starlette(routes=[Mount("/mcp", manager.handle_request)], lifespan=lifespan)
 
 
-def serve(server: Any) -> None:
-    """
-    Serve over HTTP with ``--http``, having printed the port; else over standard input and output.
+def wants_http() -> bool:
+    return "--http" in sys.argv
 
-    ``ELICIT_PORT`` names the port; without it, a free one is used.
-    """
-    if "--http" not in sys.argv:
-        anyio.run(serve_stdio, server)
-        return
+
+async def serve_http(server: Any) -> None:
+    """Serve over HTTP on the port that ``ELICIT_PORT`` names, or a free one, and print it."""
     listener = socket.create_server(("127.0.0.1", int(os.environ.get("ELICIT_PORT", "0"))))
     print(listener.getsockname()[1], flush=True)
-    uvicorn.Server(uvicorn.Config(http_app(server), log_level="error", timeout_keep_alive=60)).run(sockets=[listener])
+    config = uvicorn.Config(http_app(server), log_level="error", timeout_keep_alive=60)
+    await uvicorn.Server(config).serve(sockets=[listener])
+
+
+def serve(server: Any) -> None:
+    """Serve over HTTP with ``--http``; else over standard input and output."""
+    anyio.run(serve_http if wants_http() else serve_stdio, server)

@@ -116,10 +116,13 @@ class Tools:
         self.seen(f"answer {answer['action']}")
         return {"got": answer}
 
-    async def required(self, peer: Peer, urls: list[str], *, times: int = 1, complete: str = "", mark: str = "") -> Any:
-        """Want *urls* visited first, *times* times; tell that they are finished early, or once *mark* is there."""
-        if self.calls["required"] > times:
-            return {"calls": self.calls["required"]}
+    async def required(
+        self, peer: Peer, urls: list[str], *, times: int = 1, complete: str = "", key: str = "required"
+    ) -> Any:
+        """Want *urls* visited first, *times* times; say early that they are finished.  Calls are counted by *key*."""
+        self.calls[key] += key != "required"
+        if self.calls[key] > times:
+            return {"calls": self.calls[key]}
         ids = [f"e{number}" for number, _ in enumerate(urls)]
         if complete == "early":
             for each in ids:
@@ -205,10 +208,10 @@ class Tools:
             group.start_soon(die_when_marked, mark)
             await peer.url(URL, "e1")
 
-    async def withdraw(self, peer: Peer, mark: str) -> Any:
+    async def withdraw(self, peer: Peer, mark: str, *, url: bool = False) -> Any:
         """Ask, and take the question back once the file *mark* is there."""
         async with anyio.create_task_group() as group:
-            group.start_soon(peer.form)
+            group.start_soon(*((peer.url, URL, "e1") if url else (peer.form,)))
             while not Path(mark).exists():
                 await anyio.sleep(0.01)
             if not MCP_2:  # which does not tell it by itself

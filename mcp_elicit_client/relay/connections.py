@@ -1,0 +1,190 @@
+"""
+`ConnectionPool`: the connections of a relay to its upstream server.
+
+A connection belongs to one client and to the modes that this client declares,
+because capabilities are declared once for a connection.  At most one call at a
+time uses it, so that each server-initiated request belongs to a known call.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+import anyio
+import anyio.abc
+
+from mcp_elicit_client.calls.methods import unwrap_session
+from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError
+from mcp_elicit_client.relay.downstream import Downstream
+from mcp_elicit_client.relay.refusals import RefusedError, error_details
+from mcp_elicit_client.relay.upstream import UpstreamCaller, has_rounds
+from mcp_elicit_client.typing import Answer, Mode, Request
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+MAX_LISTENERS = 64
+"""The maximum number of URL elicitations of one connection whose completion is awaited."""
+
+AskClient: TypeAlias = Callable[[Request], Awaitable[Answer]]
+"""Asks the client whose call uses a connection."""
+
+MakeCaller: TypeAlias = Callable[["UpstreamConnection", frozenset[Mode], str | None], UpstreamCaller]
+"""Makes the caller of a connection, for the modes and the user of the client."""
+
+
+class UpstreamConnection:
+    """
+    A connection to the upstream server.
+
+    Attributes:
+        ask: Asks the client whose call uses this connection; None if there is
+            no call.
+        caller: Makes the calls.
+        client: The SDK's client or session.
+        listeners: The number of tasks that wait for notifications.
+        idle_since: When the last call ended, on the event loop's clock.
+    """
+
+    def __init__(self) -> None:
+        self.ask: AskClient | None = None
+        self.caller: UpstreamCaller
+        self.client: Any = None
+        self.listeners = 0
+        self.idle_since = math.inf
+        self._closing = anyio.Event()
+
+    @property
+    def is_usable(self) -> bool:
+        """True if a call can be made."""
+        disconnected = getattr(unwrap_session(self.client), "disconnected", None)
+        is_connected = disconnected is None or not disconnected.is_set()
+        return is_connected and not self._closing.is_set()
+
+    @property
+    def has_rounds(self) -> bool:
+        """True if the server uses multi-round-trip requests."""
+        return has_rounds(self.client)
+
+    def close(self) -> None:
+        """Have the connection closed by the task that opened it."""
+        self._closing.set()
+
+    async def run(self, target: Any, mode: str, *, task_status: anyio.abc.TaskStatus[Exception | None]) -> None:
+        """Open the connection, report its failure or None, and hold it until it is closed."""
+        is_open = False
+        try:
+            async with self.caller.connect(target, mode=mode) as self.client:
+                is_open = True
+                task_status.started(None)
+                await self._closing.wait()
+        except Exception as error:  # noqa: BLE001 -- reported to the task that opens it
+            if not is_open:
+                task_status.started(error)
+            else:
+                _logger.warning("a connection to server %r broke: %r", self.caller.server.name, error)
+        finally:
+            self._closing.set()
+
+
+class ConnectionPool:
+    """
+    The connections of one relay.
+
+    Args:
+        target: Where the server is, as `Caller.connect` takes it, or a
+            function that returns that for the user of a call.
+        make_caller: Makes the caller of a new connection.
+        mode: As for `Caller.connect`.
+        idle_timeout: Seconds after which an unused connection is closed.
+        max_calls: The maximum number of calls of one client at a time.
+    """
+
+    def __init__(self, target: Any, make_caller: MakeCaller, *, mode: str, idle_timeout: float, max_calls: int) -> None:
+        self._target = target
+        self._make_caller = make_caller
+        self._mode = mode
+        self._idle_timeout = idle_timeout
+        self._max_calls = max_calls
+        self._idle: dict[Hashable, list[UpstreamConnection]] = {}
+        self._in_use: Counter[Hashable] = Counter()
+        self.group: anyio.abc.TaskGroup | None = None
+
+    @asynccontextmanager
+    async def lease(self, downstream: Downstream) -> AsyncIterator[UpstreamConnection]:
+        """
+        Use a connection in this block, alone.
+
+        Raises:
+            RefusedError: If the client has too many calls in progress.
+            CallError: If the server cannot be reached.
+        """
+        if self._in_use[downstream.key] >= self._max_calls:
+            raise RefusedError("too_many_calls")
+        self._in_use[downstream.key] += 1
+        try:
+            key = (downstream.key, downstream.modes)
+            connection = self._take(key) or await self._open(downstream)
+            try:
+                yield connection
+            except HandshakeRequiredError:
+                self._mode = "legacy"
+                connection.close()
+                raise
+            except Exception as error:
+                if not isinstance(error, CallError) and error_details(error) is None:
+                    connection.close()  # it may be broken
+                raise
+            finally:
+                connection.ask = None
+                if connection.is_usable:
+                    connection.idle_since = anyio.current_time()
+                    self._idle.setdefault(key, []).append(connection)
+                else:
+                    connection.close()
+        finally:
+            self._in_use[downstream.key] -= 1
+            if not self._in_use[downstream.key]:
+                del self._in_use[downstream.key]
+
+    async def close_idle(self) -> None:
+        """Close unused connections, for ever."""
+        while True:
+            await anyio.sleep(self._idle_timeout / 4)
+            oldest = anyio.current_time() - self._idle_timeout
+            for key, connections in [*self._idle.items()]:
+                for each in [*connections]:
+                    if not each.is_usable or (each.idle_since < oldest and not each.listeners):
+                        connections.remove(each)
+                        each.close()
+                if not connections:
+                    del self._idle[key]
+
+    def _take(self, key: Hashable) -> UpstreamConnection | None:
+        connections = self._idle.get(key)
+        while connections:
+            connection = connections.pop()
+            if connection.is_usable:
+                return connection
+            connection.close()
+        return None
+
+    async def _open(self, downstream: Downstream) -> UpstreamConnection:
+        if self.group is None:
+            raise RuntimeError("The relay is not open. Use it in `async with relay:`.")
+        connection = UpstreamConnection()
+        connection.caller = self._make_caller(connection, downstream.modes, downstream.user)
+        target = self._target(downstream.user) if callable(self._target) else self._target
+        try:
+            failure = await self.group.start(connection.run, target, self._mode)
+        except BaseException:
+            connection.close()
+            raise
+        if failure is not None:
+            name = connection.caller.server.name
+            raise CallError(f"The gateway cannot connect to the server {name!r}.") from failure
+        return connection

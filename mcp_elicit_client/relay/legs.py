@@ -1,0 +1,122 @@
+"""
+A leg of a call: what the client is asked in one ``input_required`` result, and the responses to it.
+
+Both kinds of calls with multi-round-trip requests downstream have legs: those
+whose state is stored, and those that a process holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, ProtocolVersion
+from mcp_elicit_client.dispatch import check_answer_async
+from mcp_elicit_client.relay.refusals import RefusedError
+from mcp_elicit_client.relay.wire import read_answer, write_params
+from mcp_elicit_client.typing import Answer, Request
+
+_ROUNDS: ProtocolVersion = FIRST_MULTI_ROUND_TRIP_VERSION  # type: ignore[assignment, unused-ignore]
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """
+    What the client is asked.
+
+    Attributes:
+        call_id: The ID of the call.
+        number: The number of the leg, from 1 on.
+        questions: The requests, by the keys of the gateway.
+        process: The process that holds the call; empty if any can continue it.
+    """
+
+    call_id: str
+    number: int
+    questions: Mapping[str, Request]
+    process: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """
+    The end of a call.
+
+    Attributes:
+        result: The result of the upstream server.
+        error: The error with which the call ended; None if it has a result.
+    """
+
+    result: Any = None
+    error: Exception | None = None
+
+    def unwrap(self) -> Any:
+        """Return the result, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+
+Step: TypeAlias = Leg | Outcome
+"""What a call leads to: the client is asked, or the call has ended."""
+
+
+def input_required(leg: Leg, state: str) -> Any:
+    """Return the SDK's ``InputRequiredResult`` for *leg*."""
+    import mcp.types
+
+    types: Any = mcp.types
+    requests = {
+        key: types.ElicitRequest.model_validate({"method": "elicitation/create", "params": write_down(request)})
+        for key, request in leg.questions.items()
+    }
+    return types.InputRequiredResult(input_requests=requests, request_state=state)
+
+
+def write_down(request: Request) -> dict[str, Any]:
+    """
+    Return the params of *request* in a leg.
+
+    Raises:
+        SchemaNotExpressibleError: As `write_params`.
+    """
+    return write_params(request, _ROUNDS)
+
+
+def digest_of(responses: Mapping[str, Any]) -> str:
+    """Return a digest of the responses of the client: the same ones lead to the same next leg."""
+    wire = {key: _to_wire(each) for key, each in responses.items()}
+    return hashlib.sha256(json.dumps(wire, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+async def read_responses(responses: Mapping[str, Any], questions: Mapping[str, Request]) -> dict[str, Answer]:
+    """
+    Return the answers in the responses of the client, checked against the requests.
+
+    Raises:
+        RefusedError: If a response is missing, invalid, or not to one of the
+            requests.
+    """
+    if not questions.keys() >= responses.keys():
+        raise RefusedError("unknown_key")
+    if not responses.keys() >= questions.keys():
+        raise RefusedError("missing_key")
+    return {key: await _read_response(responses[key], request) for key, request in questions.items()}
+
+
+async def _read_response(response: Any, request: Request) -> Answer:
+    if getattr(response, "action", None) not in ("accept", "decline", "cancel"):
+        raise RefusedError("invalid_response")
+    answer = read_answer(response)
+    checked = await check_answer_async(request, answer, request.limits)
+    if checked.action != answer.action:
+        fields = dict.fromkeys(each.field for each in checked.diagnostics if each.field is not None)
+        raise RefusedError("invalid_content", tuple(fields))
+    return checked
+
+
+def _to_wire(response: Any) -> Any:
+    return response.model_dump(mode="json", by_alias=True, exclude_none=True)

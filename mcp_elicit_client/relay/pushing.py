@@ -1,0 +1,81 @@
+"""`PushedCall`: one call whose client is asked with `elicitation/create` while the call runs."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import anyio
+import anyio.abc
+
+from mcp_elicit_client.core.request import UrlRequest
+from mcp_elicit_client.core.schema.writer import SchemaNotExpressibleError
+from mcp_elicit_client.relay.connections import MAX_LISTENERS, UpstreamConnection
+from mcp_elicit_client.relay.downstream import Downstream
+from mcp_elicit_client.relay.refusals import error_details
+from mcp_elicit_client.relay.wire import read_answer, write_params
+from mcp_elicit_client.typing import Answer, Request
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+COMPLETION_TTL = 600.0
+"""How long the completion of a URL elicitation is awaited, in seconds."""
+
+
+class PushedCall:
+    """
+    One call.
+
+    Args:
+        downstream: The client that makes the call.
+        connection: The connection that the call uses.
+        group: Where tasks run that outlive the call.
+    """
+
+    def __init__(self, downstream: Downstream, connection: UpstreamConnection, group: anyio.abc.TaskGroup) -> None:
+        self._downstream = downstream
+        self._connection = connection
+        self._group = group
+        self.is_active = True
+
+    async def ask(self, request: Request) -> Answer:
+        """Ask the client.  If this is cancelled, the request is withdrawn there."""
+        try:
+            params = write_params(request, self._downstream.protocol_version)
+        except SchemaNotExpressibleError as error:
+            return Answer.cancel(by="error", reason=str(error))
+        try:
+            result = await self._downstream.elicit(params)
+        except Exception as error:
+            if error_details(error) is None:
+                raise
+            _logger.warning("the client of the gateway returned an error for a request of %r", request.server.name)
+            return Answer.cancel(by="error", reason="the client of the gateway returned an error")
+        answer = read_answer(result)
+        if answer.action == "accept":
+            self._await_completion(request, params)
+        return answer
+
+    async def forward_urls(self, requests: tuple[UrlRequest, ...]) -> list[dict[str, Any]]:
+        """Return the entries of the error ``-32042`` for the client, and report completions from now on."""
+        entries = [write_params(each, self._downstream.protocol_version) for each in requests]
+        for request, params in zip(requests, entries, strict=True):
+            self._await_completion(request, params)
+        return entries
+
+    def _await_completion(self, request: Request, params: dict[str, Any]) -> None:
+        if not isinstance(request, UrlRequest) or request.completion is None:
+            return
+        if self._connection.listeners < MAX_LISTENERS:
+            self._connection.listeners += 1
+            self._group.start_soon(self._report_completion, request.completion, params["elicitationId"])
+
+    async def _report_completion(self, completion: Any, elicitation_id: str) -> None:
+        try:
+            with anyio.move_on_after(COMPLETION_TTL):
+                await completion.wait()
+                await self._downstream.complete(elicitation_id, is_calling=self.is_active)
+        except Exception as error:  # noqa: BLE001 -- the client may have gone
+            _logger.debug("a completed URL elicitation could not be reported: %r", error)
+        finally:
+            self._connection.listeners -= 1

@@ -1,0 +1,104 @@
+"""Errors that a relay returns to its client: refused states and responses, and the errors of calls."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from mcp_elicit_client.calls.server_errors import INVALID_PARAMS, error_code
+from mcp_elicit_client.exceptions import CallTimeoutError, CapabilityRequiredError, ElicitationError
+
+INTERNAL_ERROR = -32603
+REQUEST_TIMEOUT = -32001
+
+StateRefusal: TypeAlias = Literal["invalid", "expired", "caller", "call", "used", "process", "ended"]
+ResponseRefusal: TypeAlias = Literal[
+    "state_missing", "unknown_key", "missing_key", "invalid_response", "invalid_content"
+]
+Refusal: TypeAlias = StateRefusal | ResponseRefusal | Literal["too_many_calls"]
+"""The code of a refused request, in the error's ``data.code``."""
+
+_TEXTS: dict[Refusal, str] = {
+    "invalid": "This gateway did not make this `requestState`. Make the call again.",
+    "expired": "The `requestState` has expired. Make the call again.",
+    "caller": "The `requestState` belongs to another caller.",
+    "call": "The `requestState` belongs to a call with another method, name or arguments.",
+    "used": "The `requestState` was used already, with other responses.",
+    "process": (
+        "The `requestState` names a call that another process of this gateway holds, or held until it stopped. "
+        "The call is not started again. Send the request to that process, or make the call again."
+    ),
+    "ended": "The call of this `requestState` has ended. Make the call again if its result is needed.",
+    "state_missing": "There are `inputResponses` without the `requestState` that they belong to.",
+    "unknown_key": "There is a response to a request that was not made.",
+    "missing_key": "There is no response to one of the requests.",
+    "invalid_response": "A response is not the result of an elicitation.",
+    "invalid_content": "The content of a response does not fit its form.",
+    "too_many_calls": "This caller has too many calls in progress. Wait until one of them has ended.",
+}
+_OF_RESPONSES = frozenset({"state_missing", "unknown_key", "missing_key", "invalid_response", "invalid_content"})
+
+
+class RefusedError(ElicitationError):
+    """
+    A request of the client that is refused.  Nothing of it was accepted.
+
+    Attributes:
+        code: The cause.
+        fields: The names of invalid fields.
+    """
+
+    def __init__(self, code: Refusal, fields: tuple[str, ...] = ()) -> None:
+        super().__init__(_TEXTS[code])
+        self.code: Refusal = code
+        self.fields = fields
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The ``data`` of the JSON-RPC error."""
+        reason = "invalid_request_state"
+        if self.code in _OF_RESPONSES:
+            reason = "invalid_input_responses"
+        elif self.code == "too_many_calls":
+            reason = self.code
+        return {"reason": reason, "code": self.code, **({"fields": list(self.fields)} if self.fields else {})}
+
+
+def to_sdk_error(error: ElicitationError) -> Exception:
+    """Return the error of the SDK with which the gateway's request ends."""
+    if isinstance(error, RefusedError):
+        return sdk_error(INVALID_PARAMS, str(error), error.data)
+    if isinstance(error, CapabilityRequiredError) and error_code_of_cause(error) is not None:
+        return error.__cause__  # type: ignore[return-value]
+    if isinstance(error, CallTimeoutError):
+        return sdk_error(REQUEST_TIMEOUT, str(error), {"reason": "timeout", "limit": error.limit})
+    return sdk_error(INTERNAL_ERROR, str(error), {"reason": type(error).__name__})
+
+
+def error_code_of_cause(error: Exception) -> int | None:
+    """Return the code of the SDK's error that caused *error*; None if there is none."""
+    cause = error.__cause__
+    code = error_code(cause) if isinstance(cause, Exception) else None
+    return code if isinstance(code, int) else None
+
+
+def sdk_error(code: int, message: str, data: Any = None) -> Exception:
+    """Return an error of the installed SDK."""
+    import mcp
+    from mcp.types import ErrorData
+
+    details = ErrorData(code=code, message=message, data=data)
+    sdk: Any = mcp
+    if hasattr(sdk, "MCPError"):
+        error: Exception = sdk.MCPError.from_error_data(details)
+        return error
+    import mcp.shared.exceptions as exceptions_of_1
+
+    return exceptions_of_1.McpError(details)  # type: ignore[attr-defined, no-any-return, unused-ignore]
+
+
+def error_details(error: Exception) -> dict[str, Any] | None:
+    """Return code, message and data of an error of the SDK; None if it is another exception."""
+    details = getattr(error, "error", None)
+    if not isinstance(error_code(error), int):
+        return None
+    return {"code": details.code, "message": details.message, "data": details.data}  # type: ignore[union-attr]

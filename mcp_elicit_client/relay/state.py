@@ -1,0 +1,129 @@
+"""`StateSealer`: the ``requestState`` that a relay gives its client, bound to caller, call and expiry."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_elicit_client.relay.refusals import RefusedError
+
+MIN_KEY_BYTES = 32
+"""The minimum length of a key, in bytes."""
+
+MAX_STATE = 1_024
+"""The maximum length of a state, in characters."""
+
+_PREFIX = "relay1."
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """
+    What a state is bound to.
+
+    Attributes:
+        caller: Who makes the call.
+        operation: A digest of the method, the name and the arguments.
+    """
+
+    caller: str
+    operation: str
+
+    @classmethod
+    def of(cls, caller: str, kind: str, name: str, arguments: Mapping[str, Any] | None) -> Binding:
+        """Return the binding of a call."""
+        text = json.dumps([kind, name, arguments or {}], sort_keys=True, separators=(",", ":"))
+        return cls(caller, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class CallState:
+    """
+    What a ``requestState`` says.
+
+    Attributes:
+        call_id: The ID of the call.
+        leg: How often the client was asked for input, with this time.
+        process: The process that holds the call; empty if any can continue it.
+    """
+
+    call_id: str
+    leg: int
+    process: str = ""
+
+
+class StateSealer:
+    """
+    Makes and reads the ``requestState`` of calls.
+
+    A state is authenticated with HMAC-SHA256.  It contains no text of the
+    server and none of the client.
+
+    Args:
+        key: At least 32 random bytes that all processes share; None for a
+            key of this process.
+        server: The name of the upstream server.
+        clock: Returns the seconds since 1970.
+
+    Raises:
+        ValueError: If the key is too short.
+    """
+
+    def __init__(self, key: bytes | None, server: str, clock: Callable[[], float] = time.time) -> None:
+        if key is not None and len(key) < MIN_KEY_BYTES:
+            raise ValueError(f"The key of a relay must have at least {MIN_KEY_BYTES} bytes.")
+        base = secrets.token_bytes(MIN_KEY_BYTES) if key is None else key
+        # The host may use its key for other purposes and other servers, so derive one that is used only here.
+        self._key = hmac.digest(base, b"mcp-elicit-relay " + server.encode(), "sha256")
+        self._clock = clock
+
+    def seal(self, state: CallState, binding: Binding, ttl: float) -> str:
+        """Return *state* as text that is valid for *ttl* seconds."""
+        content = {
+            "id": state.call_id,
+            "leg": state.leg,
+            "process": state.process,
+            "caller": self._caller_digest(binding),
+            "call": binding.operation[:32],
+            "expires": round(self._clock() + ttl, 3),
+        }
+        text = _encode(json.dumps(content, separators=(",", ":")).encode())
+        return f"{_PREFIX}{text}.{self._tag(text)}"
+
+    def unseal(self, sealed: str, binding: Binding) -> CallState:
+        """
+        Return what *sealed* says.
+
+        Raises:
+            RefusedError: If it is forged, has expired, or belongs to another
+                caller or call.
+        """
+        text, _, tag = sealed.removeprefix(_PREFIX).partition(".")
+        is_genuine = sealed.isascii() and len(sealed) <= MAX_STATE and sealed.startswith(_PREFIX)
+        if not (is_genuine and hmac.compare_digest(tag, self._tag(text))):
+            raise RefusedError("invalid")
+        content = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        if not hmac.compare_digest(content["caller"], self._caller_digest(binding)):
+            raise RefusedError("caller")
+        if content["call"] != binding.operation[:32]:
+            raise RefusedError("call")
+        if content["expires"] < self._clock():
+            raise RefusedError("expired")
+        return CallState(content["id"], content["leg"], content["process"])
+
+    def _caller_digest(self, binding: Binding) -> str:
+        return hmac.new(self._key, b"caller " + binding.caller.encode(), "sha256").hexdigest()[:32]
+
+    def _tag(self, text: str) -> str:
+        return _encode(hmac.digest(self._key, text.encode("ascii", "replace"), "sha256"))
+
+
+def _encode(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")

@@ -1,0 +1,193 @@
+"""`UpstreamCaller`: makes the calls of the gateway's clients to one upstream server, over one connection."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_elicit_client.calls.active_call import ActiveCall, Ask, CallTimeouts
+from mcp_elicit_client.calls.caller import Caller
+from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback, unwrap_session
+from mcp_elicit_client.calls.resuming import GivenAnswer
+from mcp_elicit_client.calls.runner import CallRunner
+from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot, Deferral
+from mcp_elicit_client.calls.url_elicitations import URL_ELICITATION_REQUIRED, UrlRequired, complete_urls
+from mcp_elicit_client.core.answer import Answer, UrlElicitationIncompleteError
+from mcp_elicit_client.core.request import BatchPosition, UrlRequest
+from mcp_elicit_client.exceptions import REPORT, CallError, RequestError
+from mcp_elicit_client.relay.refusals import sdk_error
+from mcp_elicit_client.sdk.callback import uses_multi_round_trip
+
+ForwardUrls = Callable[[tuple[UrlRequest, ...]], Awaitable[list[dict[str, Any]]]]
+"""Takes the URL elicitations that a server requires, and returns the entries of the error for the client."""
+
+
+class UrlRequiredInRoundsError(CallError):
+    """
+    A server required URL elicitations with an error, where a call is paused without a process.
+
+    Attributes:
+        required: The URL elicitations.
+    """
+
+    def __init__(self, required: UrlRequired) -> None:
+        super().__init__("The server requires URL elicitations.")
+        self.required = required
+
+
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """
+    The options of the calls of a relay.
+
+    Attributes:
+        timeout: The maximum time of the upstream server, in seconds.
+        answer_timeout: The maximum time of the user, in seconds.
+    """
+
+    timeout: float | None
+    answer_timeout: float | None
+
+
+class UpstreamCaller(Caller):
+    """A `Caller` with the ways in which a relay makes calls."""
+
+    async def push(  # noqa: PLR0913 -- the parts of one call, by keyword
+        self,
+        client: Any,
+        spec: CallSpec,
+        options: CallOptions,
+        *,
+        forward_urls: ForwardUrls | None = None,
+        required: UrlRequired | None = None,
+        progress_callback: ProgressCallback | None = None,
+    ) -> Any:
+        """
+        Make a call whose requests the handler answers.
+
+        Args:
+            client: The connection.
+            spec: What is called.
+            options: The timeouts.
+            forward_urls: Forwards required URL elicitations (``-32042``); None
+                to have the handler answer them.
+            required: The URL elicitations that the server requires, if the
+                call was sent before.
+            progress_callback: The callback of the SDK for progress.
+
+        Raises:
+            Exception: As `Caller.call_tool`; and the error ``-32042`` of the
+                SDK, if there is *forward_urls*.
+        """
+        call = self._active_call(client, spec, options)
+        complete = complete_urls if forward_urls is None else functools.partial(_forward_urls, forward_urls)
+        runner = self._relay_runner(call, spec, progress_callback=progress_callback, complete_urls=complete)
+        return await runner.run(required)
+
+    async def start(
+        self, client: Any, spec: CallSpec, options: CallOptions, progress_callback: ProgressCallback | None = None
+    ) -> Any:
+        """
+        Make a call until it needs input.
+
+        Returns:
+            Its result; a `PausedCall`; or a `TaskHandle`.
+
+        Raises:
+            UrlRequiredInRoundsError: If it requires URL elicitations with an
+                error.
+            Exception: As `Caller.call_tool`.
+        """
+        call = self._active_call(client, spec, options)
+        return await self._pausing_runner(call, spec, progress_callback).run()
+
+    async def proceed(
+        self, client: Any, snapshot: CallSnapshot, answers: Mapping[str, Answer], options: CallOptions
+    ) -> Any:
+        """
+        Continue a paused call with *answers*, by the server's keys; the rest is as in `start`.
+
+        The answers go through the host application's policies.
+        """
+        spec = snapshot.call_spec
+        call = self._active_call(client, spec, options)
+        call.history = snapshot.history
+
+        def given(key: str) -> Any:
+            return lambda _request: GivenAnswer(answers.get(key))
+
+        return await self._pausing_runner(call, spec).resume(snapshot, given, lambda: None)
+
+    def _active_call(self, client: Any, spec: CallSpec, options: CallOptions) -> ActiveCall:
+        timeouts = CallTimeouts(options.timeout, options.answer_timeout)
+        return ActiveCall(unwrap_session(client), spec.tool, timeouts, self._limits.max_questions, user=self.user)
+
+    def _pausing_runner(
+        self, call: ActiveCall, spec: CallSpec, progress_callback: ProgressCallback | None = None
+    ) -> CallRunner:
+        return self._relay_runner(
+            call,
+            spec,
+            pauser=CallPauser(call, spec, self.server.name),
+            finish_task=functools.partial(self._tasks.finish, wait=False),
+            complete_urls=_refuse_urls,
+            progress_callback=progress_callback,
+        )
+
+    def _relay_runner(  # noqa: PLR0913 -- the parts of one call
+        self,
+        call: ActiveCall,
+        spec: CallSpec,
+        *,
+        pauser: CallPauser | None = None,
+        finish_task: Callable[..., Awaitable[Any]] | None = None,
+        complete_urls: Callable[[ActiveCall, Ask, UrlRequired], Awaitable[None]],
+        progress_callback: ProgressCallback | None = None,
+    ) -> CallRunner:
+        return CallRunner(
+            call,
+            spec,
+            elicitations=self._elicitations,
+            limits=self._limits,
+            finish_task=functools.partial(finish_task or self._tasks.finish, call),
+            suspender=pauser,
+            progress_callback=progress_callback,
+            complete_urls=complete_urls,
+        )
+
+
+def has_rounds(client: Any) -> bool:
+    """Return True if the upstream server uses multi-round-trip requests over this connection."""
+    return uses_multi_round_trip(unwrap_session(client))
+
+
+async def _refuse_urls(_call: ActiveCall, _ask: Ask, required: UrlRequired) -> None:
+    raise UrlRequiredInRoundsError(required) from required.error
+
+
+async def _forward_urls(forward: ForwardUrls, _call: ActiveCall, ask: Ask, required: UrlRequired) -> None:
+    """Raise the error for the client, unless a policy or a limit refuses one of the URLs."""
+    shown = []
+    for number, params in enumerate(required.elicitations, 1):
+        deferrals: list[Deferral] = []
+
+        def defer(request: Any, deferrals: list[Deferral] = deferrals) -> Deferral:
+            deferrals.append(Deferral(request))
+            return deferrals[-1]
+
+        position = BatchPosition(number=number, total=len(required.elicitations))
+        try:
+            answer = await ask(params, stored=defer, batch_position=position, respond_after="completion")
+        except RequestError as unsafe:
+            raise UrlElicitationIncompleteError(
+                f"The server requires a URL elicitation that is not allowed: {unsafe}. {REPORT}"
+            ) from required.error
+        if answer.by != "pending":
+            raise UrlElicitationIncompleteError(
+                "The server requires a URL elicitation that a policy of the gateway refused.", (answer,)
+            ) from required.error
+        shown += [each.shown for each in deferrals if isinstance(each.shown, UrlRequest)]
+    entries = await forward(tuple(shown))
+    raise sdk_error(URL_ELICITATION_REQUIRED, "URL elicitations are required.", {"elicitations": entries})

@@ -1,0 +1,69 @@
+"""What goes down and comes back: the params of a request for the client, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from mcp_elicit_client.core.answer import Answer
+from mcp_elicit_client.core.request import ProtocolVersion, Request, UrlRequest
+from mcp_elicit_client.core.schema.writer import to_params
+from mcp_elicit_client.relay.downstream import new_elicitation_id
+
+FORWARDED_META = frozenset({"traceparent", "tracestate", "baggage"})
+"""The keys of ``_meta`` that are forwarded to upstream servers: those of W3C Trace Context."""
+
+_OF_ONE_HOP = "io.modelcontextprotocol/"
+
+
+def write_params(request: Request, protocol_version: ProtocolVersion) -> dict[str, Any]:
+    """
+    Return *request* as the params with which the client is asked.
+
+    The sanitized texts go down.  The message begins with the name that the
+    host application gave the upstream server.  URL elicitations get an ID of
+    the gateway.
+
+    Raises:
+        SchemaNotExpressibleError: If the protocol version cannot express the
+            request.
+    """
+    changed: dict[str, Any] = {"message": labelled(request.message, request.server.name)}
+    if isinstance(request, UrlRequest):
+        changed["elicitation_id"] = new_elicitation_id()
+    return to_params(request.model_copy(update=changed), protocol_version=protocol_version)
+
+
+def labelled(message: str, server: str) -> str:
+    """Return *message* with the name of the server in front of it, once."""
+    label = f"[{server}] "
+    while message.startswith(label):
+        message = message.removeprefix(label)
+    return label + message
+
+
+def read_answer(result: Any) -> Answer:
+    """Return the answer in an ``ElicitResult``.  It is not checked against the form yet."""
+    action, content = result.action, result.content
+    if action == "accept":
+        return Answer.accept(dict(content or {}), by="user")
+    if action == "decline":
+        return Answer.decline(by="user")
+    return Answer.cancel(by="user")
+
+
+def forwarded_meta(meta: Any, names: Collection[str]) -> dict[str, Any] | None:
+    """Return the members of the ``_meta`` of a request that are forwarded."""
+    if meta is None:
+        return None
+    wire = meta if isinstance(meta, Mapping) else meta.model_dump(by_alias=True, exclude_none=True)
+    return {name: wire[name] for name in names if name in wire} or None
+
+
+def without_hop_meta(result: Any) -> Any:
+    """Return *result* without the members of its ``_meta`` that belong to one connection."""
+    meta = getattr(result, "meta", None)
+    if not meta or not any(name.startswith(_OF_ONE_HOP) for name in meta):
+        return result
+    kept = {name: value for name, value in meta.items() if not name.startswith(_OF_ONE_HOP)}
+    return result.model_copy(update={"meta": kept or None})

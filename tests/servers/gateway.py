@@ -1,0 +1,111 @@
+"""
+A gateway with relays to one server, over standard input and output, or with ``--http`` on a free port, which it prints.
+
+``ELICIT_UPSTREAM`` is the URL of the server, or its command as JSON.
+``ELICIT_RELAYS`` is a JSON object: the options of each relay, by the prefix of
+its tools.  ``ELICIT_KEY`` and ``ELICIT_REDIS`` are those of all relays.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+
+import anyio
+import mcp.types
+from mcp.server.lowlevel import Server
+
+from mcp_elicit_client.inbox import Inbox, RedisStore
+from mcp_elicit_client.relay import Relay
+from tests.servers.serving import MCP_2, serve_http, serve_stdio, wants_http
+
+
+class Gateway:
+    """Finds the relay of a call by the prefix of its name."""
+
+    def __init__(self, relays: Mapping[str, Relay]) -> None:
+        self.relays = relays
+
+    async def call_tool(self, context: Any, params: Any) -> Any:
+        prefix, _, name = params.name.rpartition(".")
+        return await self.relays[prefix].call_tool(context, params, name=name)
+
+    async def get_prompt(self, context: Any, params: Any) -> Any:
+        prefix, _, name = params.name.rpartition(".")
+        return await self.relays[prefix].get_prompt(context, params, name=name)
+
+    async def read_resource(self, context: Any, params: Any) -> Any:
+        return await next(iter(self.relays.values())).read_resource(context, params)
+
+    async def list_tools(self, context: Any, _params: Any) -> Any:
+        async with next(iter(self.relays.values())).connection(context) as client:
+            return await client.list_tools()
+
+
+def build(relays: Mapping[str, Relay] | Relay) -> Any:
+    """Make the server of a gateway."""
+    gateway = Gateway({"": relays} if isinstance(relays, Relay) else relays)
+    return build_for_mcp_2(gateway) if MCP_2 else build_for_mcp_1(gateway)
+
+
+def build_for_mcp_2(gateway: Gateway) -> Any:
+    server_class: Any = Server
+    return server_class(
+        "gateway",
+        on_list_tools=gateway.list_tools,
+        on_call_tool=gateway.call_tool,
+        on_get_prompt=gateway.get_prompt,
+        on_read_resource=gateway.read_resource,
+    )
+
+
+def build_for_mcp_1(gateway: Gateway) -> Any:
+    server: Any = Server("gateway")
+    types: Any = mcp.types
+
+    def handle(method: Any) -> Any:
+        async def handler(request: Any) -> Any:
+            return types.ServerResult(await method(server.request_context, request.params))
+
+        return handler
+
+    server.request_handlers[types.CallToolRequest] = handle(gateway.call_tool)
+    server.request_handlers[types.GetPromptRequest] = handle(gateway.get_prompt)
+    server.request_handlers[types.ReadResourceRequest] = handle(gateway.read_resource)
+    server.request_handlers[types.ListToolsRequest] = handle(gateway.list_tools)
+    return server
+
+
+def upstream() -> Any:
+    from mcp.client.stdio import StdioServerParameters
+
+    target = os.environ["ELICIT_UPSTREAM"]
+    if not target.startswith("["):
+        return target
+    program, *arguments = json.loads(target)
+    return StdioServerParameters(command=program, args=arguments, env=dict(os.environ))
+
+
+def make_relays() -> dict[str, Relay]:
+    environ = os.environ
+    key, redis = environ.get("ELICIT_KEY", "").encode() or None, environ.get("ELICIT_REDIS")
+    inbox = None if redis is None else Inbox(RedisStore(redis), key)
+    described: dict[str, dict[str, Any]] = json.loads(environ.get("ELICIT_RELAYS", '{"": {}}'))
+    target = upstream()
+    return {prefix: Relay("visitor", target, key=key, inbox=inbox, **options) for prefix, options in described.items()}
+
+
+async def main() -> None:
+    relays = make_relays()
+    async with AsyncExitStack() as stack:
+        for relay in relays.values():
+            await stack.enter_async_context(relay)
+        server = build(relays)
+        await (serve_http(server) if wants_http() else serve_stdio(server))
+
+
+if __name__ == "__main__":
+    anyio.run(main)
