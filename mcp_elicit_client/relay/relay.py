@@ -15,11 +15,11 @@ import anyio
 import anyio.abc
 from typing_extensions import Self
 
-from mcp_elicit_client.admission import Admission
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.calls.task_polling import TaskHandle
 from mcp_elicit_client.calls.url_elicitations import UrlRequired
+from mcp_elicit_client.core.budgets import Admission
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.dispatch import NormalizedHandler, chain_policies, normalize_handler
