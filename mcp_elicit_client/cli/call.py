@@ -19,15 +19,16 @@ from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, c
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.common import CommandFailedError, UsageError, output_width, parse_json
 from mcp_elicit_client.cli.handlers import handler_from_options, interactive_handler, limits, url_rules, wants_browser
+from mcp_elicit_client.cli.remembered import remembered_hint, remembered_lines
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.demo.run import run_demo
 from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError
 from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.terminal import terminal
-from mcp_elicit_client.policies import protect_secrets
+from mcp_elicit_client.policies import RememberedAnswers, compose, protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.quoting import quote
+from mcp_elicit_client.presentation.quoting import quote, sentence
 from mcp_elicit_client.registry import ElicitationRegistry
 
 _MAX_RESULT = 100_000
@@ -77,9 +78,9 @@ def run_call(options: argparse.Namespace) -> int:
 
 
 async def _connect_and_call(options: argparse.Namespace, arguments: Mapping[str, Any]) -> int:
-    registry = ElicitationRegistry(
-        limits=limits(options), url_rules=url_rules(options), policy=protect_secrets(action="warn")
-    )
+    remembered = RememberedAnswers()
+    policy = compose(remembered.policy, protect_secrets(action="warn"))
+    registry = ElicitationRegistry(limits=limits(options), url_rules=url_rules(options), policy=policy)
     registry.on_elicitation(handler_from_options(options))
     catalog: MessageCatalog = options.catalog
     mode: ConnectMode = "legacy" if options.legacy else "auto"
@@ -88,7 +89,7 @@ async def _connect_and_call(options: argparse.Namespace, arguments: Mapping[str,
         try:
             async with connect(where, Caller(registry, _server_name(options)), mode=mode) as connection:
                 if options.tool is None:
-                    return await _choose_tools(connection, catalog, as_json=options.json)
+                    return await _choose_tools(connection, remembered, catalog, as_json=options.json)
                 tool = await _tool_name(connection, options.tool)
                 return await _call_tool(connection, tool, arguments, as_json=options.json)
         except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
@@ -134,7 +135,9 @@ async def _call_tool(
     return 1 if result.get("isError") else 0
 
 
-async def _choose_tools(connection: Connection, catalog: MessageCatalog, *, as_json: bool) -> int:
+async def _choose_tools(
+    connection: Connection, remembered: RememberedAnswers, catalog: MessageCatalog, *, as_json: bool
+) -> int:
     """List the tools; in a terminal, call the tools that the user chooses by number or name."""
     tools = await connection.list_tools()
     if as_json:
@@ -144,9 +147,14 @@ async def _choose_tools(connection: Connection, catalog: MessageCatalog, *, as_j
         print(line)
     while True:
         async with terminal() as console:
-            typed = None if console is None else await _ask_tool(console, catalog)
+            hint = remembered_hint(remembered, catalog)
+            typed = None if console is None else await _ask_tool(console, catalog, hint)
         if not typed:
             return 0
+        lines = remembered_lines(typed, remembered, catalog)
+        if lines is not None:
+            print("\n".join(lines))
+            continue
         tool, arguments, complaint = _read_tool_line(typed, tools)
         if complaint is not None:
             print(catalog.text(complaint, example=_EXAMPLE))
@@ -168,7 +176,9 @@ def _tool_lines(tools: _Tools) -> Iterator[str]:
             yield f"{'' if at else number:>{_NUMBER_WIDTH}}{line}"
 
 
-async def _ask_tool(console: Console, catalog: MessageCatalog) -> str | None:
+async def _ask_tool(console: Console, catalog: MessageCatalog, hint: str) -> str | None:
+    if hint:
+        console.write(f"\n{sentence(hint, console.width)}")
     try:
         return (await console.ask(f"\n{catalog.text(messages.TOOL_PROMPT)}")).strip()
     except (EndOfInputError, InterruptedByUserError):

@@ -31,6 +31,13 @@ CONNECTION_CLOSED = Message("It closed the connection.")
 SERVER_INITIATED = Message("It sends requests in a way that protocol versions from 2026-07-28 on do not have.")
 NEEDS_LEGACY = Message("If this server sends requests as before 2026-07-28, pass --legacy.")
 TOOL_PROMPT = Message("Tool and JSON arguments (press Enter to quit): ")
+REMEMBERED_HINT = Message(
+    "{count} answer is remembered. Type /remembered to list it, or /forget 1.",
+    "{count} answers are remembered. Type /remembered to list them, or /forget N.",
+    "count",
+)
+FORGOTTEN = Message("{count} answer was forgotten.", "{count} answers were forgotten.", "count")
+FORGET_WHICH = Message('Type "/forget all", or "/forget" and a number from 1 to {count}.')
 UNKNOWN_TOOL = Message("Unknown tool.")
 ARGUMENTS_NOT_JSON = Message("The arguments are not JSON. Example: {example}")
 ARGUMENTS_NOT_AN_OBJECT = Message("The arguments must be a JSON object.")

@@ -36,6 +36,11 @@ REMEMBER = Message(
     "count",
 )
 
+REMEMBERED_ANSWERS = Message("Remembered answers")
+NO_REMEMBERED_ANSWERS = Message("No remembered answers")
+FORGET = Message("Forget")
+FORGET_ALL = Message("Forget all")
+
 # --- Notices: requests that a policy declined
 
 REQUEST_DECLINED = Message("A request from {server} was declined.")
@@ -177,6 +182,7 @@ CHOICE_WORDS: Mapping[str, Message] = {
     "decline": Message("decline"),
     "block": Message("block"),
     "cancel": Message("cancel"),
+    "remember": Message("remember"),
     "open": Message("open"),
     "copy": Message("copy"),
     "show": Message("show"),
@@ -242,6 +248,7 @@ CHOICE_LABELS: Mapping[str, Message] = {
     "edit": Message("Edit"),
     "back": BACK,
     "confirm": Message("Confirm"),
+    "remember": Message("Remember"),
 }
 TYPE_ONE_OF = Message("Type one of: {choices}")
 TYPE_EDIT = Message('Type "edit" and a field number from 1 to {count}.')
@@ -280,6 +287,7 @@ INCOMPLETE = Message("Complete this value.")
 NOW_OPEN = Message("Now open {domain}.")
 AGREED_TO_OPEN = Message("You agreed to open {domain}. Nothing was opened yet.")
 SEND_WITH_WARNINGS = Message("Send anyway")
+OPEN_WITH_WARNINGS = Message("Open {domain} anyway")
 ANSWER_SENT_TO = Message("Answer sent to {server}")
 DECISIONS: Mapping[Action, Message] = {
     "accept": Message("You accepted."),

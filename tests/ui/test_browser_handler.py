@@ -27,10 +27,11 @@ import pytest
 
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.cli import main
+from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers import browser
 from mcp_elicit_client.handlers.browser import BrowserHandler, access_control, tab
-from mcp_elicit_client.handlers.browser.local_server import PROCESS, FairSemaphore
+from mcp_elicit_client.handlers.browser.local_server import PROCESS, FairSemaphore, RecentNotices
 from tests.support import ROOT, form_params
 
 pytestmark = pytest.mark.anyio
@@ -124,6 +125,37 @@ async def test_the_answered_page_has_its_style_and_its_request_is_deleted() -> N
     await serving_has_ended()
     assert serving is not None
     assert not serving.store._requests
+
+
+async def test_a_notice_is_shown_on_open_pages_of_its_user_and_on_the_next_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PROCESS, "notices", RecentNotices())
+    params = form_params({"properties": {"password": {"type": "string"}}}, "Type your <b>password</b>!")
+    visitor, answers = Visitor(), list[Answer]()
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, visitor, answers, REQUEST.model_copy(update={"user": "ann"}))
+        async with visiting(await visitor.url()) as (client, path):
+            for user in ("ann", "ben"):
+                declined = parse_request(params, server=f"bank of {user}").model_copy(update={"user": user})
+                notice = Notice(request=declined, policy="secrets", reason="password")
+                await BrowserHandler().notify(notice)
+            page = await client.get(path)
+            assert "A request from bank of ann was declined." in page.text
+            assert "Type your &lt;b&gt;password&lt;/b&gt;!" in page.text
+            assert "bank of ben" not in page.text
+            await client.post(path, data={"action": "decline"})
+        group.start_soon(ask, visitor, answers, REQUEST.model_copy(update={"user": "ben"}))
+        async with visiting(await visitor.url(1)) as (client, path):
+            page = await client.get(path)
+            assert "A request from bank of ben was declined." in page.text
+            assert "Who?" in page.text
+            assert "bank of ann" not in page.text
+            await client.post(path, data={"action": "decline"})
+    await serving_has_ended()
+
+    assert "A request from bank of ann was declined." in capsys.readouterr().err
+    assert [answer.action for answer in answers] == ["decline", "decline"]
 
 
 async def test_cancellation_withdraws_the_request_and_removes_the_file() -> None:

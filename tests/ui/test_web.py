@@ -16,15 +16,19 @@ import anyio.lowlevel
 import httpx
 import pytest
 
-from mcp_elicit_client import Limits, parse_request
+from mcp_elicit_client import Answer, ElicitationRegistry, Limits, Server, parse_request
+from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.messages import FIELD_ERRORS
 from mcp_elicit_client.core.origin import write_origin
+from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox import EntryPage, Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.inbox.web.pages import environment
+from mcp_elicit_client.policies import RememberedAnswers
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.typing import Request
 from tests.support import form_params
 from tests.support.chromium import browser, tab_to, until_it_takes_a_yes, violations
 from tests.support.webapps import serving
@@ -456,8 +460,129 @@ async def test_a_url_is_shown_in_full_and_linked_only_after_consent(web: Web) ->
 async def test_decline_is_the_main_button_for_a_url_with_warnings(web: Web) -> None:
     async with web.asked({**URL, "url": "https://xn--pypal-4ve.example/"}) as question:
         page = await web.get(f"/{question.id}")
-        assert page.buttons == ["decline", "cancel", "accept", "extend"]
+        assert page.buttons == ["decline", "cancel", "confirm", "extend"]
         assert [each["value"] for each in page.all("button") if "main" in each.get("class", "")] == ["decline"]
+
+
+WARNED_URL = {**URL, "url": "https://xn--pypal-4ve.example/"}
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("action", ["confirm", "accept", "open"])
+async def test_a_url_with_warnings_is_opened_by_two_different_buttons(web: Web, action: str, version: str) -> None:
+    async with web.asked(WARNED_URL, protocol_version=version) as question:
+        confirming = await web.fill(question, action)
+        assert not [link for link in confirming.all("a") if "xn--" in link["href"]]
+        assert (await web.inbox.get("ann", question.id)).state == "pending"
+        assert "Warning: " in confirming.text
+        assert "Open xn--pypal-4ve.example anyway" in confirming.text
+        assert [each["class"] for each in confirming.all("a", "button") if "main" in each.get("class", "")] == [
+            "button main"
+        ]
+        step = "accept" if version == "2025-11-25" else "open"
+        assert confirming.buttons == [step, "decline", "cancel", "extend"]
+
+        opened = await web.fill(question, step, confirmed="yes")
+        (link,) = [link for link in opened.all("a") if "xn--" in link["href"]]
+        assert link["href"] == WARNED_URL["url"]
+        if step == "open":
+            await web.fill(question, "accept", confirmed="yes")
+        answer = await question.over()
+        assert (answer.action, answer.confirmed) == ("accept", True)
+
+
+@pytest.mark.parametrize("fields", [{}, {"name": {"type": "string", "default": "Ann"}}])
+async def test_a_form_with_a_warning_is_sent_by_two_different_buttons(web: Web, fields: dict[str, Any]) -> None:
+    warning = Diagnostic(code="impersonation", message="The name resembles another one.")
+    request = parse_request(form_params({"properties": fields}), server="mail")
+    async with web.asked(request.model_copy(update={"diagnostics": (warning,)})) as question:
+        page = await web.get(f"/{question.id}")
+        assert page.buttons[0] == ("review" if fields else "confirm")
+        confirming = await web.fill(question, "accept")
+        assert (await web.inbox.get("ann", question.id)).state == "pending"
+        assert "Warning: The name resembles another one." in confirming.text
+        assert "Send anyway" in confirming.text
+        sent = {field["name"]: field["value"] for field in confirming.all("input", type="hidden")}
+        await web.fill(question, "accept", **sent)
+        assert (await question.over()).confirmed
+
+
+async def test_the_page_that_confirms_is_only_there_for_a_warning(web: Web) -> None:
+    async with web.asked(URL) as question:
+        assert (await web.get(f"/{question.id}?view=confirm")).buttons[0] == "accept"
+
+
+# --- Remembered answers
+
+
+@pytest.fixture
+async def remembering() -> AsyncIterator[tuple[httpx.AsyncClient, RememberedAnswers]]:
+    """A client whose user has remembered answers, and so has another user."""
+    remembered = RememberedAnswers()
+    registry = ElicitationRegistry(policy=remembered.policy)
+
+    async def person(request: Request) -> Answer:
+        return Answer.accept({"name": EVIL}, by="user").model_copy(update={"remember": True})
+
+    registry.on_elicitation(person)
+    form = {"properties": {"name": {"type": "string"}}}
+    for user in ("ann", "ann", "ben"):
+        for message in ("Run the tests?", "Deploy?"):
+            await Dispatcher(registry).answer(form_params(form, message), server=Server(name="ci"), user=user)
+    app = inbox_app(Inbox(MemoryStore()), lambda web: web.headers.get("x-user"), remembered=remembered)
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url=HOST, headers={"x-user": "ann"}) as client:
+        yield client, remembered
+
+
+async def test_remembered_answers_are_listed_and_revoked_as_json(
+    remembering: tuple[httpx.AsyncClient, RememberedAnswers],
+) -> None:
+    client, remembered = remembering
+    answers = (await client.get("/remembered")).json()["answers"]
+    assert [(each["server"], each["message"], each["action"]) for each in answers] == [
+        ("ci", "Run the tests?", "accept"),
+        ("ci", "Deploy?", "accept"),
+    ]
+    assert answers[0]["content"] == {"name": EVIL}
+    assert 0 < answers[0]["seconds_left"] <= 900
+    assert "/remembered" in (await client.get("/openapi.json")).json()["paths"]
+
+    other = remembered.list(user="ben")[0].id
+    for given, status in ((other, 404), ("", 404), (answers[0]["id"], 200), (answers[0]["id"], 404)):
+        assert (await client.post("/remembered", json={"revoke": given})).status_code == status
+    assert (await client.post("/remembered", json={"revoke": 5})).status_code == 400
+    assert (await client.post("/remembered", content=b"[", headers={"content-type": "application/json"})).is_error
+    assert [each.message for each in remembered.list(user="ann")] == ["Deploy?"]
+    assert (await client.post("/remembered", json={"revoke": "all"})).json() == {"revoked": 1}
+    assert len(remembered.list(user="ben")) == 2
+
+
+async def test_remembered_answers_are_listed_and_revoked_on_a_page(
+    remembering: tuple[httpx.AsyncClient, RememberedAnswers],
+) -> None:
+    client, remembered = remembering
+    requests = Seen(await client.get("/", headers=PAGE))
+    assert "remembered" in [link["href"] for link in requests.all("a")]
+
+    page = Seen(await client.get("/remembered", headers=PAGE))
+    assert page.buttons == [*(each.id for each in remembered.list("ann")), "all"]
+    assert "Run the tests?" in page.text
+    assert EVIL in page.text
+    assert EVIL not in page.html
+    foreign = {**PAGE, "origin": "https://evil.example"}
+    refused = await client.post("/remembered", data={"revoke": "all"}, headers=foreign)
+    assert refused.status_code == 403
+    await client.post("/remembered", data={"revoke": page.buttons[0]}, headers=OWN)
+    assert len(remembered.list("ann")) == 1
+    after = await client.post("/remembered", data={"revoke": "all"}, headers=OWN, follow_redirects=True)
+    assert "No remembered answers" in after.text
+    assert len(remembered.list("ben")) == 2
+
+
+async def test_without_remembered_answers_there_is_no_page_for_them(web: Web) -> None:
+    assert (await web.get("/remembered")).status == 404
+    assert "remembered" not in (await web.get("/")).html
 
 
 async def test_an_answer_that_reports_completion_is_sent_after_the_visit(web: Web) -> None:

@@ -111,14 +111,17 @@ class BrowserHandler:
                 semaphore.release()
 
     async def notify(self, notice: Notice, /) -> None:
-        """Print to stderr that a policy declined a request."""
+        """Show that a policy declined a request: on the pages of its user, and on stderr."""
+        await PROCESS.notify(notice)
         if sys.stderr is not None:
             catalog = self.messages or MessageCatalog.for_environment()
             print(notice_lines(notice, catalog, _WIDTH), file=sys.stderr)  # noqa: T201 -- for the user
 
     async def _ask(self, request: Request) -> Answer:
-        server, page = PROCESS.open(self.messages)
+        server, page = PROCESS.open(self.messages, user=request.user)
         try:
+            for notice in PROCESS.notices.of(request.user):
+                await server.inbox.record(page.owner, notice)
             path = page.write(self.directory)
             stored = _StoredRequest(request)
             answer: Answer | None = None

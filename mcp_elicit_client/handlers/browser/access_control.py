@@ -130,7 +130,9 @@ class AccessControl:
         ):
             return None
         page.enter()
-        entries = (await self._inbox.list(page.owner)).entries or (await self._inbox.history(page.owner)).entries
+        entries = (await self._inbox.list(page.owner)).entries or [
+            each for each in (await self._inbox.history(page.owner)).entries if each.notice() is None
+        ]
         # Redirect by a page, so that the browser treats the following requests as same-origin.
         catalog = page.messages or MessageCatalog.for_accept_language(headers.get("accept-language", ""))
         url = f"{page.key}/{entries[0].id if entries else ''}"

@@ -9,11 +9,14 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client._concurrency import Waker
+from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
 from mcp_elicit_client.inbox.inbox import Inbox, draft_key
@@ -31,6 +34,12 @@ MAX_PAGES = 4
 
 MAX_DRAFTS = 8
 """The maximum number of drafts of closed pages."""
+
+MAX_NOTICES = 8
+"""The maximum number of notices that later pages show."""
+
+NOTICE_TIME = 600.0
+"""Seconds for which later pages show a notice."""
 
 MAX_QUEUED = 64
 """The maximum number of requests that wait for a page."""
@@ -79,16 +88,22 @@ class LocalServer:
         """True if the thread runs."""
         return self._thread.is_alive()
 
-    def open(self, catalog: MessageCatalog | None) -> BrowserTab | None:
+    def open(self, user: str | None, catalog: MessageCatalog | None) -> BrowserTab | None:
         """Return a page for one request; None if the server is about to end."""
         with self._lock:
-            return None if self._is_closing else self.add(catalog)
+            return None if self._is_closing else self.add(user, catalog)
 
-    def add(self, catalog: MessageCatalog | None) -> BrowserTab:
+    def add(self, user: str | None, catalog: MessageCatalog | None) -> BrowserTab:
         """Return a page.  Only for the first one, before the server starts, and with the lock."""
-        page = BrowserTab(f"page {next(_numbers)}", f"http://{self._host}", catalog)
+        page = BrowserTab(f"page {next(_numbers)}", f"http://{self._host}", user, catalog)
         self._pages = [*self._pages, page]
         return page
+
+    async def record(self, notice: Notice) -> None:
+        """Show *notice* on the pages of its user that are open."""
+        for page in self._pages:
+            if page.user == notice.request.user:
+                await self.inbox.record(page.owner, notice)
 
     def close(self) -> None:
         """End the server, after pages that were just answered have shown that."""
@@ -191,6 +206,23 @@ class PageDrafts:
             await inbox.save_draft(owner, entry_id, draft)
 
 
+class RecentNotices:
+    """The latest notices of the last ten minutes, for pages that are opened later."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._notices: deque[tuple[float, Notice]] = deque(maxlen=MAX_NOTICES)
+
+    def add(self, notice: Notice) -> None:
+        """Keep *notice*."""
+        self._notices.append((self._clock(), notice))
+
+    def of(self, user: str | None) -> list[Notice]:
+        """Return the notices of *user*, oldest first."""
+        oldest = self._clock() - NOTICE_TIME
+        return [notice for at, notice in tuple(self._notices) if at >= oldest and notice.request.user == user]
+
+
 class FairSemaphore:
     """
     A semaphore for tasks of any thread and event loop, which wait in the order of their arrival.
@@ -249,20 +281,27 @@ class _Process:
     def __init__(self) -> None:
         self.semaphore: FairSemaphore = FairSemaphore(MAX_PAGES, MAX_QUEUED)
         self.drafts: PageDrafts = PageDrafts()
+        self.notices: RecentNotices = RecentNotices()
         self._lock = threading.Lock()
         self._serving: LocalServer | None = None
         self._inherited: list[LocalServer] = []
 
-    def open(self, catalog: MessageCatalog | None = None) -> tuple[LocalServer, BrowserTab]:
+    def open(self, catalog: MessageCatalog | None = None, *, user: str | None = None) -> tuple[LocalServer, BrowserTab]:
         """Return a server and a page for one request; without *catalog*, in the language of the browser."""
         with self._lock:
-            page = None if self._serving is None else self._serving.open(catalog)
+            page = None if self._serving is None else self._serving.open(user, catalog)
             if self._serving is None or page is None:
                 serving = LocalServer()
-                page = serving.add(catalog)
+                page = serving.add(user, catalog)
                 serving.start()
                 self._serving = serving
             return self._serving, page
+
+    async def notify(self, notice: Notice) -> None:
+        """Show *notice* on the pages of its user: on those that are open, and on the next one."""
+        self.notices.add(notice)
+        if self._serving is not None:
+            await self._serving.record(notice)
 
     def close(self) -> None:
         """End the server before the process ends."""

@@ -60,6 +60,7 @@ class BrowserTab:
     Attributes:
         owner: The owner of the request in the inbox.
         origin: The origin of the server.
+        user: The user of the request; None if there is only one.
         messages: The texts; None for the language of the browser.
         token: Opens the page, once.
         key: The beginning of the paths of the page.
@@ -70,6 +71,7 @@ class BrowserTab:
 
     owner: str
     origin: str
+    user: str | None = None
     messages: MessageCatalog | None = None
     clock: Callable[[], float] = time.monotonic
     token: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES), repr=False)

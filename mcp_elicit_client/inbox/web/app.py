@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from mcp_elicit_client.inbox.web.endpoints import Authenticate, ChooseMessages
+    from mcp_elicit_client.policies import RememberedAnswers
 
 MAX_BODY_BYTES = 65_536
 """The maximum length of a request body, in bytes."""
@@ -26,6 +27,7 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
     origins: Collection[str] = (),
     allowed_origins: Collection[str] = (),
     single_request: bool = False,
+    remembered: RememberedAnswers | None = None,
     messages: ChooseMessages | MessageCatalog | None = None,
 ) -> Starlette:
     """
@@ -39,6 +41,8 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
     ``GET /{id}``          one request
     ``POST /{id}``         an answer
     ``GET /events``        new and changed requests, as server-sent events
+    ``GET /remembered``    the remembered answers of the user, with *remembered*
+    ``POST /remembered``   forget one of them, or all
     ``GET /openapi.json``  the OpenAPI description of these endpoints
     =====================  ======================================================
 
@@ -64,6 +68,8 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
         single_request: True if each owner has one request on one page.  Pages
             then have no links to lists, and report that they are closed with
             ``POST left``, which the host handles in front of this app.
+        remembered: The remembered answers that users can list and revoke
+            here: those of requests whose user (`Request.user`) is the owner.
         messages: The texts of the pages, or a function that takes the
             Starlette request and returns them; None for the language in the
             ``Accept-Language`` header.
@@ -82,6 +88,7 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
         raise MissingExtraError("browser", "an inbox in the browser") from error
     from mcp_elicit_client.inbox.web.endpoints import Endpoints
     from mcp_elicit_client.inbox.web.pages import Pages
+    from mcp_elicit_client.inbox.web.remembered import RememberedEndpoint
     from mcp_elicit_client.inbox.web.security_middleware import SecurityMiddleware
 
     def pages_for(web: Request) -> Pages:
@@ -89,15 +96,23 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
             catalog = MessageCatalog.for_accept_language(web.headers.get("accept-language", ""))
         else:
             catalog = messages if isinstance(messages, MessageCatalog) else messages(web)
-        return Pages(catalog, single_request=single_request)
+        return Pages(catalog, single_request=single_request, lists_remembered=remembered is not None)
 
-    endpoints = Endpoints(inbox, authenticate, pages_for)
+    endpoints = Endpoints(inbox, authenticate, pages_for, lists_remembered=remembered is not None)
+    more_routes: list[Route] = []
+    if remembered is not None:
+        endpoint = RememberedEndpoint(remembered, endpoints.owner, pages_for)
+        more_routes = [
+            Route("/remembered", endpoint.show, methods=["GET"]),
+            Route("/remembered", endpoint.revoke, methods=["POST"]),
+        ]
     return Starlette(
         routes=[
             Route("/", endpoints.pending),
             Route("/history", endpoints.history),
             Route("/events", endpoints.events),
             Route("/openapi.json", endpoints.openapi),
+            *more_routes,
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
             Route("/{id}", endpoints.show, methods=["GET"]),
             Route("/{id}", endpoints.answer, methods=["POST"]),

@@ -42,13 +42,14 @@ Authenticate: TypeAlias = "Callable[[Any], str | Awaitable[str | None] | None]"
 ChooseMessages: TypeAlias = "Callable[[Any], MessageCatalog]"
 """Returns the texts for the user of a Starlette request."""
 
-Step: TypeAlias = Literal["review", "open", "extend", "check", "accept", "decline", "cancel", "block"]
+Step: TypeAlias = Literal["review", "confirm", "open", "extend", "check", "accept", "decline", "cancel", "block"]
 """The actions of the buttons on the pages.  Only the script of the pages sends ``check``, which keeps a draft."""
 
-View: TypeAlias = Literal["form", "errors", "review", "open"]
+View: TypeAlias = Literal["form", "errors", "review", "confirm", "open"]
 """
 What a page shows of a pending request: the request; its form with the errors
-in the draft; the draft before it is sent; the URL that the user agreed to open.
+in the draft; the draft before it is sent; the warnings before the user
+confirms; the URL that the user agreed to open.
 """
 
 _RECENT = 10
@@ -66,10 +67,19 @@ class Endpoints:
         authenticate: Returns the signed-in user.
         pages_for: Returns the writer of the pages for a Starlette request,
             in the user's language.
+        lists_remembered: There is an endpoint for remembered answers.
     """
 
-    def __init__(self, inbox: Inbox, authenticate: Authenticate, pages_for: Callable[[WebRequest], Pages]) -> None:
+    def __init__(
+        self,
+        inbox: Inbox,
+        authenticate: Authenticate,
+        pages_for: Callable[[WebRequest], Pages],
+        *,
+        lists_remembered: bool = False,
+    ) -> None:
         self._inbox = inbox
+        self._lists_remembered = lists_remembered
         self._authenticate = authenticate
         self._pages_for = pages_for
         self.exception_handlers: Mapping[Any, Any] = {
@@ -81,33 +91,38 @@ class Endpoints:
 
     async def pending(self, web: WebRequest) -> Response:
         """List the pending requests."""
-        owner = await self._owner(web)
+        owner = await self.owner(web)
         page = await self._inbox.list(owner, cursor=_cursor(web))
         if _wants_page(web):
-            closed = (await self._inbox.history(owner, limit=_RECENT)).entries
-            is_first = "cursor" not in web.query_params
-            return self._pages_for(web).pending(page, is_first=is_first, closed=closed if is_first else ())
+            pages, is_first = self._pages_for(web), "cursor" not in web.query_params
+            if is_first:
+                pages.add_notices((await self._inbox.history(owner, limit=_RECENT)).entries)
+            return pages.pending(page, is_first=is_first)
         return JSONResponse(page.model_dump(mode="json"))
 
     async def history(self, web: WebRequest) -> Response:
         """List the closed requests."""
-        page = await self._inbox.history(await self._owner(web), cursor=_cursor(web))
+        page = await self._inbox.history(await self.owner(web), cursor=_cursor(web))
         if _wants_page(web):
             return self._pages_for(web).history(page)
         return JSONResponse(page.model_dump(mode="json"))
 
     async def events(self, web: WebRequest) -> Response:
         """Stream new and changed requests."""
-        return EventStream(self._inbox, await self._owner(web))
+        return EventStream(self._inbox, await self.owner(web))
 
     async def openapi(self, web: WebRequest) -> Response:
         """Return the OpenAPI description."""
-        await self._owner(web)
-        return JSONResponse(_openapi())
+        await self.owner(web)
+        description = _openapi()
+        if not self._lists_remembered:
+            paths = {name: path for name, path in description["paths"].items() if name != "/remembered"}
+            description = {**description, "paths": paths}
+        return JSONResponse(description)
 
     async def show(self, web: WebRequest) -> Response:
         """Show one request."""
-        owner = await self._owner(web)
+        owner = await self.owner(web)
         entry = await self._inbox.get(owner, web.path_params["id"])
         if _wants_page(web):
             view = web.query_params.get("view", "form")
@@ -117,11 +132,15 @@ class Endpoints:
         return JSONResponse({**entry.model_dump(mode="json"), "answer_schema": schema})
 
     async def _show_page(self, owner: str, entry: Entry, view: str, pages: Pages) -> Response:
+        if pages.is_single_request:
+            pages.add_notices((await self._inbox.history(owner, limit=_RECENT)).entries)
         if entry.state != "pending":
             return pages.closed(entry)
         draft = await self._inbox.get_draft(owner, entry.id) or {}
         if view == "open" and draft.get("consented") is True:
             return pages.opened(entry)
+        if view == "confirm" and pages.must_confirm(entry):
+            return pages.confirm(entry)
         filled = draft.get("values")
         if filled is None or view not in ("errors", "review"):
             return pages.request(entry, filled, saved_at=draft.get("saved_at"))
@@ -135,7 +154,7 @@ class Endpoints:
 
     async def answer(self, web: WebRequest) -> Response:
         """Accept an answer."""
-        owner = await self._owner(web)
+        owner = await self.owner(web)
         entry = await self._inbox.get(owner, web.path_params["id"])
         content_type = web.headers.get("content-type", "").partition(";")[0].strip().lower()
         if content_type == "application/json":
@@ -172,8 +191,8 @@ class Endpoints:
 
     async def _answer_page(self, owner: str, entry: Entry, filled: FormData, web: WebRequest) -> Response:
         """Take one step of the pages: keep a draft, ask for more time, review the values, or answer."""
-        step = _step(filled)
         pages = self._pages_for(web)
+        step = _confirmed_step(entry, filled, pages)
         state = _read(entry, filled, pages)
         if entry.state != "pending":
             if step == "check":
@@ -187,12 +206,12 @@ class Endpoints:
             case "extend":
                 extended = await self._inbox.extend(owner, entry.id)
                 return pages.times(extended) if _wants_json(web) else _see(entry, _view_of(entry, filled))
+            case "confirm":
+                return _see(entry, "confirm")
             case "open":
                 await self._inbox.save_draft(owner, entry.id, {"consented": True})
                 return _see(entry, "open")
-            case "review":
-                return await self._review(owner, entry, filled, state, pages)
-            case "accept" if state is not None and (state.errors or not is_reviewed(filled, state)):
+            case "review" | "accept" if step == "review" or _has_changed(filled, state):
                 return await self._review(owner, entry, filled, state, pages)
         validation = await self._inbox.answer(
             owner,
@@ -232,7 +251,8 @@ class Endpoints:
             return ValidationResult(valid=state is None, errors=() if state is None else state.errors)
         return await self._inbox.validate(owner, entry.id, state.content)
 
-    async def _owner(self, web: WebRequest) -> str:
+    async def owner(self, web: WebRequest) -> str:
+        """Return the signed-in user."""
         owner = self._authenticate(web)
         if inspect.isawaitable(owner):
             owner = await owner
@@ -267,6 +287,19 @@ def _wants_json(web: WebRequest) -> bool:
 def _read(entry: Entry, filled: FormData, pages: Pages) -> FormState | None:
     request = entry.read()
     return read_form_data(request, filled, locale=pages.locale) if isinstance(request, FormRequest) else None
+
+
+def _has_changed(filled: FormData, state: FormState | None) -> bool:
+    """Return True if the content has errors, or differs from what the user reviewed."""
+    return state is not None and (bool(state.errors) or not is_reviewed(filled, state))
+
+
+def _confirmed_step(entry: Entry, filled: FormData, pages: Pages) -> Step:
+    """Return the step of the button; the one before it if there are warnings that the user has not confirmed."""
+    step, request = _step(filled), entry.read()
+    if step not in ("accept", "open") or "confirmed" in filled or not pages.must_confirm(entry):
+        return step
+    return "review" if isinstance(request, FormRequest) and request.form.fields else "confirm"
 
 
 def _view_of(entry: Entry, filled: FormData) -> View:
@@ -312,5 +345,5 @@ def _openapi() -> dict[str, Any]:
         [(model, "serialization") for model in (Entry, EntryPage, ValidationResult)],
         ref_template="#/components/schemas/{model}",
     )
-    description["components"]["schemas"] = schemas["$defs"]
+    description["components"]["schemas"] |= schemas["$defs"]
     return description

@@ -22,6 +22,7 @@ from mcp_elicit_client.core.url.inspect import TargetUrl
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.inbox.records import Entry, EntryPage
 from mcp_elicit_client.inbox.web.controls import REVIEWED_NAME, ZONE_NAME, FormData, digest, make_controls
+from mcp_elicit_client.policies import RememberedAnswer
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import (
@@ -33,8 +34,8 @@ from mcp_elicit_client.presentation.descriptions import (
     title_line,
 )
 from mcp_elicit_client.presentation.form_input import OMITTED, FormState
-from mcp_elicit_client.presentation.notices import describe_notice
-from mcp_elicit_client.presentation.remembering import remember_label
+from mcp_elicit_client.presentation.notices import NoticeText, describe_notice
+from mcp_elicit_client.presentation.remembering import describe_remembered, remember_label
 from mcp_elicit_client.presentation.url_prompts import consent_prompt
 from mcp_elicit_client.presentation.warnings import answer_warnings, must_confirm, request_warnings, warning_line
 from mcp_elicit_client.typing import FormRequest, Request, UrlRequest
@@ -68,10 +69,16 @@ class Pages:
     Args:
         catalog: The texts.
         single_request: As in `inbox_app`.
+        lists_remembered: There is a page with the remembered answers.
     """
 
-    def __init__(self, catalog: MessageCatalog, *, single_request: bool = False) -> None:
+    def __init__(
+        self, catalog: MessageCatalog, *, single_request: bool = False, lists_remembered: bool = False
+    ) -> None:
         self._catalog = catalog
+        self._lists_remembered = lists_remembered
+        self._notices: list[NoticeText] = []
+        self.is_single_request = single_request
         self._templates = environment(catalog, single_request=single_request)
 
     @property
@@ -79,21 +86,23 @@ class Pages:
         """The locale in which the user reads and writes numbers and dates."""
         return self._catalog.locale
 
-    def pending(self, page: EntryPage, *, is_first: bool, closed: Sequence[Entry] = ()) -> Response:
-        """
-        Return a page of the list of pending requests.
-
-        Args:
-            page: The requests.
-            is_first: It is the first page.
-            closed: The latest closed requests; the page shows which of them a
-                policy has just declined.
-        """
-        rows = [self._row(entry) for entry in page.entries]
+    def add_notices(self, closed: Sequence[Entry]) -> None:
+        """Show on the next page which of the latest closed requests a policy has just declined."""
         oldest = datetime.now(timezone.utc) - _NOTICE_TIME
         recent = (entry.notice() for entry in closed if entry.updated_at >= oldest)
         notices = [describe_notice(notice, self._catalog) for notice in recent if notice is not None]
-        return self._write("pending.html", page=page, is_first=is_first, rows=rows, notices=notices[:_MAX_NOTICES])
+        self._notices = notices[:_MAX_NOTICES]
+
+    def pending(self, page: EntryPage, *, is_first: bool) -> Response:
+        """Return a page of the list of pending requests; *is_first*: the first one."""
+        rows = [self._row(entry) for entry in page.entries]
+        return self._write(
+            "pending.html", page=page, is_first=is_first, rows=rows, lists_remembered=self._lists_remembered
+        )
+
+    def remembered(self, answers: Sequence[RememberedAnswer]) -> Response:
+        """Return the page with the remembered answers of the user, each with a button that forgets it."""
+        return self._write("remembered.html", answers=[describe_remembered(each, self._catalog) for each in answers])
 
     def history(self, page: EntryPage) -> Response:
         """Return a page of the list of closed requests."""
@@ -146,7 +155,13 @@ class Pages:
         """
         request = entry.read()
         if isinstance(request, UrlRequest):
-            return self._write("url.html", entry=entry, request=request, prompt=consent_prompt(request))
+            return self._write(
+                "url.html",
+                entry=entry,
+                request=request,
+                prompt=consent_prompt(request),
+                must_confirm=self.must_confirm(entry),
+            )
         controls = make_controls(request.form, self._catalog, filled, errors or ())
         names = request.form.by_name
         others = [self._catalog.error(error) for error in errors or () if error.field not in names]
@@ -155,6 +170,7 @@ class Pages:
             entry=entry,
             request=request,
             controls=controls,
+            must_confirm=self.must_confirm(entry),
             others=others,
             errors=errors or (),
             saved_at=None if saved_at is None else datetime.fromtimestamp(saved_at, timezone.utc),
@@ -172,7 +188,8 @@ class Pages:
         ]
         names = {ZONE_NAME, *(name for control in make_controls(form, catalog, filled) for name in control.names)}
         sent = [(name, value) for name, values in filled.items() if name in names for value in values]
-        warnings = answer_warnings(form, state.content, state.sources, catalog, unchecked)
+        found = answer_warnings(form, state.content, state.sources, catalog, unchecked)
+        warnings = (*(each for each in request_warnings(request, catalog) if not each.is_note), *found)
         return self._write(
             "review.html",
             entry=entry,
@@ -183,9 +200,18 @@ class Pages:
             must_confirm=must_confirm(warnings),
         )
 
+    def must_confirm(self, entry: Entry) -> bool:
+        """Return True if there is a warning about a request, so that accepting it takes two steps."""
+        return must_confirm(request_warnings(entry.read(), self._catalog))
+
+    def confirm(self, entry: Entry) -> Response:
+        """Return the second step of accepting a request with warnings that has nothing to fill in."""
+        request = entry.read()
+        return self._write("confirm.html", entry=entry, request=request, is_url=isinstance(request, UrlRequest))
+
     def opened(self, entry: Entry) -> Response:
         """Return the page with the link that the user agreed to open, where the answer is sent afterwards."""
-        return self._write("opened.html", entry=entry, request=entry.read())
+        return self._write("opened.html", entry=entry, request=entry.read(), must_confirm=self.must_confirm(entry))
 
     def closed(self, entry: Entry, *, is_late: bool = False) -> Response:
         """
@@ -220,7 +246,7 @@ class Pages:
         return JSONResponse({"expires_at": entry.expires_at.isoformat(), "can_extend": _can_extend(entry)})
 
     def _write(self, template: str, status_code: int = 200, **values: Any) -> Response:
-        return HTMLResponse(self._templates.get_template(template).render(values), status_code)
+        return HTMLResponse(self._templates.get_template(template).render(values, notices=self._notices), status_code)
 
 
 def _seconds_left(entry: Entry) -> int:

@@ -16,6 +16,7 @@ from mcp_elicit_client.presentation.conversation.turns import Button, HostText, 
 from mcp_elicit_client.presentation.descriptions import sent_note, server_name
 from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext
+from mcp_elicit_client.presentation.remembering import remember_label, remember_line
 from mcp_elicit_client.presentation.url_prompts import refusal, refusals
 from mcp_elicit_client.presentation.warnings import must_confirm, request_warnings, warning_line
 from mcp_elicit_client.typing import Answer, FormRequest
@@ -62,6 +63,7 @@ class FormConversation:
         self._step: _Step = "field" if request.form.fields else "review"
         self._turn = 0
         self._is_warned = must_confirm(request_warnings(request, catalog))
+        self._remembers = False
 
     # --- What the user does
 
@@ -155,7 +157,10 @@ class FormConversation:
     def _choose(self, choice: str) -> Turn:
         match choice:
             case "decline" | "block" | "cancel":
-                return Turn(answer=refusal(choice))
+                return self._finish(refusal(choice))
+            case "remember":
+                self._remembers = not self._remembers
+                return self._repeat(*self._remember_parts())
             case "skip":
                 return self.give(Intent.OMIT)
             case "back":
@@ -212,7 +217,22 @@ class FormConversation:
     def _send(self, *, confirmed: bool) -> Turn:
         answers = self._answers
         answer = Answer.accept(answers.content, by="user", sources=answers.sources)
-        return Turn(answer=answer.model_copy(update={"confirmed": True}) if confirmed else answer)
+        return self._finish(answer.model_copy(update={"confirmed": True}) if confirmed else answer)
+
+    def _finish(self, answer: Answer) -> Turn:
+        remembers = self._remembers and self._offers_to_remember
+        return Turn(answer=answer.model_copy(update={"remember": True}) if remembers else answer)
+
+    @property
+    def _offers_to_remember(self) -> bool:
+        """True where an answer can be sent without a warning, if the request offers to remember it."""
+        is_last = self._step == "review" or (self._step == "field" and self._is_yes_or_no)
+        return (
+            is_last
+            and bool(remember_label(self.request, self._catalog))
+            and not self._is_warned
+            and not self._warnings()
+        )
 
     def _warnings(self) -> Sequence[HostText]:
         found = self._answers.warnings()
@@ -243,15 +263,22 @@ class FormConversation:
                 yield from self._question.parts(len(fields))
                 if self._is_yes_or_no and not self._is_warned:
                     yield HostText(text(messages.SENT_TO, server=self._make.server))
+                yield from self._remember_parts()
             case "review" if fields:
                 yield HostText(text(messages.CHECK_ANSWERS), is_heading=True)
                 yield from self._answers.rows()
                 yield HostText(text(messages.SENT_TO, server=self._make.server))
+                yield from self._remember_parts()
             case "review":
-                return
+                yield from self._remember_parts()
             case "confirm":
                 yield from self._warnings()
                 yield HostText(text(messages.TYPE_CONFIRM, word=text(messages.CHOICE_WORDS["confirm"])))
+
+    def _remember_parts(self) -> Iterator[Part]:
+        if self._offers_to_remember:
+            word = self._catalog.text(messages.CHOICE_WORDS["remember"])
+            yield HostText(remember_line(self.request, self._catalog, is_chosen=self._remembers, how=word))
 
     def _prompt(self) -> str:
         if self._step != "field":
@@ -275,17 +302,18 @@ class FormConversation:
     def _choices(self) -> list[Choice]:
         """Return what can be typed without a slash."""
         refusing = refusals(self.request)
+        remember = ["remember"] if self._offers_to_remember else []
         match self._step:
             case "field" if self._is_yes_or_no:
-                return self._make.make("yes", "no", *refusing)
+                return self._make.make("yes", "no", *remember, *refusing)
             case "field":
                 return []
             case "confirm":
                 return self._make.make("confirm", "back", *refusing)
             case "review" if self.request.form.fields:
-                return self._make.make("send", "edit", "back", *refusing)
+                return self._make.make("send", "edit", "back", *remember, *refusing)
             case "review":
-                return self._make.make("send:yes", "decline:no", *refusing[1:])
+                return self._make.make("send:yes", "decline:no", *remember, *refusing[1:])
 
     def _buttons(self) -> tuple[Button, ...]:
         found: list[tuple[str, str, bool]] = []

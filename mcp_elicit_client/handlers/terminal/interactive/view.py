@@ -26,6 +26,7 @@ from mcp_elicit_client.handlers.terminal.interactive.theme import Symbols
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import request_details, server_name, title_line
+from mcp_elicit_client.presentation.remembering import remember_line
 from mcp_elicit_client.presentation.url_prompts import refusal
 from mcp_elicit_client.presentation.warnings import RequestWarning, must_confirm, request_warnings
 from mcp_elicit_client.typing import Request
@@ -249,8 +250,8 @@ class View(ABC):
         """Return the choice to remember the answer, if it is offered."""
         if not self.remember_label:
             return []
-        mark = "x" if self.app.remembers else " "
-        return [*host_text(f"[{mark}] {self.remember_label} (F6)", width, "class:host", " "), []]
+        line = remember_line(self.request, self.catalog, is_chosen=self.app.remembers, how="F6")
+        return [*host_text(line, width, "class:host", " "), []]
 
     # --- Actions that several views have
 

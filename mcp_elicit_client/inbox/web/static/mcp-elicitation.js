@@ -298,7 +298,7 @@ class Card {
     const action = button ? button.value : "";
     if (this.isSending) { this.isSending = false; this.isLeaving = true; return; }
     event.preventDefault();
-    if (["accept", "open"].includes(action) && !("awake" in this.data)) return;
+    if ((["accept", "open", "confirm"].includes(action) || "confirm" in this.data) && !("awake" in this.data)) return;
     const bad = this.form && action === "review" ? this.unreadable() : [];
     if (bad.length) {
       for (const input of bad) {
@@ -310,7 +310,7 @@ class Card {
     }
     if (!this.host.isPage) {
       const sent = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
-      sent.set("action", action);
+      if (button && button.name) sent.set(button.name, action);
       this.isLeaving = true;
       if (!await this.host.show(form.getAttribute("action"), { method: "POST", body: sent })) {
         this.isLeaving = false;
