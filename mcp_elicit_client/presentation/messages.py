@@ -217,6 +217,7 @@ COPIED = Message("Link copied.")
 NOT_COPIED = Message("Could not copy the link.")
 OPEN_YOURSELF = Message("Open this URL on this or another device:")
 SELECT_WHEN_FINISHED = Message('Select "I have finished" when you are done at {domain}.')
+CONFIRM_WHEN_FINISHED = Message("Confirm this form when you have finished at {domain}.")
 FINISHED = Message("{server} reports that you have finished.")
 
 # --- Conversation: line mode and chats

@@ -34,7 +34,12 @@ PROVIDED_BY_THE_HOST = {
 }
 """What is only imported where the host application runs on it."""
 
-IMPORT_NAMES = {"ag_ui_protocol": "ag_ui", "opentelemetry_api": "opentelemetry", "pydantic": "pydantic_core"}
+IMPORT_NAMES = {
+    "ag_ui_protocol": "ag_ui",
+    "agent_client_protocol": "acp",
+    "opentelemetry_api": "opentelemetry",
+    "pydantic": "pydantic_core",
+}
 """Import names that differ from the name of the distribution."""
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

@@ -162,6 +162,14 @@ def example_answer(form: Form) -> dict[str, Any]:
     return {field.name: example_value(field) for field in form.fields}
 
 
+def example_or_none(form: Form) -> dict[str, Any] | None:
+    """Answer every field of *form*; return None if no example fits a pattern."""
+    try:
+        return example_answer(form)
+    except StopIteration:
+        return None
+
+
 def example_value(field: TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField) -> Any:
     """Make up a value that fits *field*."""
     match field:

@@ -1,0 +1,56 @@
+"""The texts of a request for an editor, which shows one message for each request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mcp_elicit_client.core.form import Form
+from mcp_elicit_client.core.validation.field_errors import FieldError
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.descriptions import request_details, server_name, title_line
+from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
+from mcp_elicit_client.typing import Request, UrlRequest
+
+
+def request_text(request: Request, catalog: MessageCatalog, errors: Sequence[str] = ()) -> str:
+    """
+    Return who asks for what: the words of the host, and of the server behind ``|``.
+
+    ACP has no place for the server: the editor knows the agent only.
+
+    Args:
+        request: The request.
+        catalog: The texts.
+        errors: What was wrong with the last answer.
+    """
+    return "\n".join(_lines(request, catalog, errors))
+
+
+def _lines(request: Request, catalog: MessageCatalog, errors: Sequence[str]) -> Iterator[str]:
+    yield title_line(request, catalog)
+    yield from errors
+    for warning in request_warnings(request, catalog):
+        yield warning_line(warning, catalog)
+    yield catalog.text(messages.LEGEND)
+    yield ""
+    yield from (f"| {line}" for line in request.message.split("\n"))
+    for detail in request_details(request, catalog):
+        yield f"| {detail.label}: {detail.text}"
+
+
+def error_lines(form: Form, errors: Sequence[FieldError], catalog: MessageCatalog) -> list[str]:
+    """Return what is wrong with each field of *form*."""
+    lines = [catalog.text(messages.NEEDS_ATTENTION, count=len({each.field for each in errors}))]
+    for error in errors:
+        field = form.by_name.get(error.field)
+        lines += [] if field is None else [f"| {field.title}"]
+        lines.append(catalog.error(error))
+    return lines
+
+
+def finished_text(request: UrlRequest, catalog: MessageCatalog) -> str:
+    """Return the question whether the user has finished at the URL; to accept the form means yes."""
+    domain = request.target.registrable_domain
+    heading = catalog.text(messages.ASKS_TO_CONFIRM, server=server_name(request.server))
+    return f"{heading}\n{catalog.text(messages.CONFIRM_WHEN_FINISHED, domain=domain)}"

@@ -1,0 +1,203 @@
+"""ACP clients, such as editors and chats: answer the requests of an agent (``agent-client-protocol``)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
+from mcp_elicit_client.core.parse import MAX_ELICITATION_ID
+from mcp_elicit_client.core.request import Server
+from mcp_elicit_client.dispatch import NormalizedHandler, normalize_handler, options_for
+from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.handlers.acp import wire
+from mcp_elicit_client.handlers.acp.connection import MessageTap, require_package
+from mcp_elicit_client.registry import ElicitationRegistry
+from mcp_elicit_client.request_options import RequestOptions
+from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
+from mcp_elicit_client.typing import Answer, Handler, Mode, Request, UrlRequest
+
+if TYPE_CHECKING:
+    from acp.client.connection import ClientSideConnection
+    from acp.interfaces import Agent
+    from acp.schema import ElicitationCapabilities
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+def elicitation_capabilities(
+    handler: Handler, *, request_options: RequestOptions | None = None
+) -> ElicitationCapabilities:
+    """
+    Return ``ClientCapabilities.elicitation`` for *handler*: the modes of a registry, or both.
+
+    Args:
+        handler: The handler that answers.
+        request_options: Limits, URL rules and modes; None for those of the
+            registry.
+
+    Raises:
+        MissingExtraError: If ``agent-client-protocol`` is not installed.
+    """
+    require_package("elicitation_capabilities")
+    from acp.schema import ElicitationCapabilities, ElicitationFormCapabilities, ElicitationUrlCapabilities
+
+    modes = _answered_modes(handler, options_for(handler, request_options))
+    return ElicitationCapabilities(
+        form=ElicitationFormCapabilities() if "form" in modes else None,
+        url=ElicitationUrlCapabilities() if "url" in modes else None,
+    )
+
+
+def answer_agent(
+    connection: ClientSideConnection | Agent,
+    handler: Handler,
+    *,
+    agent: Server | str,
+    user: UserSource = None,
+    request_options: RequestOptions | None = None,
+) -> None:
+    """
+    Answer the elicitation requests of an agent with *handler*.
+
+    Call this in the client's ``on_connect``, and declare
+    `elicitation_capabilities`: requests in a mode that the client did not
+    declare are refused with the error ``-32602``.  The client's own
+    ``create_elicitation`` and ``complete_elicitation`` are not called, and
+    ``use_unstable_protocol`` is not needed.
+
+    An open request is withdrawn when the agent cancels it, when the client
+    cancels the turn (``session/cancel``), and when the connection ends.
+
+    Args:
+        connection: The connection that ``on_connect`` gets.
+        handler: The handler: a registry, or any other.
+        agent: The name of the agent that your users see.
+        user: As for `sdk.callback.elicitation_callback`.
+        request_options: Limits, URL rules and modes; None for those of the
+            registry.
+
+    Raises:
+        MissingExtraError: If ``agent-client-protocol`` is not installed.
+        TypeError: If *connection* is not a connection of it, or *handler* is
+            not a handler.
+        ValueError: As for `sdk.callback.elicitation_callback`.
+    """
+    require_package("answer_agent")
+    _AgentRequests(handler, Server.from_name(agent), user, request_options).attach(connection)
+
+
+def _answered_modes(handler: Handler, options: RequestOptions) -> frozenset[Mode]:
+    modes: frozenset[Mode] = (
+        handler.modes if isinstance(handler, ElicitationRegistry) else frozenset[Mode]({"form", "url"})
+    )
+    return modes if options.modes is None else modes.intersection(options.modes)
+
+
+class _AgentRequests:
+    """The requests of one agent over one connection."""
+
+    def __init__(
+        self, handler: Handler, agent: Server, user: UserSource, request_options: RequestOptions | None
+    ) -> None:
+        self._handler = normalize_handler(handler)
+        asking = NormalizedHandler(
+            self._ask, self._handler.held_options, self._handler.admission, self._handler.notifier
+        )
+        self._dispatcher = SdkDispatcher(asking, request_options, user)
+        self._agent = agent
+        self._declared: frozenset[Mode] = frozenset()
+        self._completions = CompletionTracker()
+        self._urls: set[str] = set()
+        self._open: dict[object, tuple[asyncio.Task[None], object]] = {}
+
+    def attach(self, connection: object) -> None:
+        """Handle the messages of *connection*."""
+        self._tap = MessageTap(connection, received=self._on_received, sent=self._on_sent)
+
+    def _on_sent(self, message: wire.Message) -> None:
+        match message.get("method"):
+            case wire.INITIALIZE:
+                self._declared = wire.declared_modes(message)
+            case wire.CANCEL_SESSION:
+                session_id = wire.as_mapping(message.get("params")).get("sessionId")
+                for request_id in [each for each, (_, session) in self._open.items() if session == session_id]:
+                    self._withdraw(request_id, result={"action": "cancel"})
+
+    def _on_received(self, message: wire.Message) -> bool:
+        """Return True if *message* is about elicitation."""
+        params = wire.as_mapping(message.get("params"))
+        match message.get("method"):
+            case wire.CREATE if "id" in message:
+                self._start(message["id"], params)
+            case wire.COMPLETE:
+                elicitation_id = params.get("elicitationId")
+                if isinstance(elicitation_id, str) and len(elicitation_id) <= MAX_ELICITATION_ID:
+                    self._completions.complete(elicitation_id)
+            case wire.CANCEL_REQUEST:
+                request_id = params.get("requestId")
+                if not isinstance(request_id, (str, int)) or request_id not in self._open:
+                    return False
+                self._withdraw(request_id, error={"code": wire.REQUEST_CANCELLED, "message": "Request cancelled"})
+            case _:
+                return False
+        return True
+
+    def _start(self, request_id: object, params: wire.Message) -> None:
+        if request_id in self._open:
+            self._refuse(request_id, "the ID of the request is in use")
+            return
+        task = self._tap.start(self._answer(request_id, params))
+        self._open[request_id] = (task, params.get("sessionId"))
+
+    def _withdraw(self, request_id: object, **response: Any) -> None:
+        task, _ = self._open.pop(request_id)
+        task.cancel()
+        self._tap.respond(request_id, **response)
+
+    def _refuse(self, request_id: object, reason: str) -> None:
+        _logger.warning("a request of agent %r is refused: %s", self._agent.name, reason)
+        self._tap.respond(request_id, error={"code": wire.INVALID_PARAMS, "message": reason})
+
+    async def _answer(self, request_id: object, params: wire.Message) -> None:
+        try:
+            with self._reserved(params.get("elicitationId")):
+                request = wire.to_mcp_params(params, self._declared)
+                answer = await self._dispatcher.answer_in(None, request, server=self._agent)
+        except RequestError as error:
+            self._refuse(request_id, str(error))
+        except Exception:
+            _logger.exception("a request of agent %r could not be answered", self._agent.name)
+            self._tap.respond(request_id, result={"action": "cancel"})
+        else:
+            self._tap.respond(request_id, result=self._dispatcher.to_wire(answer))
+        # After a cancellation, the response was sent, and the ID may be in use again.
+        self._open.pop(request_id, None)
+
+    @contextlib.contextmanager
+    def _reserved(self, elicitation_id: object) -> Iterator[None]:
+        """
+        Reserve the ID of a URL elicitation while it is open.
+
+        Raises:
+            RequestError: If it is in use.
+        """
+        if not isinstance(elicitation_id, str):
+            yield
+            return
+        if elicitation_id in self._urls:
+            raise RequestError("`elicitationId` is in use")
+        self._urls.add(elicitation_id)
+        self._completions.forget(elicitation_id)
+        try:
+            yield
+        finally:
+            self._urls.discard(elicitation_id)
+
+    async def _ask(self, request: Request, /) -> Answer:
+        if isinstance(request, UrlRequest) and request.elicitation_id is not None:
+            request = request.with_completion(UrlCompletion(self._completions, request.elicitation_id))
+        return await self._handler(request)
