@@ -606,21 +606,28 @@ class McpElicitation extends HTMLElement {
   #card = null;
   #token = "";
   #loads = 0;
+  #shown = null;
 
   // The value of the `Authorization` header is "Bearer " and this token: for inboxes of other origins.
   get token() { return this.#token; }
-  set token(token) { this.#token = token; if (this.isConnected) this.load(); }
+  set token(token) { this.#token = token || ""; if (this.isConnected) this.load(); }
 
   get base() { return new URL(this.getAttribute("src") || new URL("..", OWN), document.baseURI).href.replace(/\/?$/, "/"); }
 
   connectedCallback() {
+    // A framework may have set the property before this script was loaded.
+    if (Object.hasOwn(this, "token")) { const token = this.token; delete this.token; this.#token = token || ""; }
     if (!this.shadowRoot) this.attachShadow({ mode: "open" });
     this.load();
   }
 
   disconnectedCallback() { this.#end(); }
 
-  attributeChangedCallback() { if (this.isConnected && this.shadowRoot) this.load(); }
+  attributeChangedCallback(name, _, value) {
+    // A host may set the attribute to the request that the user has opened: what is shown stays.
+    const isShown = name === "request" && (value || "") === this.#shown;
+    if (!isShown && this.isConnected && this.shadowRoot) this.load();
+  }
 
   // Show the request again, or the list if there is none.
   load() { return this.#show(this.getAttribute("request") || "./"); }
@@ -673,6 +680,7 @@ class McpElicitation extends HTMLElement {
       reload: () => this.#show(current),
     });
     const { entry = "", state = "", action = "" } = card.dataset;
+    this.#shown = entry;
     this.dispatchEvent(new CustomEvent("elicitation-change", { detail: { id: entry, state, action } }));
     return true;
   }
