@@ -19,6 +19,7 @@ import anyio
 import anyio.abc
 
 from mcp_elicit_client.calls.methods import unwrap_session
+from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, ProtocolVersion
 from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.refusals import RefusedError, error_details
@@ -44,6 +45,7 @@ class UpstreamConnection:
     Attributes:
         ask: Asks the client whose call uses this connection; None if there is
             no call.
+        asked_in: The protocol version in which this client is asked.
         caller: Makes the calls.
         client: The SDK's client or session.
         listeners: The number of tasks that wait for notifications.
@@ -52,6 +54,7 @@ class UpstreamConnection:
 
     def __init__(self) -> None:
         self.ask: AskClient | None = None
+        self.asked_in: ProtocolVersion = PROTOCOL_VERSIONS[-1]
         self.caller: UpstreamCaller
         self.client: Any = None
         self.listeners = 0
@@ -129,6 +132,7 @@ class ConnectionPool:
         try:
             key = (downstream.key, downstream.modes)
             connection = self._take(key) or await self._open(downstream)
+            connection.asked_in = downstream.protocol_version
             try:
                 yield connection
             except HandshakeRequiredError:

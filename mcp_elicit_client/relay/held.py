@@ -16,8 +16,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 
-from mcp_elicit_client.core.schema.writer import SchemaNotExpressibleError
-from mcp_elicit_client.relay.legs import Leg, Outcome, Step, digest_of, read_responses, write_down
+from mcp_elicit_client.relay.legs import Leg, Outcome, Step, digest_of, read_responses
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.typing import Answer, Request
 
@@ -70,10 +69,6 @@ class HeldCall:
 
     async def ask(self, request: Request) -> Answer:
         """Ask the client in the next leg, and wait for its answer."""
-        try:
-            write_down(request)
-        except SchemaNotExpressibleError as error:
-            return Answer.cancel(by="error", reason=str(error))
         self._keys += 1
         key, question = f"q{self._keys}", _Question(request)
         self._open[key] = question
@@ -158,7 +153,9 @@ class HeldCall:
         """Make the open requests a leg; those that follow at once belong to it."""
         for _ in range(_COLLECTING_TURNS):
             await anyio.lowlevel.checkpoint()
-        questions = {key: each.request for key, each in self._open.items() if each.answer is None}
+        pending = {key: each.request for key, each in self._open.items() if each.answer is None}
+        origin = next((each.origin for each in pending.values()), ())
+        questions = {key: each for key, each in pending.items() if each.origin == origin}  # one result has one origin
         if questions and self._leg is None and self._number == number:
             self._leg = Leg(self.id, number, questions, self._process)
             self.was_asked = True

@@ -13,13 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, ProtocolVersion
+from mcp_elicit_client.core.origin import write_origin
+from mcp_elicit_client.core.request import ProtocolVersion
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.wire import read_answer, write_params
 from mcp_elicit_client.typing import Answer, Request
 
-_ROUNDS: ProtocolVersion = FIRST_MULTI_ROUND_TRIP_VERSION  # type: ignore[assignment, unused-ignore]
+ROUNDS: ProtocolVersion = "2026-07-28"
+"""The protocol version in which legs are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +72,13 @@ def input_required(leg: Leg, state: str) -> Any:
 
     types: Any = mcp.types
     requests = {
-        key: types.ElicitRequest.model_validate({"method": "elicitation/create", "params": write_down(request)})
+        key: types.ElicitRequest.model_validate(
+            {"method": "elicitation/create", "params": write_params(request, ROUNDS)}
+        )
         for key, request in leg.questions.items()
     }
-    return types.InputRequiredResult(input_requests=requests, request_state=state)
-
-
-def write_down(request: Request) -> dict[str, Any]:
-    """
-    Return the params of *request* in a leg.
-
-    Raises:
-        SchemaNotExpressibleError: As `write_params`.
-    """
-    return write_params(request, _ROUNDS)
+    (origin,) = {request.origin for request in leg.questions.values()}
+    return types.InputRequiredResult(input_requests=requests, request_state=state, _meta=write_origin(origin))
 
 
 def digest_of(responses: Mapping[str, Any]) -> str:

@@ -9,7 +9,6 @@ import anyio
 import anyio.abc
 
 from mcp_elicit_client.core.request import UrlRequest
-from mcp_elicit_client.core.schema.writer import SchemaNotExpressibleError
 from mcp_elicit_client.relay.connections import MAX_LISTENERS, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.refusals import error_details
@@ -40,10 +39,7 @@ class PushedCall:
 
     async def ask(self, request: Request) -> Answer:
         """Ask the client.  If this is cancelled, the request is withdrawn there."""
-        try:
-            params = write_params(request, self._downstream.protocol_version)
-        except SchemaNotExpressibleError as error:
-            return Answer.cancel(by="error", reason=str(error))
+        params = write_params(request, self._downstream.protocol_version)
         try:
             result = await self._downstream.elicit(params)
         except Exception as error:

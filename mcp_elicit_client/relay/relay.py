@@ -20,7 +20,7 @@ from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.calls.task_polling import TaskHandle
 from mcp_elicit_client.calls.url_elicitations import UrlRequired
 from mcp_elicit_client.core.budgets import Admission
-from mcp_elicit_client.core.request import Server, check_user
+from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, ProtocolVersion, Server, check_user
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.dispatch import NormalizedHandler, chain_policies, normalize_handler
 from mcp_elicit_client.exceptions import ElicitationError
@@ -35,7 +35,7 @@ from mcp_elicit_client.relay.refusals import RefusedError, to_sdk_error
 from mcp_elicit_client.relay.state import Binding, CallState, StateSealer
 from mcp_elicit_client.relay.stored import OUTCOME_TTL, StoredCalls
 from mcp_elicit_client.relay.upstream import CallOptions, UpstreamCaller, UrlRequiredInRoundsError
-from mcp_elicit_client.relay.wire import FORWARDED_META, forwarded_meta, without_hop_meta
+from mcp_elicit_client.relay.wire import FORWARDED_META, forwarded_meta, only_relayable, without_hop_meta
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Answer, Mode, Policy, Request
 
@@ -62,6 +62,11 @@ async def _ask_client(request: Request) -> Answer:
     if connection is None or connection.ask is None:
         return Answer.cancel(by="unattended", reason="the request belongs to no call of a client")
     return await connection.ask(request)
+
+
+def _asked_in() -> ProtocolVersion:
+    connection = _asked_client.get()
+    return PROTOCOL_VERSIONS[-1] if connection is None else connection.asked_in
 
 
 async def _make(
@@ -169,7 +174,8 @@ class Relay:
         self._max_questions = max_questions
         self._sealer = StateSealer(key, self.server.name)
         self._process = secrets.token_urlsafe(9)
-        self._handler = chain_policies(policies, normalize_handler(_ask_client, is_registered=True))
+        client = normalize_handler(_ask_client, is_registered=True)
+        self._handler = chain_policies([*policies, only_relayable(_asked_in)], client)
         self._admission = self._handler.admission or Admission()
         self._connections = ConnectionPool(
             upstream, self._make_caller, mode=mode, idle_timeout=idle_timeout, max_calls=max_calls

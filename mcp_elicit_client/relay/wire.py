@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.core.request import ProtocolVersion, Request, UrlRequest
-from mcp_elicit_client.core.schema.writer import to_params
+from mcp_elicit_client.core.origin import write_origin
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, ProtocolVersion, Request, UrlRequest
+from mcp_elicit_client.core.schema.writer import SchemaNotExpressibleError, to_params
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
+from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.relay.downstream import new_elicitation_id
+from mcp_elicit_client.typing import Policy
 
 FORWARDED_META = frozenset({"traceparent", "tracestate", "baggage"})
 """The keys of ``_meta`` that are forwarded to upstream servers: those of W3C Trace Context."""
@@ -22,16 +26,38 @@ def write_params(request: Request, protocol_version: ProtocolVersion) -> dict[st
 
     The sanitized texts go down.  The message begins with the name that the
     host application gave the upstream server.  URL elicitations get an ID of
-    the gateway.
+    the gateway.  The origin is part of the params of server-initiated
+    requests; others have no ``_meta``.
 
     Raises:
         SchemaNotExpressibleError: If the protocol version cannot express the
             request.
+        RequestError: If it came through too many gateways.
     """
+    meta = write_origin(request.origin)
     changed: dict[str, Any] = {"message": labelled(request.message, request.server.name)}
     if isinstance(request, UrlRequest):
         changed["elicitation_id"] = new_elicitation_id()
-    return to_params(request.model_copy(update=changed), protocol_version=protocol_version)
+    params = to_params(request.model_copy(update=changed), protocol_version=protocol_version)
+    return params if protocol_version >= FIRST_MULTI_ROUND_TRIP_VERSION else {**params, "_meta": meta}
+
+
+def only_relayable(version: Callable[[], ProtocolVersion]) -> Policy:
+    """
+    Cancel requests that the client of the gateway could not read.
+
+    Args:
+        version: Returns the protocol version in which the client is asked.
+    """
+
+    async def check(request: Request, handler: NormalizedHandler) -> Answer:
+        try:
+            write_params(request, version())
+        except (SchemaNotExpressibleError, RequestError) as error:
+            return Answer.cancel(by="error", reason=f"the request cannot be relayed: {error}")
+        return await handler(request)
+
+    return lambda handler: apply_policy(handler, check)
 
 
 def labelled(message: str, server: str) -> str:

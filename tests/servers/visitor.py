@@ -151,6 +151,18 @@ class Tools:
             return Asks({"a": asked_form("First?"), "b": asked_form("Second?")}, "s")
         return {"got": [peer.answers["a"], peer.answers["b"]]}
 
+    async def both(self, peer: Peer) -> Any:
+        """Ask two questions at the same time with server-initiated requests."""
+        got: dict[int, Any] = {}
+
+        async def ask(number: int, message: str) -> None:
+            got[number] = await peer.form(message)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask, 0, "First?")
+            group.start_soon(ask, 1, "Second?")
+        return {"got": [got[0], got[1]]}
+
     async def twice(self, peer: Peer) -> Any:
         """Ask two questions, one after the other."""
         if not peer.rounds:

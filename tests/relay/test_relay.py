@@ -1,0 +1,388 @@
+"""The relay in one process: what goes down, what goes up, and for whom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import mcp.types
+import pytest
+from mcp.server.lowlevel import Server
+
+from mcp_elicit_client import Answer
+from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
+from mcp_elicit_client.core.origin import ORIGIN_META_KEY
+from mcp_elicit_client.exceptions import CallError
+from mcp_elicit_client.policies import Permissions, hooks
+from mcp_elicit_client.relay import Relay
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+from mcp_elicit_client.typing import Mode, Request, UrlRequest
+from tests.servers import visitor
+from tests.support.gateways import MODES, SIDES, User, connected, said, streams_to, target
+
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+
+URL = "https://login.example.com/start"
+both_sides = pytest.mark.parametrize(("up", "down"), [(up, down) for up in SIDES for down in SIDES], ids=str)
+
+
+@asynccontextmanager
+async def gateway(
+    up: str, down: str, caller: Caller, seen: list[str] | None = None, **options: Any
+) -> AsyncIterator[Any]:
+    """Connect *caller* through a gateway to the server `visitor`."""
+    server = visitor.build((seen if seen is not None else []).append)
+    async with (
+        Relay("visitor", target(server), mode=MODES[up], **options) as relay,
+        connected(relay, down, caller) as client,
+    ):
+        with anyio.fail_after(30):
+            yield client
+
+
+@both_sides
+async def test_a_request_names_its_server_in_its_message_and_its_origin(up: str, down: str) -> None:
+    user = User()
+    caller = Caller(user, "gateway")
+    async with gateway(up, down, caller) as client:
+        await caller.call_tool(client, "form")
+    (request,) = user.requests
+    assert request.message == "[visitor] Who are you?"
+    assert request.origin == ("gateway", "visitor")
+
+
+@both_sides
+@pytest.mark.parametrize("modes", [(), ("form",), ("url",), ("form", "url")])
+async def test_the_server_sees_the_modes_of_the_client_and_no_others(
+    up: str, down: str, modes: tuple[Mode, ...]
+) -> None:
+    caller = Caller(User(), "gateway", modes=modes)
+    async with gateway(up, down, caller) as client:
+        declared = json.loads(said(await caller.call_tool(client, "caps")))["elicitation"]
+    assert declared == ({mode: {} for mode in modes} or None)
+
+
+@both_sides
+async def test_two_questions_after_each_other_are_both_answered(up: str, down: str) -> None:
+    user = User()
+    caller = Caller(user, "gateway")
+    async with gateway(up, down, caller) as client:
+        got = json.loads(said(await caller.call_tool(client, "twice")))["got"]
+    assert [each["content"]["name"] for each in got] == ["Ann", "Ann"]
+    assert [each.message for each in user.requests] == ["[visitor] First?", "[visitor] Second?"]
+
+
+@both_sides
+async def test_prompts_and_resources_are_relayed(up: str, down: str) -> None:
+    caller = Caller(User(), "gateway")
+    async with gateway(up, down, caller) as client:
+        prompt = await caller.get_prompt(client, "form")
+        resource = await caller.read_resource(client, "test://form/")
+    content: Any = prompt.messages[0].content
+    contents: Any = resource.contents[0]
+    assert json.loads(content.text)["got"]["action"] == json.loads(contents.text)["got"]["action"] == "accept"
+
+
+@both_sides
+async def test_an_answer_that_does_not_fit_the_form_never_reaches_the_server(up: str, down: str) -> None:
+    """A client that sends whatever it likes."""
+
+    async def callback(_context: Any, _params: Any) -> Any:
+        return mcp.types.ElicitResult(action="accept", content={"name": 7})
+
+    seen: list[str] = []
+    server = visitor.build(seen.append)
+    async with Relay("visitor", target(server), mode=MODES[up]) as relay, raw_client(relay, down, callback) as client:
+        try:
+            came = said(await client.call_tool("form", {}))
+        except Exception as error:
+            assert "does not fit its form" in str(error)
+            came = "refused"
+    assert came in ("refused", '{"got": {"action": "cancel"}}')
+    assert (came == "refused") == (down == "rounds")
+    assert not any("accept" in line or "7" in line for line in seen)
+
+
+@asynccontextmanager
+async def raw_client(relay: Relay, down: str, callback: Any) -> AsyncIterator[Any]:
+    """Connect the SDK's own client to a gateway."""
+    from tests.servers.gateway import build
+
+    sdk: Any = mcp
+    if supports_multi_round_trip():
+        async with sdk.Client(build(relay), mode=MODES[down], elicitation_callback=callback) as client:
+            yield client
+        return
+    async with (
+        streams_to(build(relay)) as streams,
+        sdk.ClientSession(*streams, elicitation_callback=callback) as client,
+    ):
+        await client.initialize()
+        yield client
+
+
+@both_sides
+async def test_a_policy_of_the_gateway_answers_in_place_of_the_client(up: str, down: str) -> None:
+    permissions = Permissions()
+    permissions.set("block", server="visitor")
+    user = User()
+    caller = Caller(user, "gateway")
+    async with gateway(up, down, caller, policies=[permissions.policy]) as client:
+        result = said(await caller.call_tool(client, "form"))
+    assert json.loads(result)["got"]["action"] == "cancel"
+    assert user.requests == []
+
+
+@both_sides
+async def test_a_url_that_the_gateway_refuses_does_not_go_down(up: str, down: str) -> None:
+    user = User()
+    caller = Caller(user, "gateway")
+    async with gateway(up, down, caller) as client:
+        try:
+            result = said(await caller.call_tool(client, "url", {"url": "http://10.0.0.1/"}))
+        except Exception as error:  # a server-initiated request can be answered with an error
+            result = str(error)
+    assert user.requests == []
+    assert '"accept"' not in result
+
+
+@both_sides
+async def test_a_required_url_that_the_gateway_refuses_fails_the_call(up: str, down: str) -> None:
+    user = User()
+    caller = Caller(user, "gateway")
+    async with gateway(up, down, caller) as client:
+        with pytest.raises(Exception, match="not allowed"):
+            await caller.call_tool(client, "required", {"urls": ["http://10.0.0.1/"]})
+    assert user.requests == []
+
+
+@pytest.mark.parametrize("up", SIDES)
+async def test_a_completed_url_is_reported_with_the_id_of_the_gateway(up: str) -> None:
+    """The server reports it after the call that required the URL has ended."""
+    finished = anyio.Event()
+
+    async def wait_for_completion(request: Request) -> Answer:
+        assert isinstance(request, UrlRequest)
+        assert request.completion is not None
+        finished.set()
+        await request.completion.wait()
+        return Answer.accept(by="user")
+
+    user = User(wait_for_completion)
+    caller = Caller(user, "gateway")
+    if up == "rounds":
+        pytest.skip("multi-round-trip requests have no completions")
+    async with gateway(up, "push", caller) as client, anyio.create_task_group() as group:
+
+        async def finish() -> None:
+            await finished.wait()
+            await caller.call_tool(client, "finish", {"elicitation_id": "e0"})
+
+        group.start_soon(finish)
+        result = await caller.call_tool(client, "required", {"urls": [URL]})
+        assert json.loads(said(result)) == {"calls": 2}
+    (request,) = user.requests
+    assert isinstance(request, UrlRequest)
+    assert request.elicitation_id is not None
+    assert request.elicitation_id.startswith("relay-")
+
+
+async def test_a_question_of_a_pushing_server_goes_down_with_an_id_of_the_gateway() -> None:
+    user = User()
+    caller = Caller(user, "gateway")
+    async with gateway("push", "push", caller) as client:
+        await caller.call_tool(client, "url")
+    (request,) = user.requests
+    assert isinstance(request, UrlRequest)
+    assert request.elicitation_id != "e1"
+
+
+@pytest.mark.parametrize("up", SIDES)
+async def test_a_client_that_declines_a_required_url_gets_no_second_call(up: str) -> None:
+    async def decline(_request: Request) -> Answer:
+        return Answer.decline(by="user")
+
+    seen: list[str] = []
+    caller = Caller(decline, "gateway")
+    async with gateway(up, "push", caller, seen) as client:
+        with pytest.raises(UrlElicitationIncompleteError):
+            await caller.call_tool(client, "required", {"urls": [URL]})
+    assert seen.count("required") == 1
+
+
+async def test_users_never_share_a_connection_and_calls_at_the_same_time_neither() -> None:
+    opened: list[str | None] = []
+    server = visitor.build(lambda _line: None)
+
+    def upstream(user: str | None) -> Any:
+        opened.append(user)
+        return server if supports_multi_round_trip() else streams_to(server)
+
+    user = "ann"
+    both_asked, waiting = anyio.Event(), 0
+
+    async def answer(request: Request) -> Answer:
+        nonlocal waiting
+        waiting += 1
+        if waiting == 2:
+            both_asked.set()
+        await both_asked.wait()
+        return Answer.accept({"name": "x"}, by="user")
+
+    caller = Caller(answer, "gateway")
+    async with (
+        Relay("visitor", upstream, mode="legacy", user=lambda _context: user) as relay,
+        connected(relay, "push", caller) as client,
+    ):
+        for user in ("ann", "bob", "ann"):  # noqa: B007 -- read by the relay
+            await caller.call_tool(client, "echo", {})
+        assert opened == ["ann", "bob"]
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as group:
+                group.start_soon(caller.call_tool, client, "form")
+                group.start_soon(caller.call_tool, client, "form")
+    assert opened == ["ann", "bob", "ann"]
+
+
+async def test_a_client_cannot_make_any_number_of_calls_at_a_time() -> None:
+    asked = anyio.Event()
+
+    async def wait(_request: Request) -> Answer:
+        asked.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    caller = Caller(wait, "gateway")
+    async with gateway("push", "push", caller, max_calls=1) as client, anyio.create_task_group() as group:
+        group.start_soon(caller.call_tool, client, "form")
+        await asked.wait()
+        with pytest.raises(Exception, match="too many calls in progress"):
+            await caller.call_tool(client, "echo", {})
+        group.cancel_scope.cancel()
+
+
+async def test_a_message_with_the_name_of_its_server_keeps_one() -> None:
+    user = User()
+    caller = Caller(user, "gateway")
+    async with asking("push", {"message": "[visitor] [visitor] [bank] Pay"}, caller) as client:
+        await caller.call_tool(client, "ask")
+    assert user.requests[0].message == "[visitor] [bank] Pay"
+
+
+@asynccontextmanager
+async def asking(down: str, params: dict[str, Any], caller: Caller) -> AsyncIterator[Any]:
+    """Connect *caller* through a gateway to a server that asks with *params*."""
+    wire = {"mode": "form", "requestedSchema": {"type": "object", "properties": {}}, **params}
+    async with Relay("visitor", target(asker(wire)), mode="legacy") as relay, connected(relay, down, caller) as client:
+        with anyio.fail_after(30):
+            yield client
+
+
+def asker(wire: dict[str, Any]) -> Any:
+    """Make a server whose tool asks with *wire*, as it is, and returns the answer."""
+    from mcp.shared.message import ServerMessageMetadata
+
+    types: Any = mcp.types
+
+    async def ask(session: Any, request_id: Any) -> Any:
+        request = types.ElicitRequest.model_validate({"method": "elicitation/create", "params": wire})
+        wrapped = request if supports_multi_round_trip() else types.ServerRequest(request)
+        try:
+            answer = await session.send_request(
+                wrapped, types.ElicitResult, metadata=ServerMessageMetadata(related_request_id=request_id)
+            )
+            text = answer.action
+        except Exception as error:
+            text = f"error: {error}"
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+    server_class: Any = Server
+    if supports_multi_round_trip():
+
+        async def call_tool(context: Any, _params: Any) -> Any:
+            return await ask(context.session, context.request_id)
+
+        async def list_tools(_context: Any, _params: Any) -> Any:
+            return types.ListToolsResult(tools=[])
+
+        return server_class("asker", on_call_tool=call_tool, on_list_tools=list_tools)
+    server: Any = Server("asker")
+
+    async def handle(_request: Any) -> Any:
+        return types.ServerResult(await ask(server.request_context.session, server.request_context.request_id))
+
+    async def list_tools_of_1(_request: Any) -> Any:
+        return types.ServerResult(types.ListToolsResult(tools=[]))
+
+    server.request_handlers[types.CallToolRequest] = handle
+    server.request_handlers[types.ListToolsRequest] = list_tools_of_1
+    return server
+
+
+@pytest.mark.parametrize("down", SIDES)
+@pytest.mark.parametrize(("names", "is_relayed"), [(3, True), (4, False), (9, False)])
+async def test_a_chain_of_more_than_five_names_is_refused(down: str, names: int, *, is_relayed: bool) -> None:
+    """The name of the gateway at the client, and that of the server at the gateway, are two of them."""
+    user = User()
+    caller = Caller(user, "gateway")
+    chain = [f"server {number}" for number in range(names)]
+    async with asking(down, {"message": "m", "_meta": {ORIGIN_META_KEY: chain}}, caller) as client:
+        came = said(await caller.call_tool(client, "ask"))
+    assert [each.origin for each in user.requests] == [("gateway", "visitor", *chain)] * is_relayed
+    assert (came == "accept") == is_relayed
+
+
+@pytest.mark.parametrize("down", SIDES)
+async def test_a_request_that_the_protocol_cannot_express_is_cancelled(down: str) -> None:
+    user = User()
+    caller = Caller(user, "gateway")
+    schema = {"type": "object", "properties": {"a": {"enum": [1, "b"]}}}
+    async with asking(down, {"message": "m", "requestedSchema": schema}, caller) as client:
+        assert said(await caller.call_tool(client, "ask")) == "cancel"
+    assert user.requests == []
+
+
+@both_sides
+async def test_an_error_of_the_server_arrives_as_it_is(up: str, down: str) -> None:
+    caller = Caller(User(), "gateway")
+    async with gateway(up, down, caller) as client:
+        with pytest.raises(Exception) as caught:
+            await caller.call_tool(client, "malformed", {"data": {"elicitations": []}})
+    assert isinstance(caught.value, CallError) or getattr(caught.value, "error", None) is not None
+
+
+async def test_a_relay_that_is_not_open_says_so() -> None:
+    relay = Relay("visitor", target(visitor.build()))
+    caller = Caller(User(), "gateway")
+    async with connected(relay, "push", caller) as client:
+        with pytest.raises(Exception) as caught:
+            await caller.call_tool(client, "echo", {})
+    assert "Traceback" not in str(caught.value)
+
+
+async def test_a_server_that_cannot_be_reached_fails_the_call_only() -> None:
+    caller = Caller(User(), "gateway")
+    async with (
+        Relay("files", "http://127.0.0.1:9/mcp") as relay,
+        connected(relay, "push", caller) as client,
+    ):
+        for _ in range(2):
+            with pytest.raises(Exception, match="cannot connect to the server 'files'"):
+                await caller.call_tool(client, "echo", {})
+
+
+@both_sides
+async def test_the_policies_of_the_gateway_see_the_answer_of_the_user(up: str, down: str) -> None:
+    seen: list[Answer] = []
+
+    async def after(_request: Request, answer: Answer) -> None:
+        seen.append(answer)
+
+    caller = Caller(User(), "gateway")
+    async with gateway(up, down, caller, policies=[hooks(after=after)]) as client:
+        await caller.call_tool(client, "form")
+    assert [(each.action, each.by, each.content) for each in seen][-1] == ("accept", "user", {"name": "Ann"})

@@ -1,0 +1,433 @@
+"""
+Clients with multi-round-trip requests: states, replays and bad responses.
+
+The client here is the SDK's session, which sends whatever the tests tell it.
+With ``push`` upstream the gateway holds the call; with ``rounds`` it stores it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import mcp.types
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from mcp_elicit_client.inbox import Inbox
+from mcp_elicit_client.relay import Relay, relay, stored
+from mcp_elicit_client.relay.refusals import RefusedError
+from mcp_elicit_client.relay.state import MAX_STATE, Binding, CallState, StateSealer
+from tests.servers import visitor
+from tests.support.gateways import MODES, said
+from tests.support.inboxes import Clock, Stores, open_stores
+
+pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
+
+types: Any = mcp.types
+each_side = pytest.mark.parametrize("up", ["push", "rounds"])
+ANN = {"action": "accept", "content": {"name": "Ann"}}
+BOB = {"action": "accept", "content": {"name": "Bob"}}
+
+
+class Client:
+    """A client that repeats, changes and invents what it sends."""
+
+    def __init__(self, client: Any, people: list[str]) -> None:
+        self._session = client.session
+        self._people = people
+
+    async def call(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        *,
+        state: str | None = None,
+        responses: dict[str, Any] | None = None,
+        user: str = "ann",
+    ) -> Any:
+        self._people[:] = [user]
+        answers = {key: _response(each) for key, each in (responses or {}).items()}
+        return await self._session.call_tool(
+            name, arguments or {}, input_responses=answers or None, request_state=state, allow_input_required=True
+        )
+
+    async def refusal(self, *arguments: Any, **options: Any) -> str:
+        """Return the code with which the gateway refuses a request."""
+        with pytest.raises(mcp.MCPError) as caught:  # type: ignore[attr-defined,unused-ignore]
+            await self.call(*arguments, **options)
+        error = caught.value.error
+        assert error.code == -32602
+        assert error.data["reason"].startswith("invalid_")
+        return str(error.data["code"])
+
+
+def _response(wire: dict[str, Any]) -> Any:
+    if "roots" in wire:
+        return types.ListRootsResult.model_validate(wire)
+    return types.ElicitResult.model_validate(wire)
+
+
+def keys(result: Any) -> list[str]:
+    return list(result.input_requests)
+
+
+@asynccontextmanager
+async def gateway(up: str, seen: list[str] | None = None, **options: Any) -> AsyncIterator[Client]:
+    """Connect to a gateway to the server `visitor`."""
+    from tests.servers.gateway import build
+
+    people = ["ann"]
+    sdk: Any = mcp
+    server = visitor.build((seen if seen is not None else []).append)
+
+    async def declare(_context: Any, _params: Any) -> Any:
+        raise AssertionError("the gateway must not push")
+
+    async with (
+        Relay("visitor", server, mode=MODES[up], user=lambda _context: people[0], **options) as open_relay,
+        sdk.Client(build(open_relay), elicitation_callback=declare) as client,
+    ):
+        with anyio.fail_after(30):
+            yield Client(client, people)
+
+
+@each_side
+async def test_the_same_responses_again_lead_to_the_same_result_and_are_sent_once(up: str) -> None:
+    """The results may have been lost on their way."""
+    seen: list[str] = []
+    async with gateway(up, seen) as client:
+        first = await client.call("twice")
+        answers = {keys(first)[0]: ANN}
+        assert (await client.call("twice", state=first.request_state)).input_requests == first.input_requests
+        second = await client.call("twice", state=first.request_state, responses=answers)
+        again = await client.call("twice", state=first.request_state, responses=answers)
+        assert again.input_requests == second.input_requests
+        done = await client.call("twice", state=again.request_state, responses={keys(again)[0]: BOB})
+        repeated = await client.call("twice", state=second.request_state, responses={keys(second)[0]: BOB})
+    assert said(done) == said(repeated) == json.dumps({"got": [ANN, BOB]})
+    assert len([line for line in seen if line.startswith("twice ") and "done" in line]) == 1
+    assert len(seen) == (2 if up == "push" else 4)
+
+
+@each_side
+async def test_other_responses_to_a_leg_that_was_answered_are_refused(up: str) -> None:
+    async with gateway(up) as client:
+        first = await client.call("twice")
+        key = keys(first)[0]
+        second = await client.call("twice", state=first.request_state, responses={key: ANN})
+        assert await client.refusal("twice", state=first.request_state, responses={key: BOB}) == "used"
+        assert await client.refusal("twice", state=first.request_state) == "used"
+        done = await client.call("twice", state=second.request_state, responses={keys(second)[0]: BOB})
+        assert await client.refusal("twice", state=first.request_state, responses={key: ANN}) == "used"
+        assert await client.refusal("twice", state=second.request_state, responses={keys(second)[0]: ANN}) == "used"
+    assert said(done) == json.dumps({"got": [ANN, BOB]})
+
+
+BAD_RESPONSES: dict[str, tuple[dict[str, Any], str]] = {
+    "another key": ({"q9": ANN}, "unknown_key"),
+    "one key more": ({"KEY": ANN, "q9": ANN}, "unknown_key"),
+    "the server's key": ({"q": ANN}, "unknown_key"),
+    "another type": ({"KEY": {"roots": []}}, "invalid_response"),
+    "a value of another type": ({"KEY": {"action": "accept", "content": {"name": 7}}}, "invalid_content"),
+    "no content": ({"KEY": {"action": "accept"}}, "invalid_content"),
+    "the field of another form": ({"KEY": {"action": "accept", "content": {"color": "red"}}}, "invalid_content"),
+    "too much": ({"KEY": {"action": "accept", "content": {"name": "x" * 200_000}}}, "invalid_content"),
+}
+
+
+@each_side
+@pytest.mark.parametrize("name", BAD_RESPONSES)
+async def test_a_bad_response_is_refused_and_the_question_stays_open(up: str, name: str) -> None:
+    seen: list[str] = []
+    async with gateway(up, seen) as client:
+        first = await client.call("form")
+        key = keys(first)[0]
+        bad = {key if each == "KEY" else each: wire for each, wire in BAD_RESPONSES[name][0].items()}
+        code = await client.refusal("form", state=first.request_state, responses=bad)
+        before = list(seen)
+        done = await client.call("form", state=first.request_state, responses={key: ANN})
+    assert code == BAD_RESPONSES[name][1]
+    assert before == ["form"]
+    assert said(done) == json.dumps({"got": ANN})
+
+
+@each_side
+async def test_a_response_to_one_of_two_requests_is_refused(up: str) -> None:
+    async with gateway(up) as client:
+        first = await client.call("both" if up == "push" else "two")
+        one, other = keys(first)
+        tool = "both" if up == "push" else "two"
+        assert await client.refusal(tool, state=first.request_state, responses={one: ANN}) == "missing_key"
+        done = await client.call(tool, state=first.request_state, responses={one: ANN, other: BOB})
+    assert json.loads(said(done))["got"] == [ANN, BOB]
+
+
+@each_side
+async def test_content_of_a_decline_does_not_go_up(up: str) -> None:
+    async with gateway(up) as client:
+        first = await client.call("form")
+        decline = {"action": "decline", "content": {"name": "Ann"}}
+        done = await client.call("form", state=first.request_state, responses={keys(first)[0]: decline})
+    assert said(done) == '{"got": {"action": "decline"}}'
+
+
+@each_side
+async def test_a_state_belongs_to_its_user_its_call_and_its_arguments(up: str) -> None:
+    seen: list[str] = []
+    async with gateway(up, seen) as client:
+        first = await client.call("form")
+        given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
+        assert await client.refusal("form", **given, user="bob") == "caller"
+        assert await client.refusal("url", **given) == "call"
+        assert await client.refusal("form", {"a": 1}, **given) == "call"
+        assert seen == ["form"]
+        assert said(await client.call("form", **given)) == json.dumps({"got": ANN})
+
+
+@each_side
+async def test_responses_without_a_state_do_not_start_a_call(up: str) -> None:
+    seen: list[str] = []
+    async with gateway(up, seen) as client:
+        assert await client.refusal("form", responses={"q1": ANN}) == "state_missing"
+    assert seen == []
+
+
+@each_side
+async def test_a_key_of_another_call_does_not_answer_this_one(up: str) -> None:
+    async with gateway(up) as client:
+        one, other = await client.call("form"), await client.call("twice")
+        given = {keys(other)[0]: BOB}
+        assert await client.refusal("form", state=other.request_state, responses=given) == "call"
+        assert await client.refusal("twice", state=one.request_state, responses={keys(one)[0]: ANN}) == "call"
+
+
+@each_side
+async def test_a_forged_state_is_refused(up: str) -> None:
+    async with gateway(up) as client:
+        first = await client.call("form")
+        state = str(first.request_state)
+        prefix, text, tag = state.split(".")
+        changed = json.loads(base64.urlsafe_b64decode(text + "=="))
+        changed["leg"] = 2
+        forged = base64.urlsafe_b64encode(json.dumps(changed).encode()).decode().rstrip("=")
+        elsewhere = StateSealer(b"k" * 32, "visitor").seal(CallState("id", 1), Binding.of("ann", "tool", "form", {}), 9)
+        for each in (
+            "s",
+            "",
+            state[:-1],
+            state + "A",
+            f"{prefix}.{forged}.{tag}",
+            elsewhere,
+            "\u00e9" * 9,
+            "x" * 9_999,
+        ):
+            assert await client.refusal("form", state=each, responses={keys(first)[0]: ANN}) == "invalid"
+        assert said(await client.call("form", state=state, responses={keys(first)[0]: ANN}))
+
+
+@each_side
+async def test_a_late_response_is_refused_and_the_server_is_not_called_again(up: str) -> None:
+    seen: list[str] = []
+    async with gateway(up, seen, answer_timeout=0.05) as client:
+        first = await client.call("form")
+        await anyio.sleep(0.1)
+        code = await client.refusal("form", state=first.request_state, responses={keys(first)[0]: ANN})
+    assert code in ("expired", "ended")
+    assert not any("accept" in line for line in seen)
+    assert seen.count("form") == 1
+
+
+async def test_a_call_that_is_held_is_cancelled_when_its_client_does_not_come_back() -> None:
+    seen: list[str] = []
+    async with gateway("push", seen, answer_timeout=0.05) as client:
+        await client.call("hang")
+        while "hang ended by CancelledError" not in seen:
+            await anyio.sleep(0.01)
+
+
+async def test_a_client_that_cancels_while_the_server_works_cancels_the_call() -> None:
+    seen: list[str] = []
+    async with gateway("push", seen) as client:
+        first = await client.call("hang")
+        async with anyio.create_task_group() as group:
+
+            async def answer() -> None:
+                await client.call("hang", state=first.request_state, responses={keys(first)[0]: ANN})
+
+            group.start_soon(answer)
+            while "hanging" not in seen:
+                await anyio.sleep(0.01)
+            group.cancel_scope.cancel()
+        while "hang ended by CancelledError" not in seen:
+            await anyio.sleep(0.01)
+
+
+async def test_requests_that_a_server_makes_at_the_same_time_arrive_together() -> None:
+    async with gateway("push") as client:
+        first = await client.call("both")
+        assert [each.params.message for each in first.input_requests.values()] == [
+            "[visitor] First?",
+            "[visitor] Second?",
+        ]
+
+
+async def test_calls_that_wait_for_their_client_are_limited() -> None:
+    async with gateway("push", max_calls=2) as client:
+        for _ in range(2):
+            await client.call("form")
+        with pytest.raises(mcp.MCPError, match="too many calls") as caught:  # type: ignore[attr-defined,unused-ignore]
+            await client.call("form")
+        assert caught.value.error.data["reason"] == "too_many_calls"
+        first = await client.call("form", user="bob")
+        assert keys(first)
+
+
+async def test_a_held_call_is_not_continued_by_another_process() -> None:
+    """The other process has the same key; nothing is started again."""
+    key, seen = b"k" * 32, []  # type: ignore[var-annotated]
+    async with gateway("push", seen, key=key) as one, gateway("push", seen, key=key) as other:
+        first = await one.call("form")
+        given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
+        assert await other.refusal("form", **given) == "process"
+        assert seen == ["form"]
+        assert said(await one.call("form", **given)) == json.dumps({"got": ANN})
+
+
+async def test_a_held_call_of_a_process_that_stopped_ends_in_an_error() -> None:
+    key, seen = b"k" * 32, []  # type: ignore[var-annotated]
+    async with gateway("push", seen, key=key) as one:
+        first = await one.call("form")
+    async with gateway("push", seen, key=key) as other:
+        given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
+        assert await other.refusal("form", **given) == "process"
+    assert seen.count("form") == 1
+
+
+@pytest.fixture
+async def stores(tmp_path: Any, clock: Clock, request: pytest.FixtureRequest) -> AsyncIterator[Stores]:
+    kind = request.param
+    async with open_stores(kind, tmp_path, clock, lambda: request.getfixturevalue("redis_server")) as stores:
+        yield stores
+
+
+@pytest.mark.parametrize("stores", ["memory", "sqlite", "redis"], indirect=True)
+async def test_any_process_continues_a_stored_call_and_one_sends_the_answer(stores: Stores) -> None:
+    seen: list[str] = []
+    key = b"k" * 32
+    options: list[dict[str, Any]] = [{"key": key, "inbox": Inbox(stores(), key)} for _ in range(2)]
+    async with gateway("rounds", seen, **options[0]) as one, gateway("rounds", seen, **options[1]) as other:
+        first = await one.call("twice")
+        given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
+        results: list[Any] = []
+
+        async def send(client: Client) -> None:
+            results.append(await client.call("twice", **given))
+
+        async with anyio.create_task_group() as group:
+            for client in (one, other, one, other):
+                group.start_soon(send, client)
+        assert len({str(each.input_requests) for each in results}) == 1
+        second = results[0]
+        done = await other.call("twice", state=second.request_state, responses={keys(second)[0]: BOB})
+    assert said(done) == json.dumps({"got": [ANN, BOB]})
+    assert len([line for line in seen if line.startswith('twice {"q"')]) == 2
+
+
+async def test_a_leg_whose_process_stopped_while_it_sent_the_answer_is_sent_by_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The lease of the first one has passed."""
+    from mcp_elicit_client.inbox import MemoryStore
+
+    monkeypatch.setattr(stored, "LEASE", 0.2)
+    seen: list[str] = []
+    key, inbox = b"k" * 32, Inbox(MemoryStore())
+    async with (
+        gateway("rounds", seen, key=key, inbox=inbox) as one,
+        gateway("rounds", seen, key=key, inbox=inbox) as two,
+    ):
+        first = await one.call("form")
+        given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
+        calls = inbox.calls
+        (call_id,) = inbox.calls.store._calls  # type: ignore[attr-defined]
+        found = await calls.find("relay ann", call_id)
+        assert found is not None
+        leg = stored.StoredLeg.model_validate_json(found.body)
+        from mcp_elicit_client.relay.legs import digest_of
+
+        digest = digest_of({keys(first)[0]: _response(ANN)})
+        taken = leg.model_copy(update={"sending": digest, "sending_until": calls.store.clock() + 0.2})
+        assert await calls.update(found.call, taken.model_dump_json(), [], found.call.expires_at)
+        other: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: BOB}}
+        assert await two.refusal("form", **other) == "used"
+        assert said(await two.call("form", **given)) == json.dumps({"got": ANN})
+
+
+@each_side
+async def test_a_question_that_changes_between_rounds_is_another_question(up: str) -> None:
+    """The answer to the first one is not taken for the second one."""
+    async with gateway(up) as client:
+        first = await client.call("twice")
+        second = await client.call("twice", state=first.request_state, responses={keys(first)[0]: ANN})
+        assert keys(first) != keys(second)
+        given = {keys(first)[0]: ANN}
+        assert await client.refusal("twice", state=second.request_state, responses=given) == "unknown_key"
+
+
+async def test_required_urls_are_asked_for_before_the_call_is_made_again() -> None:
+    seen: list[str] = []
+    url = "https://login.example.com/start"
+    async with gateway("rounds", seen) as client:
+        first = await client.call("required", {"urls": [url]})
+        assert [each.params.url for each in first.input_requests.values()] == [url]
+        assert seen.count("required") == 1
+        given = {keys(first)[0]: {"action": "accept"}}
+        done = await client.call("required", {"urls": [url]}, state=first.request_state, responses=given)
+    assert json.loads(said(done)) == {"calls": 2}
+
+
+@given(text=some.text(max_size=2 * MAX_STATE) | some.binary(max_size=200).map(lambda data: f"relay1.{data!r}.x"))
+def test_no_text_is_a_state_but_those_that_were_sealed(text: str) -> None:
+    with pytest.raises(RefusedError, match="did not make"):
+        StateSealer(b"k" * 32, "visitor").unseal(text, Binding("ann", "x"))
+
+
+@given(
+    call_id=some.text(some.characters(codec="ascii"), max_size=40),
+    leg=some.integers(1, 1_000),
+    caller=some.text(max_size=50),
+)
+def test_a_sealed_state_is_read_with_its_key_caller_and_call_only(call_id: str, leg: int, caller: str) -> None:
+    sealer, binding = StateSealer(b"k" * 32, "visitor"), Binding.of(caller, "tool", "form", {"a": 1})
+    state = CallState(call_id, leg, "process")
+    sealed = sealer.seal(state, binding, 60)
+    assert len(sealed) <= MAX_STATE
+    assert sealer.unseal(sealed, binding) == state
+    for other in (StateSealer(b"l" * 32, "visitor"), StateSealer(b"k" * 32, "other")):
+        with pytest.raises(RefusedError, match="did not make"):
+            other.unseal(sealed, binding)
+    with pytest.raises(RefusedError, match="another caller"):
+        sealer.unseal(sealed, Binding(caller + "x", binding.operation))
+    with pytest.raises(RefusedError, match="another method"):
+        sealer.unseal(sealed, Binding.of(caller, "tool", "form", {"a": 2}))
+
+
+def test_a_state_expires() -> None:
+    clock = Clock()
+    sealer, binding = StateSealer(None, "visitor", clock), Binding("ann", "x")
+    sealed = sealer.seal(CallState("id", 1), binding, 60)
+    clock.ahead = 61
+    with pytest.raises(RefusedError, match="has expired"):
+        sealer.unseal(sealed, binding)
+
+
+def test_a_short_key_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 32 bytes"):
+        Relay("visitor", "https://a.example/", key=b"short")
+    assert relay.ANSWER_TIMEOUT < 600
