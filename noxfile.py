@@ -2,8 +2,9 @@
 Sessions that check, test and measure the project.
 
 ``nox`` runs what every change needs: the checks, and the tests with the newest
-MCP SDK.  ``nox -s quick`` runs the tests that start nothing, and ``.ci/run``
-runs the long sessions after ``nox``.
+MCP SDK.  ``nox -s quick`` runs the tests that start nothing, ``.ci/run`` runs
+the sessions for releases and other versions after ``nox``, and ``nox -s long``
+repeats random tests more often and measures the coverage.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ SDK_TESTS = [
     *("tests/sdk", "tests/calls", "tests/cli", "tests/hosts", "tests/integration"),
     *("tests/project/test_docs.py", "tests/test_registry.py"),
 ]
-"""The tests that depend on the SDK.  All tests run with its newest release, these also with older ones."""
+"""The tests that depend on the SDK.  All tests run with its newest release, these also with mcp 1.30."""
+
+OLDEST_SDK_TESTS = ["tests/sdk", "tests/calls", "tests/test_registry.py"]
+"""The tests that also run with the oldest release of the SDK."""
 
 WHEEL_TESTS = ["tests/core/test_choices.py", "tests/handlers/test_headless.py", "tests/test_registry.py"]
 """The tests that run against the installed wheel."""
@@ -77,8 +81,8 @@ def install(session: nox.Session, *requirements: str) -> None:
 
 
 def pytest(session: nox.Session, *arguments: str, hosts: str = "mcp,fastmcp", profile: str = "ci") -> None:
-    """Run pytest; in CI, measure coverage as well."""
-    runner = ["coverage", "run", "-m", "pytest"] if IN_CI else ["python", "-m", "pytest"]
+    """Run pytest; in the long session, measure the coverage as well."""
+    runner = ["coverage", "run", "-m", "pytest"] if profile == "long" else ["python", "-m", "pytest"]
     env = {"ELICIT_HOSTS": hosts, "HYPOTHESIS_PROFILE": os.environ.get("HYPOTHESIS_PROFILE", profile)}
     session.run(*runner, "-q", *PARALLEL, *arguments, *session.posargs, env=env)
 
@@ -110,9 +114,9 @@ def tests(session: nox.Session, mcp: str) -> None:
     install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={mcp}.*", *FASTMCP[mcp[0]])
     session.run("python", "-c", "from importlib.metadata import version; print('mcp', version('mcp'))")
     session.run("mypy")
-    newest = mcp == MCP[0]
-    pytest(session, *(() if session.posargs else TESTS if newest else SDK_TESTS))
-    if newest and not session.posargs:
+    paths = dict(zip(MCP, (TESTS, SDK_TESTS, OLDEST_SDK_TESTS), strict=True))
+    pytest(session, *(() if session.posargs else paths[mcp]))
+    if mcp == MCP[0] and not session.posargs:
         pytest(session, *PAGES, "--dist", "loadfile")
 
 
@@ -180,9 +184,11 @@ def verify_types(session: nox.Session, programs: Path) -> None:
 
 
 @nox.session
-def coverage(session: nox.Session) -> None:
-    """Combine the coverage of all sessions that ran in CI."""
-    install(session, "coverage[toml]>=7.10")
+def long(session: nox.Session) -> None:
+    """Repeat random and concurrent tests more often, and measure the coverage; takes about an hour."""
+    install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={MCP[0]}.*", *FASTMCP["2"])
+    session.env["ELICIT_LONG"] = "true"
+    pytest(session, *TESTS, profile="long")
     session.run("coverage", "combine")
     session.run("coverage", "report")
 

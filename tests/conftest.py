@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 os.environ["LC_ALL"] = "C.UTF-8"  # tests that need another language choose it
 
-settings.register_profile("ci", derandomize=True, max_examples=300, deadline=None)
+settings.register_profile("ci", derandomize=True, max_examples=150, deadline=None)
 settings.register_profile("quick", derandomize=True, max_examples=30, deadline=None, database=None)
 settings.register_profile("mutants", derandomize=True, max_examples=15, deadline=None, database=None)
-settings.register_profile("nightly", max_examples=10_000, deadline=None)
+settings.register_profile("long", max_examples=1_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 EVENT_LOOPS = ("asyncio", "trio")

@@ -90,7 +90,7 @@ async def test_a_server_whose_requests_take_long_to_read_is_refused_before_they_
 
 async def _soon(dispatcher: Dispatcher, may_answer: anyio.Event, **details: Any) -> Answer:
     may_answer.set()
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         return await dispatcher.answer(FORM, server=SERVER, **details)
 
 
@@ -319,7 +319,7 @@ async def test_a_handler_may_use_timeouts_and_cancel_its_own_scopes() -> None:
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_a_handler_in_a_call_that_was_cancelled_inside_does_not_leave_the_call_waiting() -> None:
-    with anyio.fail_after(20), pytest.raises(_concurrency.CancelledInsideError):
+    with anyio.fail_after(60), pytest.raises(_concurrency.CancelledInsideError):
         await _concurrency.run_until(anyio.sleep_forever, lambda: raised(None))  # type: ignore[arg-type]
 
 
@@ -434,7 +434,7 @@ async def test_the_options_in_the_open_requests_of_a_server_are_limited(monkeypa
         raise AssertionError
 
     dispatcher = Dispatcher(user)
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             for server in ("mail", "mail", "bank"):
                 before = len(asked)

@@ -42,7 +42,7 @@ class Person:
         self.seen.set()
 
     async def waits(self) -> Notice:
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await self.seen.wait()
         return self.notices[-1]
 
@@ -94,7 +94,7 @@ async def test_an_answer_never_waits_for_a_notice_or_fails_with_it() -> None:
             raise OSError
 
     for person in (Hanging(), Failing()):
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             result = await registry_of(person).callback("mail")(None, PASSWORD)  # type: ignore[arg-type]
             await person.waits()
         assert result.action == "decline"  # type: ignore[union-attr]

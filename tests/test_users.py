@@ -206,7 +206,7 @@ async def test_an_invalid_user_is_an_error_of_the_host_and_nothing_is_asked(way:
     with pytest.raises(
         ValueError, match=r"^`user` must be (a string or None|valid Unicode)|^`user` must have 1 to 256"
     ):
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             await _leaf(way(recording(seen), user))
 
     assert seen == []
@@ -331,7 +331,7 @@ async def test_a_request_during_the_calls_of_two_users_in_one_session_is_not_ass
             await anyio.sleep_forever()
 
     session = Session()
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(call, session, "ann")
             group.start_soon(call, session, "bob")

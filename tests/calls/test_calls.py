@@ -65,7 +65,7 @@ class Seen:
         return self.path.read_text().splitlines() if self.path.exists() else []
 
     async def wait_for(self, line: str) -> None:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while line not in self.lines:
                 await anyio.sleep(0.01)
 
@@ -155,7 +155,7 @@ async def serving(
 
 
 async def call(connection: Connection, tool: str, arguments: dict[str, Any] | None = None, **options: Any) -> Any:
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         result = await connection.call_tool(tool, arguments or {}, **options)
     assert not result.get("isError"), result
     return json.loads(result["content"][0]["text"])
@@ -217,7 +217,7 @@ async def test_a_wait_ends_when_the_server_reports_completion(transport: str, se
 async def test_a_completion_before_the_wait_is_remembered(transport: str, seen: Seen) -> None:
     async def wait(request: UrlRequest) -> Answer:
         assert request.completion is not None
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await request.completion.wait()
         return YES
 
@@ -533,7 +533,7 @@ async def test_the_request_of_a_server_that_disconnects_is_withdrawn(
         return await wait_and_mark(mark, request)
 
     user = User(mark_and_think)
-    with anyio.fail_after(20), pytest.raises(Exception) as caught:
+    with anyio.fail_after(60), pytest.raises(Exception) as caught:
         async with visitor(user, connect_mode, seen, transport) as connection:
             await connection.call_tool("die", {"mark": str(mark), "required": required})
 
@@ -556,14 +556,14 @@ async def test_a_cancelled_call_withdraws_its_request_and_the_server_is_notified
     async with visitor(user, connect_mode, seen, transport) as connection:
         async with anyio.create_task_group() as group:
             group.start_soon(connection.call_tool, "form", {})
-            with anyio.fail_after(10):
+            with anyio.fail_after(60):
                 await open_question.wait()
             group.cancel_scope.cancel()
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while not user.withdrawn:
                 await anyio.sleep(0.01)
         if connect_mode == "legacy":
-            with anyio.fail_after(10):
+            with anyio.fail_after(60):
                 while not any("ended by" in line or "answer cancel" in line for line in seen.lines):
                     await anyio.sleep(0.01)
             await call(connection, "echo")  # earlier messages of the server have arrived
@@ -582,7 +582,7 @@ async def test_a_request_that_the_server_withdraws_disappears(seen: Seen, tmp_pa
     user = User(mark_and_think)
     async with visitor(user, "legacy", seen) as connection:
         assert await call(connection, "withdraw", {"mark": str(mark)}) == {"withdrawn": True}
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while not user.withdrawn:
                 await anyio.sleep(0.01)
 

@@ -102,7 +102,7 @@ async def test_an_error_is_caught_around_a_client_or_session() -> None:
 async def test_a_connection_that_is_refused_is_one_error() -> None:
     with raw_server("legacy", "http") as (where, server):
         await anyio.to_thread.run_sync(server.stop)
-        with pytest.raises(Exception) as caught, anyio.fail_after(30):
+        with pytest.raises(Exception) as caught, anyio.fail_after(60):
             async with connect(Caller(ann, "raw"), where, "legacy"):
                 pass
         server.start()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.support import NOTHING_SKIPPED, ROOT
+from tests.support import LONG, ROOT
 
 CHUNKS = 2
-COUNT = int(os.environ.get("ELICIT_SCHEDULES", "40" if NOTHING_SKIPPED else "16"))
+COUNT = 200 if LONG else 16
 """The number of schedules.  200 take about 200 seconds of processor time."""
 
 

@@ -61,7 +61,7 @@ async def asking(handler: EditorHandler, asked: Request, respond: Callable[[], A
     async def ask() -> None:
         answers.append(await handler(asked))
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(ask)
             await respond()
@@ -471,7 +471,7 @@ async def test_a_turn_that_the_user_cancels_cancels_its_requests_and_no_others()
 
         answer = await asking(it.handler(), asked, respond)
         it.peer.respond(kept, {"action": "accept", "content": {"name": "Ann"}})
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             assert (await other).content == {"name": "Ann"}
 
     assert (answer.action, answer.by, answer.reason) == ("cancel", "host", "the turn was cancelled in the editor")

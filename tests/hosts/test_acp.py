@@ -276,7 +276,7 @@ async def test_an_id_that_is_in_use_is_refused() -> None:
         await user.withdrawn.wait()
         user.is_open = anyio.Event()
         peer.say("elicitation/create", URL, id=1)
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await user.is_open.wait()
 
     assert (same_request["id"], same_request["error"]["code"]) == (1, -32602)
@@ -308,7 +308,7 @@ async def test_the_agent_withdraws_its_request() -> None:
         peer.say("$/cancel_request", {"requestId": 7})
         peer.say("$/cancel_request", {"requestId": 7})
         response = await peer.read()
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await user.withdrawn.wait()
 
     assert response == {"jsonrpc": "2.0", "id": 7, "error": {"code": -32800, "message": "Request cancelled"}}
@@ -322,7 +322,7 @@ async def test_a_turn_that_the_client_cancels_withdraws_its_requests() -> None:
         await connection.cancel(session_id="another")
         await connection.cancel(session_id=SESSION)
         sent = [await peer.read() for _ in range(3)]
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await user.withdrawn.wait()
 
     assert [each.get("method") for each in sent] == ["session/cancel", "session/cancel", None]
@@ -339,7 +339,7 @@ async def test_a_connection_that_ends_withdraws_open_requests(who: str) -> None:
             peer.disconnect()
         else:
             await connection.close()
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await user.withdrawn.wait()
 
 

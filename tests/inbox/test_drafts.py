@@ -107,7 +107,7 @@ async def test_the_policy_for_answer_timeouts_lets_the_user_extend_them(
         (entry,) = await pending(inbox)
         later = await inbox.extend("ann", entry.id)
         assert later.expires_at > entry.expires_at
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while datetime.now(timezone.utc) < entry.expires_at + timedelta(seconds=0.1):
                 await anyio.sleep(0.05)
         await inbox.answer("ann", entry.id, "accept", {"a": "red"})

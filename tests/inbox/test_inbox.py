@@ -210,7 +210,7 @@ async def test_cancellation_withdraws_the_request(inbox: Inbox) -> None:
     async with asking(inbox) as asked:
         (entry,) = await pending(inbox)
         asked.scope.cancel()
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             await asked.finished.wait()
         with pytest.raises(EntryClosedError):
             await inbox.answer("ann", entry.id, "decline")
@@ -525,7 +525,7 @@ async def test_the_owner_of_a_new_request_is_notified_and_a_failing_hook_changes
     async with anyio.create_task_group() as group:
         group.start_soon(ask)
         (entry,) = await pending(inbox)
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while not notified:
                 await anyio.sleep(0.01)
         await inbox.answer("ann", entry.id, "accept", {"a": "red"})

@@ -15,7 +15,7 @@ import anyio.to_thread
 import httpx
 import pytest
 
-from tests.support import ROOT
+from tests.support import LONG, ROOT
 from tests.support.inboxes import RedisServer, until
 
 WORKER = str(ROOT / "tests" / "servers" / "worker.py")
@@ -72,7 +72,8 @@ async def entries(client: httpx.AsyncClient, path: str = "/") -> list[dict[str, 
     return found
 
 
-async def test_of_a_thousand_requests_over_http_none_is_lost_and_none_answered_twice(redis: RedisServer) -> None:
+async def test_of_many_requests_over_http_none_is_lost_and_none_answered_twice(redis: RedisServer) -> None:
+    count = 1_000 if LONG else 150
     statuses: list[int] = []
 
     async def answer(client: httpx.AsyncClient, entry: dict[str, Any]) -> None:
@@ -82,8 +83,8 @@ async def test_of_a_thousand_requests_over_http_none_is_lost_and_none_answered_t
             statuses.append((await client.post(f"/{entry['id']}", json=said)).status_code)
 
     async with front(redis) as client:
-        with worker("ask", redis, 1_000) as asking, anyio.fail_after(120):
-            while statuses.count(200) < 1_000:
+        with worker("ask", redis, count) as asking, anyio.fail_after(120):
+            while statuses.count(200) < count:
                 page = await entries(client)
                 async with anyio.create_task_group() as group:
                     for entry in page:
@@ -91,9 +92,9 @@ async def test_of_a_thousand_requests_over_http_none_is_lost_and_none_answered_t
             output, _ = await anyio.to_thread.run_sync(asking.communicate)
 
     answers = json.loads(output)
-    assert sorted(number for number, _, _ in answers) == list(range(1_000))
+    assert sorted(number for number, _, _ in answers) == list(range(count))
     assert all((said, action) == (f"first {number}", "accept") for number, said, action in answers)
-    assert sorted(statuses) == [200] * 1_000 + [409] * 1_000
+    assert sorted(statuses) == [200] * count + [409] * count
 
 
 async def test_the_pages_of_a_killed_worker_say_that_it_has_stopped(redis: RedisServer) -> None:
@@ -114,7 +115,7 @@ async def test_the_pages_of_a_killed_worker_say_that_it_has_stopped(redis: Redis
                 asking.kill()
                 await until(lambda: _in(told, "orphaned"))
                 group.cancel_scope.cancel()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             page = await client.get(f"/{entry['id']}", headers={"accept": "text/html"})
             late = await client.post(f"/{entry['id']}", json={"action": "decline"})
 

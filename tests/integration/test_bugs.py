@@ -149,7 +149,7 @@ async def test_a_slow_pattern_does_not_block_the_event_loop(ask: Ask) -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(beat)
         typed = "a" * 28 + "!"
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             answer, _ = await ask(fields(f={**TEXT, "pattern": "^(a+)+$"}), lines=[typed, "send"], keys=[typed, SENT])
         group.cancel_scope.cancel()
 

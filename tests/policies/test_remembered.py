@@ -190,7 +190,7 @@ async def test_requests_that_wait_are_answered_by_what_was_remembered_meanwhile(
     async def one() -> None:
         answers.extend(await ask(dispatcher))
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             for _ in range(4):
                 group.start_soon(one)
@@ -230,7 +230,7 @@ async def test_an_answer_from_an_inbox_can_be_remembered(remember: bool) -> None
                     answered.append(entry.id)
 
     answered: list[str] = []
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(server)
             group.start_soon(answer)

@@ -126,7 +126,7 @@ class Case:
                 came = f"{type(error).__name__}: {error}"
             group.cancel_scope.cancel()
 
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             async with anyio.create_task_group() as group:
                 group.start_soon(call)
                 await self.ended.wait()

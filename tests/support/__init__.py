@@ -33,6 +33,9 @@ ROOT = Path(__file__).parent.parent.parent
 NOTHING_SKIPPED = os.environ.get("CI") == "true"
 """True in CI, where a missing program is a failure."""
 
+LONG = os.environ.get("ELICIT_LONG") == "true"
+"""True in the scheduled run, which repeats random and concurrent tests more often."""
+
 ASKER = [sys.executable, "-m", "tests.servers.asker"]
 """The server that asks what it is told to."""
 

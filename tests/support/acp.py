@@ -58,7 +58,7 @@ class Peer:
             self._to_package.put_nowait(None)
 
     async def read(self) -> Any:
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             return await self._from_package.get()
 
     async def call(self, method: str, params: Any, request_id: object = 1) -> Any:

@@ -118,7 +118,7 @@ def same(first: Any, second: Any) -> bool:
 
 async def until(condition: Callable[[], Awaitable[Any]]) -> Any:
     """Return the first true result of a condition."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while True:
             found = await condition()
             if found:
@@ -152,7 +152,7 @@ class Waiting:
         self.finished = anyio.Event()
 
     async def result(self) -> Answer:
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             await self.finished.wait()
         return self.answer
 

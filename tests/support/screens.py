@@ -46,7 +46,7 @@ CANCEL = "\x03"
 SENT = SEND + SEND
 LEAVE = (CANCEL, CANCEL)
 """Cancels also if something was typed."""
-PATIENCE = 5
+PATIENCE = 60
 
 
 class Screen(DummyOutput):

@@ -52,7 +52,7 @@ async def connected(
     """Connect to *tasker*; yield the caller and the client."""
     caller = Caller(handler, "mail", user=user, max_questions=max_questions)
     async with caller.client(server or build(tasker), **options) as client:
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             yield caller, client
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE = 30
+PATIENCE = 60
 _POLL = 0.03
 _OF_TMUX = {"TERM", "TMUX"}
 

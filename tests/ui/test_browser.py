@@ -47,7 +47,7 @@ class Desk:
 
     async def page(self) -> Any:
         """Open the next file."""
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             path = await self._files.receive()
         page = await self.context.new_page()
         await page.goto(path.as_uri())
@@ -70,7 +70,7 @@ class Question:
         self._is_over.set()
 
     async def over(self) -> Answer:
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await self._is_over.wait()
         return self.answer
 
@@ -110,7 +110,7 @@ class Call:
 
     async def result(self) -> Any:
         """Return the answer that the server received."""
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await self._is_over.wait()
         start = self._text.index("{")
         return json.JSONDecoder().raw_decode(self._text[start:])[0]
@@ -433,7 +433,7 @@ async def test_no_file_thread_or_process_remains() -> None:
         async with asking(desk) as question:
             await (await desk.page()).click("text=Decline")
             await question.over()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while any(thread.name == "mcp-elicit-browser" for thread in threading.enumerate()):
                 await anyio.lowlevel.checkpoint()
 

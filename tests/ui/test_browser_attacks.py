@@ -278,7 +278,7 @@ async def test_another_user_finds_nothing_and_cannot_read_the_file() -> None:
     question = Question()
     async with anyio.create_task_group() as group:
         group.start_soon(question.ask, BrowserHandler(open_file=look), NAME)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not files:
                 await anyio.lowlevel.checkpoint()
         path, page = files[0], page_of(files[0])
@@ -501,7 +501,7 @@ async def waiting() -> AsyncIterator[tuple[BrowserTab, str]]:
 
     async with anyio.create_task_group() as group:
         group.start_soon(question.ask, BrowserHandler(open_file=open_nothing, show_url=None), NAME)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not pages:
                 await anyio.lowlevel.checkpoint()
         (page,) = pages

@@ -55,7 +55,7 @@ class Visitor:
         return self.opens
 
     async def url(self, at: int = 0) -> str:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while len(self.urls) <= at:
                 await anyio.lowlevel.checkpoint()
         return self.urls[at]
@@ -74,7 +74,7 @@ async def visiting(url: str) -> AsyncIterator[tuple[httpx.AsyncClient, str]]:
 
 
 async def serving_has_ended() -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while any(thread.name.startswith("mcp-elicit-browser") for thread in threading.enumerate()):
             await anyio.sleep(0.01)
 
@@ -96,7 +96,7 @@ async def test_a_request_is_answered_and_no_file_or_thread_remains() -> None:
             done = await client.post(path, data={"action": "accept", "f0": "Ann"})
             assert "Answer sent" in done.text
             # The path stops working once the page has its style.
-            with anyio.fail_after(10), contextlib.suppress(httpx.TransportError):  # The server may have ended.
+            with anyio.fail_after(60), contextlib.suppress(httpx.TransportError):  # The server may have ended.
                 while (await client.get(path)).status_code == 200:
                     await anyio.sleep(0.05)
     await serving_has_ended()
@@ -189,7 +189,7 @@ async def test_the_url_is_shown_if_no_browser_can_be_opened(capsys: pytest.Captu
         group.start_soon(ask, visitor, answers)
         url = await visitor.url()
         said = ""
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while url not in said:
                 said += capsys.readouterr().err
                 await anyio.sleep(0.01)
@@ -204,7 +204,7 @@ async def test_the_url_is_shown_if_the_browser_does_not_open_the_page(monkeypatc
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:
         group.start_soon(lambda: ask(visitor, answers, show_url=shown.append))
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not shown:
                 await anyio.sleep(0.01)
         assert shown == [await visitor.url()]
@@ -238,7 +238,7 @@ async def test_a_failing_server_cancels_the_request_and_the_next_one_has_another
     await serving_has_ended()  # the one of another test
     with monkeypatch.context() as patch:
         patch.setattr(access_control, "make_server", fail)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await ask(visitor, answers)
     await serving_has_ended()
     assert (answers[0].action, answers[0].content) == ("cancel", None)
@@ -510,7 +510,7 @@ async def test_a_host_whose_server_runs_meanwhile_keeps_its_logs(monkeypatch: py
             group.cancel_scope.cancel()
     logger.removeHandler(handler)
     assert lines.getvalue() == "of the host\n"
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while not set(logger.filters) <= filters:  # a server of another test may run
             await anyio.sleep(0.01)
 
@@ -540,7 +540,7 @@ async def test_connections_without_a_token_do_not_affect_the_page(half: str, mon
                 with contextlib.suppress(anyio.BrokenResourceError):
                     await stream.send(HALVES[half])
 
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await crowd()
             async with visiting(url) as (client, path):
                 for _ in range(3):
@@ -561,7 +561,7 @@ async def test_a_connection_without_a_token_is_closed_soon(monkeypatch: pytest.M
         async with visiting(await visitor.url()) as (client, path):
             port = urlsplit(visitor.urls[0]).port
             async with await anyio.connect_tcp("127.0.0.1", port or 0) as stream:
-                with anyio.fail_after(10), contextlib.suppress(anyio.BrokenResourceError, anyio.EndOfStream):
+                with anyio.fail_after(60), contextlib.suppress(anyio.BrokenResourceError, anyio.EndOfStream):
                     await stream.receive()
             assert (await client.get(path)).status_code == 200
             group.cancel_scope.cancel()

@@ -57,7 +57,7 @@ class Terminal(io.StringIO):
 
 async def typed(*keys: str, hidden: bool = False, before: str = "") -> tuple[str, str]:
     writer = Terminal()
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         line = await WindowsConsole(FakeKeys(*keys, before=before), writer).ask("name: ", hidden=hidden)
     return line, writer.getvalue()
 
@@ -150,7 +150,7 @@ async def test_a_form_is_answered_in_the_console_of_windows() -> None:
     schema = {"properties": {"n": {"type": "integer"}, "t": {"type": "string"}}}
     request = parse_request(form_params(schema), server="m")
 
-    with on_windows("7\r", "x\r", "s\r") as (windows, writer), anyio.fail_after(30):
+    with on_windows("7\r", "x\r", "s\r") as (windows, writer), anyio.fail_after(60):
         answer = await TerminalHandler(messages=MessageCatalog())(request)
 
     assert answer.content == {"n": 7, "t": "x"}
@@ -183,7 +183,7 @@ async def test_a_terminal_that_the_event_loop_cannot_watch_is_read_nevertheless(
                 os.write(master, "Grüße\n".encode())
 
             group.start_soon(answer)
-            with anyio.fail_after(30):
+            with anyio.fail_after(60):
                 assert await watched.ask("name: ") == "Grüße"
         watched.restore()
     finally:

@@ -362,7 +362,7 @@ async def visit(
     assert isinstance(request, UrlRequest)
     request = request.model_copy(update={"previous_visits": visits}).with_completion(completion)
     handler = TerminalHandler(console=console, open_url=open_url, copy_url=None if copies is None else copy_url)
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         answer = await handler(request)
     return answer, opened, console.shown
 
@@ -565,7 +565,7 @@ class TestOnARealTerminal:
 
     async def _until(self, master: int, text: str) -> str:
         shown = ""
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while text not in shown:
                 await anyio.wait_readable(master)
                 shown += os.read(master, 65_536).decode()

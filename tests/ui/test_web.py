@@ -96,7 +96,7 @@ class Question:
         self.is_over = anyio.Event()
 
     async def over(self) -> Any:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await self.is_over.wait()
         return self.answer
 
@@ -120,7 +120,7 @@ class Web:
 
         async with anyio.create_task_group() as group:
             group.start_soon(ask)
-            with anyio.fail_after(10):
+            with anyio.fail_after(60):
                 while not (entries := (await self.inbox.list("ann")).entries):
                     await anyio.lowlevel.checkpoint()
             question.id = entries[0].id
@@ -854,7 +854,7 @@ async def test_events_contain_pending_requests_and_changes_until_the_client_disc
         sent.append(message.get("body", b"").decode())
 
     async def states(count: int) -> list[str]:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while True:
                 found = re.findall(r'"state":"(\w+)"', "".join(sent))
                 if len(found) >= count:
