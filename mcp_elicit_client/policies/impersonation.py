@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from mcp_elicit_client._arguments import check_texts
@@ -39,6 +40,7 @@ _DECORATION = frozenset(
 """Words that do not make a name another one."""
 
 _MAX_CLAIM = 200
+_MAX_KNOWN = 256
 _MAX_WORDS = 4
 
 _LEET = str.maketrans(
@@ -96,8 +98,13 @@ def flag_impersonation(
     names += [_Imitated(skeleton(name), None, is_anywhere=False) for name in reserved_alone]
     by_skeleton = {each.skeleton: each for each in reversed(names)}
 
+    @lru_cache(maxsize=_MAX_KNOWN)
+    def warning(claimed: str, own: str) -> str | None:
+        return _warning(claimed, own, by_skeleton)
+
     async def flag(request: Request, ask: NormalizedHandler) -> Answer:
-        message = _warning(request, by_skeleton)
+        claimed = request.server.claimed_name
+        message = warning(claimed[:_MAX_CLAIM], request.server.name[:_MAX_CLAIM]) if claimed else None
         if message is None:
             return await ask(request)
         found = Diagnostic(code="impersonation", message=message)
@@ -122,16 +129,13 @@ class _Imitated(NamedTuple):
     is_anywhere: bool
 
 
-def _warning(request: Request, names: Mapping[str, _Imitated]) -> str | None:
-    claimed = request.server.claimed_name
-    if not claimed:
-        return None
-    own = request.server.name
+def _warning(claimed: str, own: str, names: Mapping[str, _Imitated]) -> str | None:
+    """Return the warning about a server that claims the name *claimed*; None if it is not an imitation."""
     if skeleton(claimed) == skeleton(own):
         looks_same = claimed.casefold() == own.casefold() or claimed.isascii()
         return None if looks_same else "The name reported by the server uses look-alike letters."
-    found = _imitated(claimed[:_MAX_CLAIM], names)
-    if found is None or found.skeleton in _parts(own[:_MAX_CLAIM]):
+    found = _imitated(claimed, names)
+    if found is None or found.skeleton in _parts(own):
         return None
     if found.known_as is not None:
         return f"The name reported by the server resembles {found.known_as}, another server."

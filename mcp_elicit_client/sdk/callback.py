@@ -154,6 +154,11 @@ def _with_claimed_name(server: Server, session: object) -> Server:
     claimed = getattr(getattr(session, "server_info", None), "name", None)
     if server.claimed_name is not None or not isinstance(claimed, str):
         return server
+    return _claiming(server, claimed[: _MAX_CLAIM + 1])
+
+
+@functools.lru_cache(maxsize=256)
+def _claiming(server: Server, claimed: str) -> Server:
     return server.model_copy(update={"claimed_name": sanitize_text(claimed, limit=_MAX_CLAIM, multiline=False)})
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeAlias
 
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.secrets.findings import KIND_NAMES, SecretFinding, SecretKind
@@ -25,6 +25,7 @@ _LEAST_SECRET = 9
 _LEAST_PHRASE = 40
 _WORDS_OF_PHRASE = 12
 _LONG_KEY = 16
+_Row: TypeAlias = tuple[SecretKind, str, re.Pattern[str]]
 _IS_SIGNS = frozenset("=:：")
 _DOCUMENTED_USERS = frozenset({"user", "username", "login", "name", ""})
 
@@ -34,6 +35,8 @@ def secret_values(content: Mapping[str, Any]) -> tuple[SecretFinding, ...]:
     found: dict[tuple[str, SecretKind], SecretFinding] = {}
     for name, value in content.items():
         for text in _texts(value):
+            if len(text) < _LEAST_SECRET and text.isascii() and text.isalnum():
+                continue  # most values: one short word, or a number
             for kind, owner in _held(text):
                 message = f"This answer seems to contain {KIND_NAMES[kind]}{f' ({owner})' if owner else ''}."
                 found.setdefault((name, kind), SecretFinding(field=name, kind=kind, where="answer", message=message))
@@ -48,17 +51,15 @@ def typed_secrets(form: Form, content: Mapping[str, Any], sources: Mapping[str, 
     )
 
 
-def _texts(value: object) -> Iterator[str]:
-    """Yield the texts of *value* with ASCII letters and digits where possible."""
-    match value:
-        case str():
-            yield _typed(value[:MOST_TEXT])
-        case list() | tuple():
-            yield from (_typed(each[:MOST_TEXT]) for each in value if isinstance(each, str))
-        case bool():
-            return
-        case int() | float() if abs(value) < _MOST_NUMBER and value == int(value):
-            yield str(int(value))
+def _texts(value: object) -> Sequence[str]:
+    """Return the texts of *value* with ASCII letters and digits where possible."""
+    if isinstance(value, str):
+        return (_typed(value[:MOST_TEXT]),)
+    if isinstance(value, (list, tuple)):
+        return [_typed(each[:MOST_TEXT]) for each in value if isinstance(each, str)]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return ()
+    return (str(int(value)),) if abs(value) < _MOST_NUMBER and value == int(value) else ()
 
 
 def _typed(text: str) -> str:
@@ -70,8 +71,6 @@ def _typed(text: str) -> str:
 
 def _held(text: str) -> Iterator[tuple[SecretKind, str]]:
     """Yield the kinds of secret in *text*, and their issuers where known."""
-    if len(text) < _LEAST_SECRET and text.isascii() and text.isalnum():
-        return  # most values: one short word, or a number
     if pattern("long").search(text):
         yield from _keys_in(text)
     if pattern("many_digits").search(text):
@@ -91,7 +90,8 @@ def _keys_in(text: str) -> Iterator[tuple[SecretKind, str]]:
         for start in pattern("beginning").finditer(text)
         for kind, owner, key in known.get(start.group(), ())
     )
-    shaped = ((kind, owner, match) for kind, owner, shape in _shapes() for match in shape.finditer(text))
+    present = [row for row, search in _shapes() if search(text)]  # none, in most answers
+    shaped = ((kind, owner, match) for kind, owner, shape in present for match in shape.finditer(text))
     for kind, owner, match in chain(begun, shaped):
         if match and not _is_masked(match.group()):
             yield kind, owner
@@ -189,9 +189,9 @@ def _is_made_up(word: str) -> bool:
 
 
 @cache
-def _keys() -> Mapping[str, list[tuple[SecretKind, str, re.Pattern[str]]]]:
+def _keys() -> Mapping[str, list[_Row]]:
     """Return the keys that are known by their beginning, by its first two letters."""
-    by_beginning: dict[str, list[tuple[SecretKind, str, re.Pattern[str]]]] = {}
+    by_beginning: dict[str, list[_Row]] = {}
     for row in keys().beginnings:
         beginnings = row.beginnings.split()
         key = re.compile(f"(?:{'|'.join(map(re.escape, beginnings))}){row.rest}")
@@ -201,8 +201,10 @@ def _keys() -> Mapping[str, list[tuple[SecretKind, str, re.Pattern[str]]]]:
 
 
 @cache
-def _shapes() -> tuple[tuple[SecretKind, str, re.Pattern[str]], ...]:
-    return tuple((row.kind, row.issuer, re.compile(row.shape)) for row in keys().shapes)
+def _shapes() -> Sequence[tuple[_Row, Callable[[str], object]]]:
+    """Return the keys that are known by their shape, each with a function that searches it."""
+    rows: list[_Row] = [(row.kind, row.issuer, re.compile(row.shape)) for row in keys().shapes]
+    return [(row, row[2].search) for row in rows]
 
 
 @cache

@@ -57,11 +57,13 @@ def secret_fields(form: Form, message: str) -> tuple[SecretFinding, ...]:
 def _may_ask(form: Form, message: str) -> bool:
     """Return False if no text of the request has a sign of a secret, as in most requests: a quick look."""
     rules = load_rules()
-    texts = [message, *(text for field in form.fields for text in (field.name, field.title, field.description))]
+    texts = {message}
+    for field in form.fields:
+        texts |= {field.name, field.title, field.description}
     return (
         rules.trigger.search(rules.line.join(map(signs_of, texts))) is not None
         or any(map(_example_in, texts))
-        or any(isinstance(field, TextField) and field.format == "password" for field in form.fields)
+        or any(field.kind == "text" and field.format == "password" for field in form.fields)
     )
 
 
