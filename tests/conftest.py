@@ -13,7 +13,7 @@ from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.support.slow import is_slow
 
 if TYPE_CHECKING:
-    from tests.support.inboxes import Clock, RedisServer
+    from tests.support.inboxes import Clock, PostgresServer, RedisServer
 
 os.environ["LC_ALL"] = "C.UTF-8"  # tests that need another language choose it
 
@@ -41,6 +41,16 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
     server = RedisServer(tmp_path_factory.mktemp("redis"))
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A PostgreSQL server for the whole session.  A test that kills it starts it again."""
+    from tests.support.inboxes import PostgresServer
+
+    server = PostgresServer()
+    yield server
+    server.close()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from mcp_elicit_client.inbox.stores.models import Clock
 from mcp_elicit_client.inbox.stores.protocol import Store
 
 if TYPE_CHECKING:
+    from mcp_elicit_client.inbox.stores.postgres import PostgresStore
     from mcp_elicit_client.inbox.stores.redis import RedisStore
     from mcp_elicit_client.inbox.stores.sqlite import SqliteStore
 
@@ -27,6 +28,7 @@ __all__ = [
     "InboxError",
     "InboxHandler",
     "MemoryStore",
+    "PostgresStore",
     "RedisStore",
     "SqliteStore",
     "State",
@@ -34,7 +36,7 @@ __all__ = [
     "request_schema",
 ]
 
-_LAZY = {"RedisStore": "redis", "SqliteStore": "sqlite"}
+_LAZY = {"PostgresStore": "postgres", "RedisStore": "redis", "SqliteStore": "sqlite"}
 
 
 def __getattr__(name: str) -> object:

@@ -355,7 +355,7 @@ class RecordCodec:
 
 def is_id(text: str) -> bool:
     """Return True if *text* may be an ID, so that every store can look for it."""
-    return text.isascii() and len(text) <= _MAX_ID
+    return text.isascii() and text.isprintable() and len(text) <= _MAX_ID
 
 
 def parse_cursor(text: str | None) -> int | None:

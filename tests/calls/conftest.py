@@ -20,7 +20,7 @@ def kind() -> str:
 
 @pytest.fixture
 async def stores(kind: str, tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> AsyncIterator[Stores]:
-    async with open_stores(kind, tmp_path, clock, lambda: request.getfixturevalue("redis_server")) as stores:
+    async with open_stores(kind, tmp_path, clock, request.getfixturevalue) as stores:
         yield stores
 
 

@@ -21,7 +21,7 @@ from tests.support.taskers import TEXT, accepted, connected, plan, told, updates
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
-each_store = pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"])
+each_store = pytest.mark.parametrize("kind", ["memory", "sqlite", "redis", "postgres"])
 NAMED = {"name": "Ann"}
 
 

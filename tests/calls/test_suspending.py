@@ -51,10 +51,17 @@ NAMED = {"name": "Ann"}
 URL = "https://login.example.com/start"
 
 
-each_store = pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"])
+each_store = pytest.mark.parametrize("kind", ["memory", "sqlite", "redis", "postgres"])
 both_loops = pytest.mark.parametrize(
     ("anyio_backend", "kind"),
-    [("asyncio", "memory"), ("trio", "memory"), ("asyncio", "sqlite"), ("trio", "sqlite"), ("asyncio", "redis")],
+    [
+        ("asyncio", "memory"),
+        ("trio", "memory"),
+        ("asyncio", "sqlite"),
+        ("trio", "sqlite"),
+        ("asyncio", "redis"),
+        ("trio", "postgres"),
+    ],
 )
 
 
@@ -680,13 +687,13 @@ async def test_a_store_that_was_tampered_with_is_an_error_and_nothing_is_sent(
 
     async def tamper(column: str, value: Any) -> None:
         if stores.kind == "sqlite":
-            with stores.made[0]._database.writing() as connection:
-                connection.execute(f"UPDATE calls SET {column} = ?", (value,))
+            with stores.made[0]._database.writing() as session:
+                session.connection.execute(f"UPDATE calls SET {column} = ?", (value,))
         else:
             from redis.asyncio import Redis
 
             client: Any
-            async with Redis.from_url(stores.redis().url) as client:
+            async with Redis.from_url(stores.servers.redis.url) as client:
                 await client.execute_command("HSET", f"{{{stores.path}}}:call:{suspended.id}", column, value)
 
     async with visitor(seen) as (who, client):
@@ -823,9 +830,10 @@ PROCESS = """
 import json, os, signal, sys, anyio
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
-from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore, SqliteStore
-step, url, kind, where, *about = sys.argv[1:]
-store = SqliteStore(where) if kind == "sqlite" else RedisStore(where.split()[0], prefix=where.split()[1])
+from mcp_elicit_client.inbox import Inbox, InboxHandler
+from tests.servers.stores import store_at
+step, url, address, *about = sys.argv[1:]
+store = store_at(address)
 inbox = Inbox(store, b"k" * 32)
 registry = ElicitationRegistry()
 registry.on_elicitation(InboxHandler(inbox, "ann"))
@@ -847,12 +855,10 @@ anyio.run(main)
 """
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "redis"])
+@pytest.mark.parametrize("kind", ["sqlite", "redis", "postgres"])
 async def test_one_process_suspends_another_answers_a_third_resumes(stores: Stores) -> None:
-    where = str(stores.path) if stores.kind == "sqlite" else f"{stores.redis().url} {{{stores.path}}}"
-
     def process(step: str, *about: str) -> Any:
-        command = [sys.executable, "-c", PROCESS, step, url, stores.kind, where, *about]
+        command = [sys.executable, "-c", PROCESS, step, url, stores.address, *about]
         run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
         if run.returncode != (-9 if step == "call" else 0):  # the first process is killed at once
             raise subprocess.CalledProcessError(run.returncode, step, run.stdout, run.stderr)

@@ -18,6 +18,8 @@ from tests.support.inboxes import Clock, Stores, open_stores
         ("asyncio", "sqlite"),
         ("trio", "sqlite"),
         ("asyncio", "redis"),
+        ("asyncio", "postgres"),
+        ("trio", "postgres"),
     ],
     ids="-".join,
 )
@@ -36,7 +38,7 @@ def anyio_backend(backend: tuple[str, str]) -> str:
 async def stores(
     backend: tuple[str, str], tmp_path: Path, clock: Clock, request: pytest.FixtureRequest
 ) -> AsyncIterator[Stores]:
-    async with open_stores(backend[1], tmp_path, clock, lambda: request.getfixturevalue("redis_server")) as stores:
+    async with open_stores(backend[1], tmp_path, clock, request.getfixturevalue) as stores:
         yield stores
 
 

@@ -17,7 +17,9 @@ from tests.support.inboxes import SECRET, Clock, Stores, asking, pending, until
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize("backend", [("asyncio", "sqlite"), ("trio", "sqlite"), ("asyncio", "redis")], ids="-".join)
+@pytest.mark.parametrize(
+    "backend", [("asyncio", "sqlite"), ("trio", "sqlite"), ("asyncio", "redis"), ("asyncio", "postgres")], ids="-".join
+)
 async def test_a_request_is_orphaned_if_its_process_does_not_renew_the_lease(stores: Stores) -> None:
     inbox, later = Inbox(stores()), Clock()
     other = Inbox(stores(clock=later))
@@ -39,10 +41,9 @@ async def test_a_request_is_orphaned_if_its_process_does_not_renew_the_lease(sto
 ASK = """
 import sys, anyio, json
 from mcp_elicit_client import parse_request
-from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore, SqliteStore
-kind, where, lease_ttl = sys.argv[1:4]
-store = SqliteStore(where, lease_ttl=float(lease_ttl)) if kind == "sqlite" else RedisStore(
-    where.split()[0], prefix=where.split()[1], lease_ttl=float(lease_ttl))
+from mcp_elicit_client.inbox import Inbox, InboxHandler
+from tests.servers.stores import store_at
+store = store_at(sys.argv[1], lease_ttl=float(sys.argv[2]))
 params = {"message": "m", "requestedSchema": {"properties": {"a": {"type": "string"}}}}
 async def main():
     answer = await InboxHandler(Inbox(store), "ann")(parse_request(params, server="mail"))
@@ -53,13 +54,13 @@ anyio.run(main)
 
 
 def asking_process(stores: Stores, lease_ttl: float) -> subprocess.Popen[str]:
-    where = str(stores.path) if stores.kind == "sqlite" else f"{stores.redis().url} {{{stores.path}}}"
-    return subprocess.Popen(
-        [sys.executable, "-c", ASK, stores.kind, where, str(lease_ttl)], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", ASK, stores.address, str(lease_ttl)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
-IN_TWO_PROCESSES = pytest.mark.parametrize("backend", [("asyncio", "sqlite"), ("asyncio", "redis")], ids="-".join)
+IN_TWO_PROCESSES = pytest.mark.parametrize(
+    "backend", [("asyncio", "sqlite"), ("asyncio", "redis"), ("asyncio", "postgres")], ids="-".join
+)
 
 
 @IN_TWO_PROCESSES
@@ -103,10 +104,10 @@ async def test_requests_of_a_killed_process_are_orphaned_and_those_of_a_living_o
 ASK_MANY = """
 import sys, anyio, json
 from mcp_elicit_client import parse_request
-from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore, SqliteStore
-kind, where, count = sys.argv[1:4]
-store = SqliteStore(where, lock_timeout=20) if kind == "sqlite" else RedisStore(
-    where.split()[0], prefix=where.split()[1])
+from mcp_elicit_client.inbox import Inbox, InboxHandler
+from tests.servers.stores import store_at
+address, count, options = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+store = store_at(address, **options)
 params = {"message": "m", "requestedSchema": {"properties": {"a": {"type": "string"}}}}
 answers = []
 async def ask(handler, number):
@@ -126,9 +127,9 @@ anyio.run(main)
 @IN_TWO_PROCESSES
 async def test_of_many_requests_none_is_lost_and_none_answered_twice(stores: Stores) -> None:
     count = 1_000 if LONG else 150
-    inbox = Inbox(stores(lock_timeout=20) if stores.kind == "sqlite" else stores())
-    where = str(stores.path) if stores.kind == "sqlite" else f"{stores.redis().url} {{{stores.path}}}"
-    command = [sys.executable, "-c", ASK_MANY, stores.kind, where, str(count)]
+    options = {"lock_timeout": 20} if stores.kind == "sqlite" else {}
+    inbox = Inbox(stores(**options))
+    command = [sys.executable, "-c", ASK_MANY, stores.address, str(count), json.dumps(options)]
     answered = 0
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         while answered < count:

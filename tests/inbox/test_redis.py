@@ -73,7 +73,7 @@ async def test_data_of_another_format_is_refused_with_advice(stores: Stores) -> 
     from redis.asyncio import Redis
 
     inbox = Inbox(stores())
-    async with Redis.from_url(stores.redis().url) as client:
+    async with Redis.from_url(stores.servers.redis.url) as client:
         await client.set(f"{{{stores.path}}}:format", "2")
     with pytest.raises(InboxError, match=r"has format 2, but .* needs format 1\. Use another prefix"):
         await inbox.list("ann")
@@ -87,7 +87,7 @@ async def test_a_script_that_redis_has_forgotten_is_sent_again(stores: Stores) -
 
     inbox = Inbox(stores())
     await inbox.list("ann")
-    async with Redis.from_url(stores.redis().url) as client:
+    async with Redis.from_url(stores.servers.redis.url) as client:
         await client.script_flush()
 
     assert (await inbox.list("ann")).entries == ()

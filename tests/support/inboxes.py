@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
+import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -12,7 +17,8 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client import Answer, parse_request
-from mcp_elicit_client.inbox import Entry, Inbox, InboxHandler, MemoryStore, RedisStore, SqliteStore
+from mcp_elicit_client.inbox import Entry, Inbox, InboxHandler, MemoryStore
+from tests.servers.stores import store_at
 from tests.support import form_params, free_port, read_line, skip_or_fail
 
 FORM = form_params(
@@ -60,27 +66,125 @@ class RedisServer:
         self.process.stdout.close()
 
 
+class PostgresServer:
+    """A real PostgreSQL on a free port that can be killed and started again.  It does not run as root."""
+
+    def __init__(self) -> None:
+        self._programs = postgres_programs()
+        self._user = unprivileged_user()
+        self._folder = tempfile.TemporaryDirectory(prefix="mcp-elicit-postgres-")
+        if self._user:
+            os.chown(self._folder.name, self._user["user"], self._user["group"])
+        self.port = free_port()
+        self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+        create = ["initdb", "-D", self._data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "-N", "--no-locale"]
+        subprocess.run(self._command(*create), check=True, stdout=subprocess.DEVNULL, **self._user)
+        self.start()
+
+    @property
+    def _data(self) -> str:
+        return str(Path(self._folder.name, "data"))
+
+    def _command(self, program: str, *arguments: str) -> list[str]:
+        return [str(self._programs / program), *arguments]
+
+    def start(self) -> None:
+        settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off"}
+        options = [option for name, value in settings.items() for option in ("-c", f"{name}={value}")]
+        command = self._command("postgres", "-D", self._data, "-p", str(self.port), *options)
+        log = Path(self._folder.name, "log")
+        with log.open("ab") as file:
+            self._process = subprocess.Popen(command, stderr=file, **self._user)
+        is_ready = self._command("pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port))
+        while subprocess.run(is_ready, check=False).returncode:
+            assert self._process.poll() is None, log.read_text()
+
+    def stop(self) -> None:
+        """End all processes of the server at once, as a crash does: the next start recovers."""
+        self._process.send_signal(signal.SIGQUIT)
+        self._process.wait()
+
+    def close(self) -> None:
+        self.stop()
+        self._folder.cleanup()
+
+
+def postgres_programs() -> Path:
+    """Return the folder with the programs of PostgreSQL, which Debian does not add to the path."""
+    found = shutil.which("initdb")
+    folders = [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    if not folders:
+        skip_or_fail("postgresql is not installed; see .ci/run")
+    return folders[-1]
+
+
+def unprivileged_user() -> dict[str, Any]:
+    """Return the options with which a process of root becomes another user: PostgreSQL refuses to run as root."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return {}
+    import pwd
+
+    names = {each.pw_name for each in pwd.getpwall()}
+    user = pwd.getpwnam("postgres" if "postgres" in names else "nobody")
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+class Servers:
+    """The servers of the session, which are started when a test needs them."""
+
+    def __init__(self, get: Callable[[str], Any]) -> None:
+        self._get = get
+
+    @property
+    def redis(self) -> RedisServer:
+        server: RedisServer = self._get("redis_server")
+        return server
+
+    @property
+    def postgres(self) -> PostgresServer:
+        server: PostgresServer = self._get("postgres_server")
+        return server
+
+
 class Stores:
     """Makes stores that share their contents, as those of two processes do."""
 
-    def __init__(self, kind: str, folder: Path, clock: Clock, redis: Callable[[], RedisServer]) -> None:
+    def __init__(self, kind: str, folder: Path, clock: Clock, servers: Servers) -> None:
         self.kind = kind
         self.path = folder / "inbox.db"
         self.clock = clock
-        self.redis = redis
+        self.servers = servers
         self.made: list[Any] = []
+        if kind == "redis":
+            _ = servers.redis  # started, or the test is skipped
+        if kind == "postgres":
+            _ = servers.postgres
 
     def __call__(self, **options: Any) -> Any:
         options = {"clock": self.clock, **options}
-        match self.kind:
-            case "memory":
-                store: Any = self.made[0] if self.made else MemoryStore(**options)
-            case "sqlite":
-                store = SqliteStore(self.path, **options)
-            case _:
-                store = RedisStore(self.redis().url, prefix=f"{{{self.path}}}", **options)
+        store: Any
+        if self.kind == "memory":
+            store = self.made[0] if self.made else MemoryStore(**options)
+        else:
+            store = store_at(self.address, **options)
         self.made.append(store)
         return store
+
+    @property
+    def address(self) -> str:
+        """Where stores of other processes find the same contents, for `store_at`."""
+        match self.kind:
+            case "sqlite":
+                return str(self.path)
+            case "postgres":
+                return f"{self.servers.postgres.url}#{self.schema}"
+            case _:
+                return f"{self.servers.redis.url}#{{{self.path}}}"
+
+    @property
+    def schema(self) -> str:
+        """The schema of this test in PostgreSQL; its name needs quotes."""
+        return f'Test "{hashlib.sha256(str(self.path).encode()).hexdigest()[:16]}"'
 
     async def content(self) -> str:
         """Return everything that is stored, as text."""
@@ -89,9 +193,11 @@ class Stores:
         if self.kind == "sqlite":
             files = self.path.parent.glob("inbox.db*")
             return "".join(file.read_bytes().decode("latin-1") for file in files)
+        if self.kind == "postgres":
+            return repr([self.query(f"SELECT * FROM {table}") for table in ("requests", "leases", "calls", "drafts")])
         from redis.asyncio import Redis
 
-        async with Redis.from_url(self.redis().url, decode_responses=True) as client:
+        async with Redis.from_url(self.servers.redis.url, decode_responses=True) as client:
             every: Any = client
             prefix = f"{{{self.path}}}"
             keys = [key async for key in client.scan_iter(f"*{self.path}*")]
@@ -99,13 +205,21 @@ class Stores:
             hashes = [await every.hgetall(key) for key in keys if kinds[key] in ("request", "call")]
             return repr((keys, hashes, [await every.get(key) for key in keys if kinds[key] == "body"]))
 
+    def query(self, statement: str) -> list[Any]:
+        """Execute a statement in the schema in PostgreSQL, and return the rows."""
+        import psycopg
+        from psycopg import sql
+
+        with psycopg.connect(self.servers.postgres.url, autocommit=True) as connection:
+            connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(self.schema)))
+            cursor: Any = connection.execute(statement.encode())
+            return list(cursor.fetchall()) if cursor.description else []
+
 
 @asynccontextmanager
-async def open_stores(kind: str, folder: Path, clock: Clock, redis: Callable[[], RedisServer]) -> AsyncIterator[Stores]:
-    """Make `Stores`, and close them at the end."""
-    stores = Stores(kind, folder, clock, redis)
-    if kind == "redis":
-        redis()  # started, or the test is skipped
+async def open_stores(kind: str, folder: Path, clock: Clock, get: Callable[[str], Any]) -> AsyncIterator[Stores]:
+    """Make `Stores` that use the servers of the session, which *get* returns, and close them at the end."""
+    stores = Stores(kind, folder, clock, Servers(get))
     yield stores
     for store in stores.made:
         await store.aclose()

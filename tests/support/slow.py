@@ -20,6 +20,7 @@ STARTERS = frozenset(
             "ASKER",
             "DEMO",
             "VISITOR",
+            "PostgresServer",
             "RedisServer",
             "browser",
             "http_server",
@@ -64,7 +65,9 @@ def is_slow(item: pytest.Item) -> bool:
         return False
     if item.module.__name__ in MODULES or item.originalname in TESTS:
         return True
-    if STARTERS.intersection(item.fixturenames) or "redis" in item.name.rpartition("[")[2]:
+    if STARTERS.intersection(item.fixturenames) or any(
+        store in item.name.rpartition("[")[2] for store in ("redis", "postgres")
+    ):
         return True
     fixtures: dict[str, Any] = item._fixtureinfo.name2fixturedefs
     return any(_starts(function) for function in [item.function, *(each[-1].func for each in fixtures.values())])

@@ -1,56 +1,9 @@
--- The statements of SqliteStore.  Each begins with a comment that names it.
+-- The statements of SqliteStore and PostgresStore.  Each begins with a comment that names it.
 --
 -- A lease says how long its owner counts as alive.  The owner is a process or
 -- a suspended call ('call:' and its ID), whose lease ends when it expires.
 -- `is_delivered` is 0 while a closed request may still hold an answer that
 -- its process or its call needs.
-
--- name: schema
-CREATE TABLE requests (
-    id TEXT PRIMARY KEY,
-    owner TEXT NOT NULL,
-    lease_owner TEXT NOT NULL,
-    request TEXT NOT NULL,
-    created_at REAL NOT NULL,
-    expires_at REAL NOT NULL,
-    sequence INTEGER NOT NULL,
-    revision INTEGER NOT NULL,
-    state TEXT NOT NULL DEFAULT 'pending',
-    answered_by TEXT NOT NULL DEFAULT '',
-    updated_at REAL NOT NULL,
-    action TEXT NOT NULL DEFAULT '',
-    answer TEXT,
-    is_delivered INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX pending ON requests (owner, sequence) WHERE state = 'pending';
-CREATE INDEX leased ON requests (lease_owner) WHERE state = 'pending';
-CREATE INDEX expiry ON requests (expires_at) WHERE state = 'pending';
-CREATE INDEX history ON requests (owner, revision) WHERE state <> 'pending';
-CREATE INDEX undelivered ON requests (lease_owner) WHERE state <> 'pending' AND is_delivered = 0;
-CREATE INDEX age ON requests (updated_at) WHERE state <> 'pending';
-CREATE TABLE leases (lease_owner TEXT PRIMARY KEY, expires_at REAL NOT NULL);
-CREATE TABLE counter (revision INTEGER NOT NULL);
-INSERT INTO counter VALUES (0);
-CREATE TABLE calls (
-    id TEXT PRIMARY KEY,
-    owner TEXT NOT NULL,
-    body TEXT NOT NULL,
-    request_ids TEXT NOT NULL,
-    created_at REAL NOT NULL,
-    expires_at REAL NOT NULL,
-    state TEXT NOT NULL DEFAULT 'suspended',
-    claim_token TEXT NOT NULL DEFAULT ''
-);
-CREATE INDEX call_bodies ON calls (expires_at) WHERE body <> '';
-CREATE INDEX call_expiry ON calls (expires_at);
-CREATE TABLE drafts (
-    owner TEXT NOT NULL,
-    key TEXT NOT NULL,
-    draft TEXT NOT NULL,
-    expires_at REAL NOT NULL,
-    PRIMARY KEY (owner, key)
-);
-CREATE INDEX draft_expiry ON drafts (expires_at);
 
 -- name: next_revision
 UPDATE counter SET revision = revision + 1
@@ -59,7 +12,8 @@ UPDATE counter SET revision = revision + 1
 SELECT revision FROM counter
 
 -- name: renew_lease
-REPLACE INTO leases VALUES (:lease_owner, :expires_at)
+INSERT INTO leases VALUES (:lease_owner, :expires_at)
+ON CONFLICT (lease_owner) DO UPDATE SET expires_at = excluded.expires_at
 
 -- name: end_lease
 DELETE FROM leases WHERE lease_owner = :lease_owner
@@ -103,7 +57,7 @@ SET state = :state, answered_by = :answered_by, updated_at = :updated_at, revisi
 WHERE id = :id
 
 -- name: extend_request
-UPDATE requests SET expires_at = max(expires_at, :expires_at)
+UPDATE requests SET expires_at = CASE WHEN expires_at < :expires_at THEN :expires_at ELSE expires_at END
 WHERE id = :id AND owner = :owner AND state = 'pending' AND expires_at > :now
 
 -- name: erase_answer
@@ -138,7 +92,7 @@ SELECT
         SELECT 1 FROM leases JOIN requests ON requests.lease_owner = leases.lease_owner
         WHERE leases.expires_at <= :now AND state = 'pending')
     OR EXISTS (SELECT 1 FROM calls WHERE expires_at <= :now AND body <> '')
-    OR EXISTS (SELECT 1 FROM calls WHERE expires_at < :forgotten)
+    OR EXISTS (SELECT 1 FROM calls WHERE expires_at < :forgotten) AS is_stale
 
 -- name: list_expired
 SELECT id, expires_at AS updated_at FROM requests WHERE state = 'pending' AND expires_at <= :now
@@ -148,8 +102,11 @@ SELECT id, leases.expires_at AS updated_at FROM leases JOIN requests ON requests
 WHERE leases.expires_at <= :now AND state = 'pending' AND requests.expires_at > :now
 
 -- name: save_call
-REPLACE INTO calls (id, owner, body, request_ids, created_at, expires_at)
+INSERT INTO calls (id, owner, body, request_ids, created_at, expires_at)
 VALUES (:id, :owner, :body, :request_ids, :created_at, :expires_at)
+ON CONFLICT (id) DO UPDATE SET
+    owner = excluded.owner, body = excluded.body, request_ids = excluded.request_ids,
+    created_at = excluded.created_at, expires_at = excluded.expires_at, state = 'suspended', claim_token = ''
 
 -- name: update_call
 UPDATE calls SET body = :body, request_ids = :request_ids, expires_at = :expires_at
@@ -181,7 +138,8 @@ WHERE expires_at <= :now AND body <> ''
 DELETE FROM calls WHERE expires_at < :forgotten
 
 -- name: save_draft
-REPLACE INTO drafts VALUES (:owner, :key, :draft, :expires_at)
+INSERT INTO drafts VALUES (:owner, :key, :draft, :expires_at)
+ON CONFLICT (owner, key) DO UPDATE SET draft = excluded.draft, expires_at = excluded.expires_at
 
 -- name: delete_draft
 DELETE FROM drafts WHERE (owner = :owner AND key = :key) OR expires_at <= :now

@@ -1,0 +1,421 @@
+"""`SqlStore`: what the stores in SQLite and PostgreSQL share, and the sessions in which they execute statements."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeVar, cast
+
+import anyio
+
+from mcp_elicit_client.exceptions import InboxError, State
+from mcp_elicit_client.inbox.stores.models import (
+    CALL_STATE_TTL,
+    MAX_CHANGES,
+    CallState,
+    Clock,
+    Resolution,
+    StoredCall,
+    StoredRequest,
+    lease_owner,
+)
+from mcp_elicit_client.inbox.stores.threads import run_in_thread
+from mcp_elicit_client.inbox.waiters import WaiterRegistry
+
+T = TypeVar("T")
+
+_MAX_REVISION = 2**62
+
+
+def load_statements() -> dict[str, str]:
+    """Return the statements of ``statements.sql`` by name."""
+    named = (section.partition("\n") for section in load_sql("statements.sql").split("-- name: ")[1:])
+    return {name: statement.strip() for name, _, statement in named}
+
+
+def load_sql(name: str) -> str:
+    """Return the text of an SQL file."""
+    return (importlib.resources.files(__package__) / name).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class SqlSession:
+    """
+    A connection, as long as one thread uses it.
+
+    Attributes:
+        connection: The connection of the driver.
+        statements: The statements by name, as the driver spells parameters.
+    """
+
+    connection: Any
+    statements: Mapping[str, str]
+
+    def execute(self, statement: str, **values: Any) -> Any:
+        """Execute the statement with the name *statement*, and return the cursor."""
+        return self.connection.execute(self.statements[statement], values)
+
+    def next_revision(self) -> int:
+        """Return the number of the next change."""
+        self.execute("next_revision")
+        return int(self.execute("last_revision").fetchone()["revision"])
+
+    def resolution_columns(self, resolution: Resolution) -> dict[str, Any]:
+        """Return the columns that each closed request has."""
+        return {
+            "state": resolution.state,
+            "answered_by": resolution.answered_by,
+            "updated_at": resolution.updated_at,
+            "revision": self.next_revision(),
+        }
+
+    def close_and_erase(self, owner: str, entry_id: str, resolution: Resolution | None) -> bool:
+        """Close a request, unless it is closed, and erase its answer.  Return True if it was closed by this."""
+        is_closed = False
+        if resolution is not None:
+            row = self.execute("get_state", id=entry_id, owner=owner).fetchone()
+            is_closed = row is not None and row["state"] == "pending"
+            if is_closed:
+                self.execute("resolve_request", id=entry_id, **self.resolution_columns(resolution))
+        self.execute("erase_answer", id=entry_id)
+        return is_closed
+
+
+class Database(Protocol):
+    """A database that the threads of this process use."""
+
+    def reading(self) -> AbstractContextManager[SqlSession]:
+        """Provide a session in which each statement sees what is committed; raises `InboxError`."""
+        ...
+
+    def writing(self) -> AbstractContextManager[SqlSession]:
+        """
+        Provide a session in a transaction, which is rolled back if anything is raised; raises `InboxError`.
+
+        No other process writes meanwhile.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the connections.  The next use opens them again."""
+        ...
+
+
+class Worker(Protocol):
+    """The lease of this process, and a thread that runs while a task waits."""
+
+    @property
+    def name(self) -> str:
+        """The name under which this process holds its lease."""
+        ...
+
+    def renew_lease(self, session: SqlSession) -> None:
+        """Renew the lease of this process."""
+        ...
+
+    def start(self) -> None:
+        """Start the thread, unless it runs."""
+        ...
+
+    def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
+        """Close a request that no task waits for, unless it is closed, and erase its answer, as soon as possible."""
+        ...
+
+    def answers_were_erased(self) -> None:
+        """Have the database remove what was erased, if it does not do so by itself."""
+        ...
+
+    def close(self) -> None:
+        """Stop the thread."""
+        ...
+
+
+class SqlStore:
+    """
+    A store in an SQL database, whose statements run in threads.
+
+    Args:
+        database: The database.
+        worker: The lease and the thread.
+        waiters: The tasks that wait.
+        clock: Returns the current time, in seconds since 1970.
+        max_history: The number of closed requests that are kept for each
+            owner.
+        history_ttl: Seconds for which they are kept.
+    """
+
+    _leave_timeout: ClassVar[float] = 0.2
+    """Seconds to wait for the database when a task is cancelled."""
+
+    _timeout: ClassVar[float | None] = None
+    """The maximum seconds of an operation; None for no limit."""
+
+    def __init__(  # noqa: PLR0913 -- the parts of a store
+        self,
+        database: Database,
+        worker: Worker,
+        waiters: WaiterRegistry,
+        *,
+        clock: Clock,
+        max_history: int,
+        history_ttl: float,
+    ) -> None:
+        self.clock: Clock = clock
+        self.waiters: WaiterRegistry = waiters
+        self._max_history = max_history
+        self._history_ttl = history_ttl
+        self._database = database
+        self._worker = worker
+
+    async def put(self, request: StoredRequest) -> None:
+        await self._run(self._put, request)
+        self._worker.start()
+        self.waiters.notify(request.owner)
+
+    async def get(self, owner: str, entry_id: str) -> StoredRequest | None:
+        found = await self._select("get_request", id=entry_id, owner=owner)
+        return found[0] if found else None
+
+    async def pending(self, owner: str, limit: int, after: int) -> Sequence[StoredRequest]:
+        return await self._select("list_pending", owner=owner, after=after, limit=limit)
+
+    async def history(self, owner: str, limit: int, before: int | None) -> Sequence[StoredRequest]:
+        oldest = self.clock() - self._history_ttl
+        below = _MAX_REVISION if before is None else before
+        return await self._select("list_history", owner=owner, before=below, oldest=oldest, limit=limit)
+
+    async def changes(self, owner: str, since: int) -> Sequence[StoredRequest]:
+        self._worker.start()  # to notice changes by other processes
+        found: list[StoredRequest] = []
+        for statement in ("list_pending", "list_closed"):
+            found += await self._select(statement, owner=owner, after=since, limit=MAX_CHANGES)
+        return sorted(found, key=lambda each: each.revision)[:MAX_CHANGES]
+
+    async def last_revision(self) -> int:
+        return await self._run(self._last_revision)
+
+    async def resolve(self, owner: str, entry_id: str, resolution: Resolution) -> State | None:
+        state = await self._run(self._resolve, owner, entry_id, resolution)
+        if state == "pending":
+            self.waiters.deliver(entry_id, resolution)
+            self.waiters.notify(owner)
+        return state
+
+    async def extend(self, owner: str, entry_id: str, expires_at: float) -> State | None:
+        return await self._run(self._extend, owner, entry_id, expires_at)
+
+    async def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
+        is_done = False
+        with anyio.move_on_after(self._leave_timeout, shield=True), suppress(InboxError):
+            if await self._run(self._leave, request, resolution):
+                self.waiters.notify(request.owner)
+            is_done = True
+        if is_done:
+            self._worker.answers_were_erased()
+        else:  # A database that is locked or restarts must not delay the task, which may be cancelled.
+            self._worker.leave(request, resolution)
+
+    async def suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
+        if await self._run(self._suspend, call, requests):
+            self._worker.answers_were_erased()
+        self.waiters.notify(call.owner)
+
+    async def update(self, call: StoredCall, requests: Sequence[StoredRequest], old_body: str) -> bool:
+        was_updated = await self._run(self._update, call, requests, old_body)
+        self.waiters.notify(call.owner)
+        return was_updated
+
+    async def erase_answers(self, call_id: str) -> None:
+        await self._run(self._write, "erase_answers_of", {"lease_owner": lease_owner(call_id)})
+        self._worker.answers_were_erased()
+
+    async def get_call(self, owner: str, call_id: str) -> StoredCall | None:
+        return await self._run(self._get_call, owner, call_id)
+
+    async def claim(self, owner: str, call_id: str, token: str) -> CallState | None:
+        return await self._run(self._claim, owner, call_id, token)
+
+    async def release(self, call_id: str, token: str) -> None:
+        await self._run(self._write, "release_call", {"id": call_id, "claim_token": token})
+
+    async def finish(self, call_id: str) -> None:
+        await self._run(self._finish, call_id)
+        self._worker.answers_were_erased()
+
+    async def save_draft(self, owner: str, key: str, draft: str, expires_at: float) -> None:
+        await self._run(self._save_draft, {"owner": owner, "key": key}, draft, expires_at)
+
+    async def get_draft(self, owner: str, key: str) -> str:
+        return await self._run(self._get_draft, {"owner": owner, "key": key})
+
+    async def aclose(self) -> None:
+        await self._run(self._worker.close)
+        await self._run(self._database.close)
+
+    async def _run(self, function: Callable[..., T], *arguments: Any) -> T:
+        try:
+            with anyio.fail_after(self._timeout):
+                return await run_in_thread(function, *arguments)
+        except TimeoutError:
+            raise InboxError(f"The inbox cannot be used: no reply within {self._timeout} s.") from None
+
+    def _put(self, request: StoredRequest) -> None:
+        with self._database.writing() as session:
+            self._worker.renew_lease(session)
+            _insert(session, self._worker.name, request)
+
+    def _leave(self, request: StoredRequest, resolution: Resolution | None) -> bool:
+        with self._database.writing() as session:
+            return session.close_and_erase(request.owner, request.id, resolution)
+
+    async def _select(self, statement: str, **values: Any) -> list[StoredRequest]:
+        def select() -> list[StoredRequest]:
+            self._close_stale()
+            with self._database.reading() as session:
+                return [StoredRequest.from_row(dict(row)) for row in session.execute(statement, **values)]
+
+        return await self._run(select)
+
+    def _write(self, statement: str, values: dict[str, Any]) -> None:
+        with self._database.writing() as session:
+            session.execute(statement, **values)
+
+    def _last_revision(self) -> int:
+        with self._database.reading() as session:
+            return int(session.execute("last_revision").fetchone()["revision"])
+
+    def _resolve(self, owner: str, entry_id: str, resolution: Resolution) -> State | None:
+        self._close_stale()
+        key = {"id": entry_id, "owner": owner}
+        with self._database.writing() as session:
+            values = {
+                **session.resolution_columns(resolution),
+                "action": resolution.action,
+                "answer": resolution.answer,
+            }
+            if session.execute("resolve_live_request", now=self.clock(), **key, **values).rowcount:
+                session.execute("limit_history", owner=owner, max_history=self._max_history)
+                return "pending"
+            return _closed_state(session, key)
+
+    def _extend(self, owner: str, entry_id: str, expires_at: float) -> State | None:
+        self._close_stale()
+        key = {"id": entry_id, "owner": owner}
+        with self._database.writing() as session:
+            if session.execute("extend_request", now=self.clock(), expires_at=expires_at, **key).rowcount:
+                return "pending"
+            return _closed_state(session, key)
+
+    def _save_draft(self, key: dict[str, Any], draft: str, expires_at: float) -> None:
+        with self._database.writing() as session:
+            session.execute("delete_draft", now=self.clock(), **key)
+            if draft:
+                session.execute("save_draft", draft=draft, expires_at=expires_at, **key)
+
+    def _get_draft(self, key: dict[str, Any]) -> str:
+        with self._database.reading() as session:
+            row = session.execute("get_draft", now=self.clock(), **key).fetchone()
+        return "" if row is None else str(row["draft"])
+
+    def _close_stale(self) -> None:
+        """Close requests that have expired or lost their process, and erase calls that have expired."""
+        now = self.clock()
+        forgotten = now - CALL_STATE_TTL
+        with self._database.reading() as session:
+            if not session.execute("is_stale", now=now, forgotten=forgotten).fetchone()["is_stale"]:
+                return
+        with self._database.writing() as session:
+            expired = session.execute("list_expired", now=now)
+            closed = {each["id"]: Resolution("expired", "clock", each["updated_at"]) for each in expired}
+            orphaned = session.execute("list_orphaned", now=now)
+            closed |= {each["id"]: Resolution("orphaned", "heartbeat", each["updated_at"]) for each in orphaned}
+            for entry_id, resolution in closed.items():
+                session.execute("resolve_request", id=entry_id, **session.resolution_columns(resolution))
+            session.execute("erase_answers_of_expired_calls", now=now)
+            session.execute("expire_calls", now=now)
+            session.execute("delete_forgotten_calls", forgotten=forgotten)
+        for entry_id, resolution in closed.items():
+            self.waiters.deliver(entry_id, resolution)
+
+    def _suspend(self, call: StoredCall, requests: Sequence[StoredRequest]) -> bool:
+        """Store a call and its requests; return True if answers were erased."""
+        self._close_stale()
+        with self._database.writing() as session:
+            erased = session.execute("erase_answers_of", lease_owner=lease_owner(call.id)).rowcount
+            session.execute("save_call", **_call_columns(call), created_at=call.created_at)
+            _add_requests(session, call, requests)
+        return bool(erased > 0)
+
+    def _update(self, call: StoredCall, requests: Sequence[StoredRequest], old_body: str) -> bool:
+        self._close_stale()
+        with self._database.writing() as session:
+            values = {**_call_columns(call), "old_body": old_body, "now": self.clock()}
+            if not session.execute("update_call", **values).rowcount:
+                return False
+            _add_requests(session, call, requests)
+        return True
+
+    def _get_call(self, owner: str, call_id: str) -> StoredCall | None:
+        self._close_stale()
+        with self._database.reading() as session:
+            row = session.execute("get_call", id=call_id, owner=owner).fetchone()
+        return None if row is None else StoredCall.from_row(dict(row))
+
+    def _claim(self, owner: str, call_id: str, token: str) -> CallState | None:
+        self._close_stale()
+        key = {"id": call_id, "owner": owner}
+        with self._database.writing() as session:
+            row = session.execute("get_call", **key).fetchone()
+            claimed = session.execute("claim_call", **key, claim_token=token, now=self.clock()).rowcount
+        if row is None:
+            return None
+        # A call that is still suspended has expired since the check.  The next check says so.
+        return "expired" if row["state"] == "suspended" and not claimed else cast("CallState", row["state"])
+
+    def _finish(self, call_id: str) -> None:
+        with self._database.writing() as session:
+            session.execute("erase_answers_of", lease_owner=lease_owner(call_id))
+            session.execute("finish_call", id=call_id)
+            session.execute("end_lease", lease_owner=lease_owner(call_id))
+
+
+def _closed_state(session: SqlSession, key: dict[str, str]) -> State | None:
+    """Return the state of a request that could not be changed because it is not pending."""
+    row = session.execute("get_state", **key).fetchone()
+    if row is None:
+        return None
+    # A request that is still pending has expired since the check.  The next check closes it.
+    return "expired" if row["state"] == "pending" else cast("State", row["state"])
+
+
+def _call_columns(call: StoredCall) -> dict[str, Any]:
+    return {
+        "id": call.id,
+        "owner": call.owner,
+        "body": call.body,
+        "request_ids": json.dumps(call.request_ids),
+        "expires_at": call.expires_at,
+    }
+
+
+def _add_requests(session: SqlSession, call: StoredCall, requests: Sequence[StoredRequest]) -> None:
+    owner_of_lease = lease_owner(call.id)
+    session.execute("renew_lease", lease_owner=owner_of_lease, expires_at=call.expires_at)
+    for request in requests:
+        _insert(session, owner_of_lease, request)
+
+
+def _insert(session: SqlSession, owner_of_lease: str, request: StoredRequest) -> None:
+    session.execute(
+        "insert_request",
+        id=request.id,
+        owner=request.owner,
+        lease_owner=owner_of_lease,
+        request=request.request,
+        created_at=request.created_at,
+        expires_at=request.expires_at,
+        revision=session.next_revision(),
+    )

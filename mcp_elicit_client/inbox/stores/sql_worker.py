@@ -1,0 +1,175 @@
+"""`SqlWorker`: the lease of this process in an SQL database, and the thread that renews it and waits for changes."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+import threading
+import time
+
+from mcp_elicit_client.exceptions import InboxError
+from mcp_elicit_client.inbox.stores.models import Clock, Resolution, StoredRequest
+from mcp_elicit_client.inbox.stores.sql import Database, SqlSession
+from mcp_elicit_client.inbox.waiters import WaiterRegistry
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+POLL_INTERVAL = 0.1
+"""Seconds between two looks for changes by other processes."""
+
+
+class SqlWorker:
+    """
+    The lease of this process, and a thread that runs while a task waits.
+
+    A thread renews the lease in whichever event loop the tasks wait, and
+    while that loop is busy.
+
+    Args:
+        database: The database.  Nothing else uses this object.
+        waiters: The tasks that wait.
+        clock: Returns the current time.
+        lease_ttl: Seconds for which a lease is valid.
+        history_ttl: Seconds for which closed requests are kept.
+    """
+
+    def __init__(
+        self, database: Database, waiters: WaiterRegistry, *, clock: Clock, lease_ttl: float, history_ttl: float
+    ) -> None:
+        self._waiters = waiters
+        self._stopped = threading.Event()
+        self._database = database
+        self._clock = clock
+        self._lease_ttl = lease_ttl
+        self._history_ttl = history_ttl
+        self._name = ""
+        self._process_id = 0
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._maintain_at = 0.0
+        self._has_failed = False
+        self._left: list[tuple[StoredRequest, Resolution | None]] = []
+
+    @property
+    def name(self) -> str:
+        """The name under which this process holds its lease.  A forked process has another one."""
+        if self._process_id != os.getpid():
+            self._process_id = os.getpid()
+            self._name = secrets.token_hex(8)
+        return self._name
+
+    def renew_lease(self, session: SqlSession) -> None:
+        """Renew the lease of this process."""
+        session.execute("renew_lease", lease_owner=self.name, expires_at=self._clock() + self._lease_ttl)
+
+    def start(self) -> None:
+        """Start the thread, unless it runs."""
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():
+                self._stopped.clear()
+                self._thread = threading.Thread(target=self._run, name="mcp-elicit-inbox", daemon=True)
+                self._thread.start()
+
+    def leave(self, request: StoredRequest, resolution: Resolution | None) -> None:
+        """Close a request that no task waits for, unless it is closed, and erase its answer, as soon as possible."""
+        with self._lock:
+            self._left.append((request, resolution))
+        self.start()
+
+    def answers_were_erased(self) -> None:
+        """Have the database remove what was erased, if it does not do so by itself."""
+
+    def close(self) -> None:
+        """Stop the thread and close the connection."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+            self._stopped.set()
+        if thread is not None:
+            thread.join()
+        with contextlib.suppress(InboxError):
+            self._close_left()
+            self._finish()
+        self._database.close()
+
+    def _wait(self) -> bool:
+        """Wait until it is time to look for changes.  Return True if the thread is to end."""
+        return self._stopped.wait(POLL_INTERVAL)
+
+    def _look(self) -> None:
+        """Look for changes by other processes."""
+        raise NotImplementedError
+
+    def _finish(self) -> None:
+        """Do what remains before the connection is closed."""
+
+    def _end(self) -> None:
+        """Release what only the thread uses."""
+
+    def _is_needed(self) -> bool:
+        return bool(self._waiters or self._left)
+
+    def _run(self) -> None:
+        while not self._run_once():
+            with self._lock:
+                if not self._is_needed():
+                    self._end()
+                    self._thread = None
+                    return
+        self._end()
+
+    def _run_once(self) -> bool:
+        """Wait for changes, and look for them.  Return True if the thread is to end."""
+        try:
+            if self._wait():
+                return True
+            self._close_left()
+            if time.monotonic() >= self._maintain_at:
+                self._maintain()
+                self._maintain_at = time.monotonic() + self._lease_ttl / 3
+            self._look()
+            self._has_failed = False
+        except InboxError as error:
+            if not self._has_failed:
+                _logger.error("Changes in the inbox are not noticed. %s", error)  # noqa: TRY400 -- no trace needed
+            self._has_failed = True
+            self._after_failure()
+        return self._stopped.is_set()
+
+    def _after_failure(self) -> None:
+        """Prepare for the next attempt."""
+
+    def _deliver_resolutions(self, session: SqlSession) -> None:
+        """Wake the tasks whose requests were closed."""
+        for row in session.execute("list_undelivered", lease_owner=self.name):
+            request = StoredRequest.from_row(dict(row))
+            if request.resolution is not None:
+                self._waiters.deliver(request.id, request.resolution)
+
+    def _close_left(self) -> bool:
+        """Close and erase the requests that tasks left.  Return True if there were any."""
+        with self._lock:
+            left = self._left = [each for each in self._left if each[0].expires_at > self._clock()]
+        if not left:
+            return False
+        with self._database.writing() as session:
+            for request, resolution in left:
+                session.close_and_erase(request.owner, request.id, resolution)
+        with self._lock:
+            self._left = self._left[len(left) :]
+        return True
+
+    def _maintain(self) -> None:
+        """Renew the lease if a task waits, and delete what is old."""
+        now = self._clock()
+        if self._waiters:
+            self._renew_own_lease()
+        with self._database.writing() as session:
+            session.execute("erase_abandoned_answers", now=now)
+            session.execute("delete_old_history", oldest=now - self._history_ttl)
+            session.execute("delete_unused_leases", before=now - self._lease_ttl)
+
+    def _renew_own_lease(self) -> None:
+        with self._database.writing() as session:
+            self.renew_lease(session)
