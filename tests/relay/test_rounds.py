@@ -312,11 +312,11 @@ async def test_a_held_call_of_a_process_that_stopped_ends_in_an_error() -> None:
 @pytest.fixture
 async def stores(tmp_path: Any, clock: Clock, request: pytest.FixtureRequest) -> AsyncIterator[Stores]:
     kind = request.param
-    async with open_stores(kind, tmp_path, clock, lambda: request.getfixturevalue("redis_server")) as stores:
+    async with open_stores(kind, tmp_path, clock, request.getfixturevalue) as stores:
         yield stores
 
 
-@pytest.mark.parametrize("stores", ["memory", "sqlite", "redis"], indirect=True)
+@pytest.mark.parametrize("stores", ["memory", "sqlite", "redis", "postgres"], indirect=True)
 async def test_any_process_continues_a_stored_call_and_one_sends_the_answer(stores: Stores) -> None:
     seen: list[str] = []
     key = b"k" * 32
