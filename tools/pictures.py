@@ -4,7 +4,8 @@ Draw the pictures of the documentation: requests in a real terminal and in a rea
 ``python -m tools.pictures`` writes the screens in docs/terminal.md and the
 files in docs/pictures; with ``--terminal``, only those of the terminal.
 ``python -m tools.pictures DIRECTORY`` takes a picture of every page, light,
-dark and narrow.  It needs tmux and Chromium.
+dark, narrow, at 200 %, in German and in Japanese.  It needs tmux, Chromium and
+a Japanese font.
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ from typing import Any, TypeAlias
 
 from playwright.async_api import Browser, Page, async_playwright
 
-from mcp_elicit_client import parse_request
+from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, get_defaults, parse_request
+from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
+from mcp_elicit_client.policies import RememberedAnswers
 from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.typing import Request
 from tests.support.tmux import Pane, window
 from tests.support.webapps import serving
 from tools.svg import light_svg, svg
@@ -114,8 +118,10 @@ LOOKS: dict[str, dict[str, Any]] = {
     "dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
     "narrow": {"viewport": {"width": 320, "height": 640}},
     "zoomed": {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2},
+    "german": {"viewport": {"width": 600, "height": 400}, "locale": "de-DE"},
+    "japanese": {"viewport": {"width": 600, "height": 400}, "locale": "ja-JP"},
 }
-"""How the pages are seen: on a wide screen, dark, on a small screen, and at 200 %."""
+"""How the pages are seen: on a wide screen, dark, on a small screen, at 200 %, and in other languages."""
 
 _SCREEN = re.compile(r"(<!-- screen: (\w+) -->\n```text\n).*?(```\n)", re.DOTALL)
 _MAX_BYTES = 90_000
@@ -204,8 +210,8 @@ async def fill_in(page: Page, take: Take) -> None:
     await page.check("#f4-1")
     await page.click("button[value=review]")
     await page.wait_for_selector("dl.answers")
-    await take("review")
     await page.wait_for_selector("body[data-awake]")
+    await take("review")
     await page.click("button.yes")
     await page.wait_for_selector("main[data-state=answered]")
     await take("sent")
@@ -223,7 +229,11 @@ async def visit(page: Page, take: Take) -> None:
     await take("consent-first-sight")
     await page.wait_for_selector("body[data-awake]")
     await page.click("button.yes")
-    await page.wait_for_selector("a.main")
+    await page.wait_for_selector("main[data-confirm]")
+    await page.wait_for_selector("body[data-awake]")
+    await take("confirm")
+    await page.click("button[value=open]")
+    await page.wait_for_selector("a[target]")
     await take("visit")
     await page.click("button[value=cancel]")
 
@@ -298,23 +308,41 @@ async def draw_inbox(browser: Browser, look: str, directory: Path) -> None:
     names = ["restaurant", "bank", "ci", "weather"]
     requests = [parse_request(params, server=name) for params, name in zip(asked, names, strict=True)]
     tasks = [asyncio.ensure_future(handler(request)) for request in requests]
-    async with serving(inbox_app(inbox, lambda _: "ann")) as origin:
+    secret = {"message": "Type your password!", "requestedSchema": {"properties": {"password": {"type": "string"}}}}
+    declined = parse_request(secret, server="mail", user="ann")
+    await handler.notify(Notice(request=declined, policy="secrets", reason="password"))
+    async with serving(inbox_app(inbox, lambda _: "ann", remembered=await _remembered())) as origin:
         context = await browser.new_context(base_url=origin, **LOOKS[look])
         page = await context.new_page()
-        for path, name in (("/", "list"), ("/history", "history"), ("/nothing", "missing")):
+        for name in ("", "history", "nothing", "remembered"):
             if name == "history":
                 await page.goto("about:blank")  # The list would load itself again.
                 for entry, action in zip(
                     (await inbox.list("ann")).entries, ("decline", "accept", "cancel"), strict=False
                 ):
                     await inbox.answer("ann", entry.id, action)  # type: ignore[arg-type]
-            await page.goto(path)
+            await page.goto(f"/{name}")
             await page.wait_for_load_state()
-            await page.screenshot(path=directory / f"{name}-{look}.png", full_page=True)
+            await page.screenshot(path=directory / f"{name or 'list'}-{look}.png", full_page=True)
         await context.close()
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _remembered() -> RememberedAnswers:
+    """Return two remembered answers of the user."""
+    remembered = RememberedAnswers()
+    registry = ElicitationRegistry(policy=remembered.policy)
+
+    async def answer(request: Request) -> Answer:
+        content = get_defaults(request) if isinstance(request, FormRequest) else None
+        return Answer.accept(content, by="user").model_copy(update={"remember": True})
+
+    registry.on_elicitation(answer)
+    for params in (CONFIRM, TOWNS):
+        await registry.callback("restaurant", user="ann")(None, params)  # type: ignore[arg-type]
+    return remembered
 
 
 async def draw_browser(directory: Path | None) -> None:
@@ -325,7 +353,7 @@ async def draw_browser(directory: Path | None) -> None:
         if directory is None:
             await draw_pages(browser, "docs", lambda name: PICTURES / f"browser-{name}.png" if name in PAGES else None)
         else:
-            for look in ("light", "dark", "narrow", "zoomed"):
+            for look in (each for each in LOOKS if each != "docs"):
                 await draw_inbox(browser, look, directory)
                 await draw_pages(browser, look, lambda name, look=look: directory / f"{name}-{look}.png")  # type: ignore[misc]
         await browser.close()

@@ -929,7 +929,7 @@ async def test_errors_are_shown_early_and_an_answer_from_elsewhere_updates_the_p
 @IN_A_BROWSER
 async def test_every_page_fits_a_narrow_screen(web: Web) -> None:
     long = {**FORM, "message": "w" * 500}
-    url = {**URL, "url": f"https://pay.shop.example/{'a' * 300}"}
+    url = {**URL, "url": f"https://pay.shop.example:8443/{'a' * 300}"}
 
     async def fits(page: Any) -> bool:
         await page.wait_for_load_state()  # with its style
@@ -937,7 +937,7 @@ async def test_every_page_fits_a_narrow_screen(web: Web) -> None:
 
     for params in (long, url):
         async with web.asked(params) as question, browsing(web, viewport={"width": 320, "height": 600}) as page:
-            for path in (f"/{question.id}", "/", "/history", "/nothing"):
+            for path in (f"/{question.id}", f"/{question.id}?view=confirm", "/", "/history", "/nothing"):
                 await page.goto(path)
                 assert await fits(page)
             if params is long:
@@ -1088,6 +1088,28 @@ async def test_nothing_is_sent_in_the_first_half_second(web: Web) -> None:
 
 
 @IN_A_BROWSER
+@pytest.mark.parametrize(("has_script", "width"), [(True, 320), (True, 1280), (False, 320)])
+async def test_clicks_at_one_place_never_open_a_url_with_a_warning(web: Web, has_script: bool, width: int) -> None:
+    context = {"java_script_enabled": has_script, "viewport": {"width": width, "height": 640}}
+    async with web.asked(WARNED_URL) as question, browsing(web, **context) as page:
+        await page.goto(f"/{question.id}")
+        await until_it_takes_a_yes(page, has_script=has_script)
+        box = await page.locator("button[value=confirm]").bounding_box()
+        place = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        await page.mouse.dblclick(*place)
+        await page.wait_for_selector("main[data-confirm]")
+        assert (await web.inbox.get("ann", question.id)).state == "pending"
+        below = "([x, y]) => { const at = document.elementFromPoint(x, y).closest('button'); return at && at.value; }"
+        assert await page.evaluate(below, list(place)) != "accept"
+
+        await until_it_takes_a_yes(page, has_script=has_script)
+        await page.click("button[value=accept]")
+        await page.wait_for_selector("main[data-state=answered]")
+        answer = await question.over()
+        assert (answer.action, answer.confirmed) == ("accept", True)
+
+
+@IN_A_BROWSER
 async def test_right_to_left_text_is_aligned_to_the_right(web: Web) -> None:
     drinks = {"type": "string", "title": "المشروب", "enum": ["شاي", "قهوة"]}
     params = form_params({"properties": {"a": {"type": "string", "title": "الاسم"}, "b": drinks}}, "كم عدد الضيوف؟")
@@ -1106,7 +1128,8 @@ async def test_axe_reports_no_violations(web: Web, scheme: str) -> None:
     warned = {**URL, "url": f"https://paypal.com.{'login.' * 12}evil.example:8443/{'a' * 300}"}
     for params in (FORM, URL, warned, {"message": "Go on?"}):
         async with web.asked(params) as question, browsing(web, color_scheme=scheme) as page:
-            for path in (f"/{question.id}", "/", "/history", "/nothing"):
+            confirming = [f"/{question.id}?view=confirm"] if params is warned else []
+            for path in (f"/{question.id}", *confirming, "/", "/history", "/nothing"):
                 await page.goto(path)
                 found += await violations(page)
             await page.goto(f"/{question.id}")
@@ -1116,6 +1139,25 @@ async def test_axe_reports_no_violations(web: Web, scheme: str) -> None:
             late = f"fetch('/{question.id}', {{method: 'POST', body: new URLSearchParams({{action: 'accept'}})}})"
             await page.set_content(await page.evaluate(f"{late}.then((reply) => reply.text())"))
             found += await violations(page)
+
+    assert found == []
+
+
+@IN_A_BROWSER
+async def test_axe_reports_no_violations_in_the_list_of_remembered_answers(
+    remembering: tuple[httpx.AsyncClient, RememberedAnswers],
+) -> None:
+    _, remembered = remembering
+    app = inbox_app(Inbox(MemoryStore()), lambda _: "ann", remembered=remembered)
+    async with serving(app) as origin, browser() as launched:
+        page = await (await launched.new_context(base_url=origin)).new_page()
+        await page.goto("/remembered")
+        found = await violations(page)
+        await page.get_by_role("button", name="Forget ci Deploy?").click()
+        await page.wait_for_selector("text=Deploy?", state="detached")
+        await page.get_by_role("button", name="Forget").click()
+        await page.wait_for_selector("text=No remembered answers")
+        found += await violations(page)
 
     assert found == []
 
