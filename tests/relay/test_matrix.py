@@ -7,177 +7,21 @@ output, or over HTTP.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
 
-import anyio
 import pytest
 
-from mcp_elicit_client import Answer
-from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls._connect import Command, connect
-from mcp_elicit_client.exceptions import CallTimeoutError, RequestStateRejectedError
-from mcp_elicit_client.sdk.callback import supports_multi_round_trip
-from mcp_elicit_client.typing import Request
+from mcp_elicit_client.calls._connect import Command
 from tests.support import VISITOR, http_server
+from tests.support.gateways import SIDES
+from tests.support.relay_matrix import GATEWAY, RELAYS, run_all
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
-GATEWAY = [sys.executable, "-m", "tests.servers.gateway"]
-HASTY = 0.25
-RELAYS = {
-    "push": {"mode": "legacy"},
-    "rounds": {"mode": "auto"},
-    "hasty-push": {"mode": "legacy", "answer_timeout": HASTY},
-    "hasty-rounds": {"mode": "auto", "answer_timeout": HASTY},
-}
-URL = "https://login.example.com/start"
-
-_numbers = itertools.count()
-
-Side = Literal["push", "rounds"]
-SIDES: tuple[Side, ...] = ("push", "rounds") if supports_multi_round_trip() else ("push",)
-KINDS = ("form", "url", "required")
-OUTCOMES = ("accept", "decline", "cancel", "timeout", "withdrawn")
-
-
-class Case:
-    """One combination: the user, the call and what came of it."""
-
-    def __init__(self, up: Side, down: Side, kind: str, outcome: str, folder: Path) -> None:
-        self.up, self.down, self.kind, self.outcome = up, down, kind, outcome
-        self.name = f"{up}/{down} {kind} {outcome}"
-        self.mark = folder / f"mark-{next(_numbers)}"
-        self.asked: list[str] = []
-        self.ended = anyio.Event()
-        self.given_up = False
-        self.seen = folder / "seen"
-
-    @property
-    def is_withdrawn_by_server(self) -> bool:
-        return self.outcome == "withdrawn" and self.up == "push" and self.kind != "required"
-
-    @property
-    def is_withdrawn_by_client(self) -> bool:
-        return self.outcome == "withdrawn" and not self.is_withdrawn_by_server
-
-    async def answer(self, request: Request) -> Answer:
-        self.asked.append(request.message)
-        try:
-            return await self._answer(request)
-        except anyio.get_cancelled_exc_class():
-            self.given_up = True
-            raise
-
-    async def _answer(self, request: Request) -> Answer:
-        if self.outcome == "decline":
-            return Answer.decline(by="user")
-        if self.outcome == "cancel":
-            return Answer.cancel(by="user")
-        if self.outcome == "timeout" and self.down == "push":
-            await anyio.sleep_forever()
-        if self.outcome == "timeout":
-            await anyio.sleep(HASTY + 0.1)
-        if self.is_withdrawn_by_server:
-            self.mark.touch()
-            if self.down == "push":
-                await anyio.sleep_forever()
-            await self._until_seen("withdraw done")
-        if self.is_withdrawn_by_client:
-            self.ended.set()
-            await anyio.sleep_forever()
-        return Answer.accept({"name": "Ann"} if request.mode == "form" else None, by="user")
-
-    async def _until_seen(self, line: str) -> None:
-        while line not in self.seen.read_text().splitlines():
-            await anyio.sleep(0.005)
-
-    @property
-    def tool(self) -> str:
-        prefix = f"hasty-{self.up}" if self.outcome == "timeout" else self.up
-        return f"{prefix}.{'withdraw' if self.is_withdrawn_by_server else self.kind}"
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        if self.is_withdrawn_by_server:
-            return {"mark": str(self.mark), "url": self.kind == "url"}
-        return {"urls": [URL], "key": self.name} if self.kind == "required" else {}
-
-    async def run(self, caller: Caller, client: Any) -> str:
-        """Make the call; return what came of it as text."""
-        self.seen.write_text("")
-        hurry = self.outcome == "timeout" and self.kind == "required" and self.down == "push"
-        came = "withdrawn by the client"
-
-        async def call() -> None:
-            nonlocal came
-            try:
-                result: Any = await caller.call_tool(
-                    client, self.tool, self.arguments, answer_timeout=HASTY if hurry else None
-                )
-                came = result.content[0].text
-            except Exception as error:
-                came = f"{type(error).__name__}: {error}"
-            group.cancel_scope.cancel()
-
-        with anyio.fail_after(60):
-            async with anyio.create_task_group() as group:
-                group.start_soon(call)
-                await self.ended.wait()
-                group.cancel_scope.cancel()
-        return came
-
-    @property
-    def expected(self) -> str:
-        if self.is_withdrawn_by_client:
-            return "withdrawn by the client"
-        if self.is_withdrawn_by_server:
-            return '{"withdrawn": true}'
-        if self.outcome == "timeout" and self.down == "rounds":
-            return RequestStateRejectedError.__name__
-        if self.kind == "required":
-            return self._expected_of_error
-        action = "cancel" if self.outcome == "timeout" else self.outcome
-        content = ', "content": {"name": "Ann"}' if (action, self.kind) == ("accept", "form") else ""
-        return f'{{"got": {{"action": "{action}"{content}}}}}'
-
-    @property
-    def _expected_of_error(self) -> str:
-        if self.outcome == "accept":
-            return '{"calls": 2}'
-        if self.outcome == "timeout":
-            return CallTimeoutError.__name__
-        return "UrlElicitationIncompleteError" if self.down == "push" else "MCPError"
-
-    def judge(self, came: str) -> list[str]:
-        """Return what is wrong."""
-        wrong = [] if came.startswith(self.expected) else [f"{self.name}: {came} and not {self.expected}"]
-        if len(self.asked) != 1:
-            wrong.append(f"{self.name}: asked {len(self.asked)} times")
-        elif not self.asked[0].startswith("[visitor] "):
-            wrong.append(f"{self.name}: no name of the server: {self.asked[0]}")
-        lines = self.seen.read_text().splitlines()
-        if came != '{"calls": 2}' and self.kind == "required" and lines.count("required") != 1:
-            wrong.append(f"{self.name}: called again without consent: {lines}")
-        needs_withdrawal = self.down == "push" and self.outcome in ("timeout", "withdrawn")
-        if needs_withdrawal and not self.given_up:
-            wrong.append(f"{self.name}: the user was still asked")
-        return wrong
-
-
-@contextmanager
-def environment(folder: Path, upstream: str) -> Iterator[dict[str, str]]:
-    yield {
-        "ELICIT_SEEN": str(folder / "seen"),
-        "ELICIT_UPSTREAM": upstream,
-        "ELICIT_RELAYS": json.dumps(RELAYS),
-    }
+each_client = pytest.mark.parametrize("down", SIDES)
 
 
 @pytest.fixture(scope="module")
@@ -186,44 +30,36 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def http_gateway(folder: Path) -> Iterator[str]:
-    """The URL of a gateway over HTTP to a server over HTTP."""
-    with (
-        http_server(VISITOR, {"ELICIT_SEEN": str(folder / "seen")}) as upstream,
-        environment(folder, upstream) as environ,
-        http_server(GATEWAY, environ) as url,
-    ):
+def http_upstream(folder: Path) -> Iterator[str]:
+    """The URL of a server over HTTP."""
+    with http_server(VISITOR, {"ELICIT_SEEN": str(folder / "seen")}) as url:
         yield url
 
 
-@asynccontextmanager
-async def connected(caller: Caller, target: Any, down: Side) -> AsyncIterator[Any]:
-    async with connect(target, caller, mode="legacy" if down == "push" else "auto") as connection:
-        yield connection.client
+def environment(folder: Path, upstream: str, hasty_upstream: str) -> dict[str, str]:
+    relays = {
+        name: {**options, "upstream": hasty_upstream} if name.startswith("hasty") else options
+        for name, options in RELAYS.items()
+    }
+    return {"ELICIT_SEEN": str(folder / "seen"), "ELICIT_UPSTREAM": upstream, "ELICIT_RELAYS": json.dumps(relays)}
 
 
-async def run_all(target: Any, down: Side, folder: Path) -> list[str]:
-    wrong: list[str] = []
-    current: list[Case] = []
-
-    async def ask(request: Request) -> Answer:
-        return await current[-1].answer(request)
-
-    caller = Caller(ask, "gateway")
-    async with connected(caller, target, down) as client:
-        for up, kind, outcome in itertools.product(SIDES, KINDS, OUTCOMES):
-            current.append(Case(up, down, kind, outcome, folder))
-            wrong += current[-1].judge(await current[-1].run(caller, client))
-    return wrong
+@each_client
+async def test_every_outcome_arrives_over_stdio(down: str, folder: Path, http_upstream: str, tmp_path: Path) -> None:
+    """Calls that time out go to the server over HTTP: each relay starts a process of its own otherwise."""
+    environ = {**os.environ, **environment(folder, json.dumps(VISITOR), http_upstream)}
+    with (tmp_path / "errors").open("w") as errors:
+        command = Command(GATEWAY, errors, environ)
+        assert [wrong async for case, came in run_all(command, down, folder) for wrong in case.judge(came)] == []
 
 
-@pytest.mark.parametrize("down", SIDES)
-async def test_every_outcome_arrives_over_stdio(down: Side, folder: Path) -> None:
-    with environment(folder, json.dumps(VISITOR)) as environ:
-        command = Command(GATEWAY, sys.__stderr__ or open(os.devnull, "w"), {**os.environ, **environ})  # noqa: SIM115
-        assert await run_all(command, down, folder) == []
+@pytest.fixture(scope="module")
+def http_gateway(folder: Path, http_upstream: str) -> Iterator[str]:
+    """The URL of a gateway over HTTP to a server over HTTP."""
+    with http_server(GATEWAY, environment(folder, http_upstream, http_upstream)) as url:
+        yield url
 
 
-@pytest.mark.parametrize("down", SIDES)
-async def test_every_outcome_arrives_over_http(down: Side, folder: Path, http_gateway: str) -> None:
-    assert await run_all(http_gateway, down, folder) == []
+@each_client
+async def test_every_outcome_arrives_over_http(down: str, folder: Path, http_gateway: str) -> None:
+    assert [wrong async for case, came in run_all(http_gateway, down, folder) for wrong in case.judge(came)] == []

@@ -3,7 +3,7 @@ A gateway with relays to one server, over standard input and output, or with ``-
 
 ``ELICIT_UPSTREAM`` is the URL of the server, or its command as JSON.
 ``ELICIT_RELAYS`` is a JSON object: the options of each relay, by the prefix of
-its tools.  ``ELICIT_KEY`` and ``ELICIT_REDIS`` are those of all relays.
+its tools, with another ``upstream`` if they have one.  ``ELICIT_KEY`` and ``ELICIT_REDIS`` are those of all relays.
 """
 
 from __future__ import annotations
@@ -95,7 +95,10 @@ def make_relays() -> dict[str, Relay]:
     inbox = None if redis is None else Inbox(RedisStore(redis), key)
     described: dict[str, dict[str, Any]] = json.loads(environ.get("ELICIT_RELAYS", '{"": {}}'))
     target = upstream()
-    return {prefix: Relay("visitor", target, key=key, inbox=inbox, **options) for prefix, options in described.items()}
+    return {
+        prefix: Relay("visitor", options.pop("upstream", target), key=key, inbox=inbox, **options)
+        for prefix, options in described.items()
+    }
 
 
 async def main() -> None:

@@ -1,0 +1,92 @@
+"""Tasks of upstream servers: the relay drives them, and its client gets the result of the tool."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+
+from mcp_elicit_client.calls import Caller, task_polling
+from mcp_elicit_client.relay import Relay
+from mcp_elicit_client.sdk.tasks_extension import supports_tasks
+from mcp_elicit_client.typing import Handler
+from tests.servers.tasker import Tasker, ask, build
+from tests.support.gateways import MODES, User, connected
+from tests.support.taskers import accepted, plan, told
+
+pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
+
+if not supports_tasks():
+    pytest.skip("the SDK has no tasks", allow_module_level=True)
+
+each_client = pytest.mark.parametrize("down", ["push", "rounds"])
+
+
+@pytest.fixture
+def seen() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def tasker(seen: list[str], monkeypatch: pytest.MonkeyPatch) -> Tasker:
+    monkeypatch.setattr(task_polling, "MIN_POLL_INTERVAL", 0.005)
+    return Tasker(seen.append)
+
+
+@asynccontextmanager
+async def gateway(tasker: Tasker, down: str, handler: Handler, **options: Any) -> AsyncIterator[tuple[Caller, Any]]:
+    """Connect through a gateway to the server `tasker`; the client does not know of tasks."""
+    caller = Caller(handler, "gateway")
+    async with (
+        Relay("mail", build(tasker), mode=MODES["rounds"], **options) as relay,
+        connected(relay, down, caller) as client,
+    ):
+        with anyio.fail_after(30):
+            yield caller, client
+
+
+@each_client
+async def test_the_requests_of_a_task_are_relayed_and_its_result_is_that_of_the_call(down: str, tasker: Tasker) -> None:
+    user = User()
+    async with gateway(tasker, down, user) as (caller, client):
+        result = await caller.call_tool(client, "run", plan({"work": 1}, ask("a"), {"work": 1}, ask("b")))
+    assert told(result) == accepted("a", "b")
+    assert [each.message for each in user.requests] == ["[mail] Name for a?", "[mail] Name for b?"]
+
+
+@each_client
+async def test_a_task_without_requests_returns_its_result(down: str, tasker: Tasker) -> None:
+    user = User()
+    async with gateway(tasker, down, user) as (caller, client):
+        result = await caller.call_tool(client, "run", plan({"work": 2}))
+    assert told(result) == {}
+    assert user.requests == []
+
+
+@each_client
+async def test_a_task_that_fails_is_an_error_of_the_call(down: str, tasker: Tasker) -> None:
+    failed = {"end": {"status": "failed", "error": {"code": -32000, "message": "no"}}}
+    async with gateway(tasker, down, User()) as (caller, client):
+        with pytest.raises(Exception, match="no"):
+            await caller.call_tool(client, "run", plan({"work": 1}, failed))
+
+
+async def test_a_task_is_cancelled_with_the_call_of_the_client(tasker: Tasker, seen: list[str]) -> None:
+    async with gateway(tasker, "push", User()) as (caller, client), anyio.create_task_group() as group:
+        group.start_soon(caller.call_tool, client, "run", plan({"work": 1_000_000}))
+        while not any(line.startswith("get") for line in seen):
+            await anyio.sleep(0.005)
+        group.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            while not any(line.startswith("cancel") for line in seen):
+                await anyio.sleep(0.005)
+
+
+async def test_a_task_is_cancelled_when_its_client_does_not_come_back(tasker: Tasker, seen: list[str]) -> None:
+    async with gateway(tasker, "rounds", User(), answer_timeout=0.05) as (_caller, client):
+        await client.session.call_tool("run", plan(ask("a")), allow_input_required=True)
+        while not any(line.startswith("cancel") for line in seen):
+            await anyio.sleep(0.005)
