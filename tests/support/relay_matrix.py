@@ -19,7 +19,7 @@ from tests.support.gateways import MODES, SIDES
 
 GATEWAY = [sys.executable, "-m", "tests.servers.gateway"]
 HASTY = 0.25
-RELAYS = {
+RELAYS: dict[str, dict[str, Any]] = {
     "push": {"mode": "legacy"},
     "rounds": {"mode": "auto"},
     "hasty-push": {"mode": "legacy", "answer_timeout": HASTY},
@@ -112,7 +112,7 @@ class Case:
                 came = f"{type(error).__name__}: {error}"
             group.cancel_scope.cancel()
 
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             async with anyio.create_task_group() as group:
                 group.start_soon(call)
                 await self.ended.wait()
