@@ -141,10 +141,14 @@ def enforce_options(options: RequestOptions, ask: Ask) -> Ask:
     effect, every request raises ``ValueError``.
     """
 
+    checked = options
+
     async def enforced(request: Request, /) -> Answer:
+        nonlocal checked
         outer = _read_with.get()
-        if outer is not None and outer is not options:
+        if outer is not None and outer is not options and outer is not checked:
             outer.check_inner(options)
+            checked = outer
         try:
             allowed = restrict(options, request)
         except RequestError as error:
