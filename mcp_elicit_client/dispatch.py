@@ -140,7 +140,6 @@ def enforce_options(options: RequestOptions, ask: Ask) -> Ask:
     because a function contains the registry, and some of them would have no
     effect, every request raises ``ValueError``.
     """
-
     checked = options
 
     async def enforced(request: Request, /) -> Answer:

@@ -19,11 +19,16 @@ from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 from mcp_elicit_client.sdk.tasks_extension import TASK_RESULT
 
 INVALID_PARAMS = -32602
-_INVALID_REQUEST, _MISSING_CAPABILITY = -32600, -32021
+_INVALID_REQUEST, _INTERNAL_ERROR, _MISSING_CAPABILITY = -32600, -32603, -32021
 
 _INVALID_RESULT = (
     "The server returned a result that the protocol version of this connection does not allow. "
     "Report it to the author of the server; the cause contains the details."
+)
+_ROUNDS_REQUIRED = (
+    "The server seems to ask with `input_required`, which does not exist in the protocol version of this connection. "
+    'Connect with the protocol version 2026-07-28 or later (`mode="auto"` with mcp 2), and call again. '
+    "If that does not help, report the error to the author of the server; the cause contains the details."
 )
 _OTHER_SESSION = " A request without `requestedSchema` is accepted if you connect with `Caller.connect`."
 
@@ -44,7 +49,8 @@ def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
 
     Raises:
         TypeError: If the arguments cannot be written as JSON.
-        CallError: If the server's result is invalid.
+        CallError: If the server's result is invalid, or the server can only
+            ask over connections with another protocol version.
         HandshakeRequiredError: If the server cannot ask over this connection.
         RequestStateRejectedError: If the server rejected its own state.
         CapabilityRequiredError: If the server requires a capability that is
@@ -56,20 +62,43 @@ def raise_for(error: Exception, session: object, *, sent_state: bool) -> None:
     if isinstance(error, ValidationError):
         if _is_of_task(error):
             raise TaskError("undeclared") from error
+        if _returns_rounds(error) and not uses_multi_round_trip(session):
+            raise CallError(_ROUNDS_REQUIRED) from error
         is_prepared = hasattr(session, "disconnected")
         raise CallError(_INVALID_RESULT if is_prepared else _INVALID_RESULT + _OTHER_SESSION) from error
     if sent_state and is_state_rejected(error):
         raise RequestStateRejectedError from error
     if _lacks_back_channel(error, session):
         raise HandshakeRequiredError from error
+    if _failed_to_return_rounds(error, session):
+        raise CallError(_ROUNDS_REQUIRED) from error
     if is_capability_required(error):
         raise read_capability_error(error) from error
 
 
 def _is_of_task(error: ValidationError) -> bool:
     """Return True if a result is invalid because it is a task, and no extension reads it."""
+    return TASK_RESULT in _result_types(error)
+
+
+def _returns_rounds(error: ValidationError) -> bool:
+    """Return True if a result is invalid because it requires input, which the protocol version does not have."""
+    return "input_required" in _result_types(error)
+
+
+def _result_types(error: ValidationError) -> list[object]:
     inputs = (each["input"] for each in error.errors(include_url=False, include_context=False))
-    return any(isinstance(each, Mapping) and each.get("resultType") == TASK_RESULT for each in inputs)
+    return [each.get("resultType") for each in inputs if isinstance(each, Mapping)]
+
+
+def _failed_to_return_rounds(error: Exception, session: object) -> bool:
+    """Return True for the error of a server of the Python SDK that may not send a result that requires input."""
+    message = getattr(getattr(error, "error", None), "message", None)
+    return (
+        error_code(error) == _INTERNAL_ERROR
+        and message == "Handler returned an invalid result"
+        and not uses_multi_round_trip(session)
+    )
 
 
 def is_state_rejected(error: Exception) -> bool:

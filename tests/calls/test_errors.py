@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 from collections.abc import Awaitable, Callable
@@ -20,7 +21,7 @@ from mcp_elicit_client.calls._connect import Command, _stdio
 from mcp_elicit_client.exceptions import REPORT, ResumeRefusal
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Request
-from tests.servers.raw import ERAS, Era
+from tests.servers.raw import ERAS, SCHEMA, Era
 from tests.servers.visitor import build
 from tests.support.inprocess import in_process
 from tests.support.plain import plain
@@ -213,6 +214,39 @@ async def test_a_server_that_cannot_ask_over_the_connection_says_so_and_the_next
 
     assert isinstance(caught.value.__cause__, SDK.MCPError)
     assert json.loads(result.content[0].text)["got"]["content"] == {"name": "Ann"}
+
+
+async def test_a_result_that_asks_over_a_connection_with_the_handshake_is_an_error_that_says_what_to_do() -> None:
+    caller = Caller(ann, "raw")
+    with raw_server("legacy", "stdio") as (where, _), anyio.fail_after(60):
+        async with connect(caller, where, "legacy") as client:
+            with pytest.raises(CallError, match="2026-07-28 or later") as caught:
+                await caller.call_tool(client, "rounds", {})
+
+    assert caught.value.__cause__ is not None
+
+
+@pytest.mark.rounds
+async def test_a_tool_that_only_returns_requests_says_which_connection_it_requires() -> None:
+    types: Any = importlib.import_module("mcp.types")
+    server: Any = importlib.import_module("mcp.server.mcpserver").MCPServer("mail")
+    request = {"method": "elicitation/create", "params": {"mode": "form", "message": "Who?", "requestedSchema": SCHEMA}}
+
+    async def ask(ctx: Any) -> Any:
+        if ctx.input_responses is None:
+            return types.InputRequiredResult.model_validate({"inputRequests": {"q": request}, "requestState": "s"})
+        return "Hello"
+
+    ask.__annotations__["ctx"] = importlib.import_module("mcp.server.mcpserver").Context
+    server.tool()(ask)
+    caller = Caller(ann, "mail")
+    async with caller.connect(server, mode="legacy") as client:
+        with pytest.raises(CallError, match="Connect with the protocol version 2026-07-28 or later"):
+            await caller.call_tool(client, "ask", {})
+    async with caller.connect(server) as client:
+        result: Any = await caller.call_tool(client, "ask", {})
+
+    assert result.content[0].text == "Hello"
 
 
 @pytest.mark.rounds

@@ -174,6 +174,8 @@ def call(message: Message, era: Era, send: Callable[[Message], None], receive: C
     params = message["params"]
     if params["name"] == "invalid":
         return INVALID
+    if params["name"] == "rounds":
+        return in_rounds("ask", params)
     if era == "legacy":
         return text_result(getattr(Peer(send, receive, params.get("arguments")), params["name"])())
     return in_rounds(params["name"], params)
