@@ -58,7 +58,7 @@ SITE = ["zensical==0.0.73", "mkdocstrings-python>=2.0.11,<3", "ruff"]
 FASTMCP = {"2": ["fastmcp>=4.1,<5", "fastmcp-tasks>=4.1,<5"], "1": ["fastmcp>=3.4,<4"]}
 """The release of FastMCP for each major version of the SDK, and its tasks extension."""
 
-TYPED_HOSTS = ["ag-ui-langgraph>=0.0.47", "openai-agents>=0.24", "fastmcp>=4.1,<5", "fastmcp-slim>=4.1,<5"]
+TYPED_HOSTS = ["openai-agents>=0.24", "fastmcp>=4.1,<5", "fastmcp-slim>=4.1,<5"]
 """Host libraries whose classes are named in signatures of the package."""
 
 HOSTS = [

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import uvicorn
-from ag_ui_langgraph import add_langgraph_fastapi_endpoint
+from ag_ui_langgraph import LangGraphAgent, add_langgraph_fastapi_endpoint
 from fastapi import FastAPI
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
@@ -26,12 +26,16 @@ from typing_extensions import TypedDict
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.handlers.langgraph import InterruptHandler, durable
-from mcp_elicit_client.hosts.ag_ui_langgraph import ElicitingAgent
+from mcp_elicit_client.hosts.ag_ui_langgraph import ElicitingAgentMixin
 
 ask = InterruptHandler()
 registry = ElicitationRegistry()
 registry.on_elicitation(ask)
 caller = Caller(registry, "restaurant")
+
+
+class Agent(ElicitingAgentMixin, LangGraphAgent):  # type: ignore[misc,unused-ignore]  # without types
+    """An agent that reads the answers of AG-UI front ends."""
 
 
 class State(TypedDict, total=False):
@@ -58,7 +62,7 @@ def create_app(path: str) -> FastAPI:
         builder.add_edge("book", END)
         async with AsyncSqliteSaver.from_conn_string(path) as saver:
             graph = builder.compile(checkpointer=saver)
-            agent = ElicitingAgent(name="booking", graph=graph, emit_interrupt_outcome=True)
+            agent = Agent(name="booking", graph=graph, emit_interrupt_outcome=True)
             add_langgraph_fastapi_endpoint(app, agent, "/")
             yield
 

@@ -1,4 +1,4 @@
-"""ag-ui-langgraph: `ElicitingAgent`, an endpoint that resumes a graph with the answers of an AG-UI front end."""
+"""ag-ui-langgraph: `ElicitingAgentMixin`, for agents whose graph an AG-UI front end resumes with answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ag_ui.core import RunErrorEvent
-from ag_ui_langgraph import LangGraphAgent
 from langgraph.types import Command
 
 from mcp_elicit_client.handlers.agui import ResumeEntryError, check_ids, read_resume
@@ -16,25 +15,26 @@ if TYPE_CHECKING:
     from ag_ui.core import Interrupt, ResumeEntry, RunAgentInput
 
 
-class ElicitingAgent(LangGraphAgent):  # type: ignore[misc,unused-ignore]
+class ElicitingAgentMixin:
     """
-    An agent whose graph asks with `InterruptHandler`.
+    Makes a ``LangGraphAgent`` one whose graph asks with `InterruptHandler`.
+
+    ``class Agent(ElicitingAgentMixin, LangGraphAgent)`` is used like a
+    ``LangGraphAgent`` with ``emit_interrupt_outcome=True``.
 
     A resume must answer all open interrupts of the thread, and no others.
     Otherwise the run ends with ``RUN_ERROR``, and nothing is sent to the
     graph.  An answer that does not match its form interrupts the graph again.
-    Pass ``emit_interrupt_outcome=True``.  The other arguments are those of
-    ``LangGraphAgent``.
 
     Anyone who knows the ID of a thread can resume it.  Use thread IDs that
-    belong to the signed-in user, such as with ``config``.
+    belong to the signed-in user.
     """
 
     _refused = ""  # the code of the refusal of this run; each run has its own copy of the agent
 
     async def run(self, input: RunAgentInput) -> AsyncGenerator[Any, None]:  # noqa: A002 -- as in ag-ui-langgraph
         """Run the graph; end with ``RUN_ERROR`` if a resume is refused."""
-        async for event in super().run(input):
+        async for event in super().run(input):  # type: ignore[misc]
             is_refusal = self._refused and isinstance(event, RunErrorEvent)
             yield event.model_copy(update={"code": self._refused}) if is_refusal else event
 
@@ -50,7 +50,9 @@ class ElicitingAgent(LangGraphAgent):  # type: ignore[misc,unused-ignore]
     def _read_entries(self, entries: list[ResumeEntry], open_interrupts: list[Interrupt]) -> Command[Any]:
         waiting = {each.id: _value(each) for each in open_interrupts}
         if waiting and not any(map(_is_ours, waiting.values())):
-            command: Command[Any] = super()._build_command_from_agui_resume(entries, open_interrupts=open_interrupts)
+            command: Command[Any] = super()._build_command_from_agui_resume(  # type: ignore[misc]
+                entries, open_interrupts=open_interrupts
+            )
             return command
         check_ids([entry.interrupt_id for entry in entries], waiting)
         given = {entry.interrupt_id: entry for entry in entries}

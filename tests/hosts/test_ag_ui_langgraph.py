@@ -28,7 +28,7 @@ except ImportError:
     skip_or_fail("ag-ui-langgraph is not installed")
 from fastapi import FastAPI
 
-from mcp_elicit_client.hosts.ag_ui_langgraph import ElicitingAgent
+from mcp_elicit_client.hosts.ag_ui_langgraph import ElicitingAgentMixin
 
 pytestmark = [
     pytest.mark.anyio,
@@ -41,6 +41,10 @@ NAME = {"name": "Ann"}
 ORIGIN = "/opt/mail/bin/server --token-file /etc/mail"
 
 
+class Agent(ElicitingAgentMixin, LangGraphAgent):  # type: ignore[misc,unused-ignore]  # without types
+    pass
+
+
 class State(TypedDict, total=False):
     told: Any
     other: Any
@@ -50,7 +54,7 @@ class State(TypedDict, total=False):
 async def endpoint(
     tool: str = "form",
     seen: Callable[[str], None] = lambda _: None,
-    agent_class: type[Any] = ElicitingAgent,
+    agent_class: type[Any] = Agent,
     *,
     with_other: bool = False,
 ) -> AsyncIterator[FrontEnd]:
