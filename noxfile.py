@@ -55,8 +55,11 @@ PARALLEL = ["-n", "auto", "--dist", "worksteal"]
 SITE = ["zensical==0.0.73", "mkdocstrings-python>=2.0.11,<3", "ruff"]
 """What builds the site.  Zensical is pinned, since it is at version 0; Ruff formats long signatures."""
 
-FASTMCP = {"2": ["fastmcp>=4.1,<5", "fastmcp-tasks>=4.1,<5"], "1": ["fastmcp>=3.4,<4"]}
-"""The release of FastMCP for each major version of the SDK, and its tasks extension."""
+FASTMCP = {
+    "2": ["fastmcp>=4.1,<5", "fastmcp-tasks>=4.1,<5", "pydantic-ai-slim[ag-ui]>=2.60,<3"],
+    "1": ["fastmcp>=3.4,<4"],
+}
+"""FastMCP for each major version of the SDK, its tasks extension, and a framework with an AG-UI endpoint."""
 
 TYPED_HOSTS = ["openai-agents>=0.24", "fastmcp>=4.1,<5", "fastmcp-slim>=4.1,<5"]
 """Host libraries whose classes are named in signatures of the package."""

@@ -79,6 +79,7 @@ class TaskSuspender:
             self._snapshot = TaskSnapshot(
                 server=server,
                 user=call.user,
+                reference=options.reference,
                 history=call.history,
                 task_id=poller.state.id,
                 tool=call.tool,

@@ -56,6 +56,10 @@ class SuspendOptions:
             answered for nine tenths of it, or until a policy closes them.
         task_timeout: How long a task can be resumed, in seconds; less if the
             server does not keep it that long.
+        owner: The owner of the calls and their requests in the inbox, if it
+            is not the user, such as a conversation of the user.
+        reference: A text of the host application that is stored with a call,
+            such as the ID of the model's tool call (`Snapshot.reference`).
 
     Raises:
         ValueError: If the user is empty or too long, or the timeout is out of
@@ -66,6 +70,8 @@ class SuspendOptions:
     default_user: str | None = None
     resume_timeout: float = RESUME_TIMEOUT
     task_timeout: float = TASK_TIMEOUT
+    owner: str | None = None
+    reference: str | None = None
 
     def __post_init__(self) -> None:
         check_user(self.default_user)
@@ -80,9 +86,9 @@ class SuspendOptions:
         Return the owner of a call of *user* in the inbox.
 
         Raises:
-            ValueError: If there is neither a user nor a default.
+            ValueError: If there is neither an owner, a user nor a default.
         """
-        owner = user or self.default_user
+        owner = self.owner or user or self.default_user
         if owner is None:
             raise ValueError("A call without a user cannot be suspended. Pass `user`, or SuspendOptions.default_user.")
         return owner
@@ -130,12 +136,14 @@ class Snapshot(BaseModel):
         format: The format of this record.
         server: The name that the host application gave the server.
         user: The user that the call is for, if it has one.
+        reference: See `SuspendOptions`.
         history: The history of the call.
     """
 
     format: int = FORMAT
     server: str
     user: str | None = None
+    reference: str | None = None
     history: CallHistory
 
     def write(self) -> str:
@@ -349,9 +357,10 @@ class CallSuspender(CallPauser):
             return None
         options, call_id = self._options, None if self._claim is None else self._claim.id
         shown = [options.with_deadline(each, options.resume_timeout) for each in paused.shown.values()]
+        snapshot = paused.snapshot.model_copy(update={"reference": options.reference})
         try:
             stored = await options.inbox.calls.suspend(
-                options.owner_of(self._call.user), paused.snapshot.write(), shown, options.resume_timeout, call_id
+                options.owner_of(self._call.user), snapshot.write(), shown, options.resume_timeout, call_id
             )
         except ValueError as error:
             raise CallError(

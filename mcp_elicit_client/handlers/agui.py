@@ -21,6 +21,7 @@ from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.core.validation.field_errors import FieldError
+from mcp_elicit_client.inbox.records import question_data
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.conversation import Link, Part, ServerText
@@ -87,6 +88,15 @@ def check_ids(given: Sequence[str], waiting: Collection[str]) -> None:
         raise ResumeEntryError("`resume` names an interrupt that is not open in this thread.", "UNKNOWN_INTERRUPT")
     if len(given) != len(waiting) or len(set(given)) != len(given):
         raise ResumeEntryError("`resume` must have one entry for each open interrupt.", "INCOMPLETE_RESUME")
+
+
+def public_question(request: Request) -> dict[str, Any]:
+    """Return `question_data` without where the server runs and the name of the user: browsers receive it."""
+    data = question_data(request)
+    data["request"].pop("user", None)
+    for name in ("origin", "transport"):
+        data["request"]["server"].pop(name, None)
+    return data
 
 
 def interrupt_data(

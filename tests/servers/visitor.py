@@ -163,6 +163,13 @@ class Tools:
             group.start_soon(ask, 1, "Second?")
         return {"got": [got[0], got[1]]}
 
+    async def password(self, peer: Peer) -> Any:
+        """Ask for a name and, at the same time, for a password."""
+        if peer.answers:
+            return {"got": peer.answers}
+        hidden = {"type": "object", "properties": {"password": {"type": "string", "format": "password"}}}
+        return Asks({"a": asked_form(), "b": {**asked_form("Your password?"), "requestedSchema": hidden}}, "s")
+
     async def twice(self, peer: Peer) -> Any:
         """Ask two questions, one after the other."""
         if not peer.rounds:

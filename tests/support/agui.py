@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +53,24 @@ class Run:
         return only
 
 
+def user_message(text: str) -> dict[str, Any]:
+    return {"id": uuid.uuid4().hex, "role": "user", "content": text}
+
+
+def tool_calls(run: Run) -> dict[str, Any]:
+    """Return the tool calls that *run* has sent, as a message."""
+    calls = [
+        {
+            "id": each["toolCallId"],
+            "type": "function",
+            "function": {"name": each["toolCallName"], "arguments": "{}"},
+        }
+        for each in run.events
+        if each["type"] == "TOOL_CALL_START"
+    ]
+    return {"id": uuid.uuid4().hex, "role": "assistant", "toolCalls": calls}
+
+
 def resolved(interrupt: dict[str, Any], payload: Any = None) -> dict[str, Any]:
     return {"interruptId": interrupt["id"], "status": "resolved", "payload": payload}
 
@@ -71,8 +89,9 @@ class FrontEnd:
     thread: str = "thread-1"
     headers: tuple[tuple[str, str], ...] = ()
 
-    async def run(self, *resume: dict[str, Any], text: str = "") -> Run:
-        messages = [{"id": uuid.uuid4().hex, "role": "user", "content": text}] if text else []
+    async def run(self, *resume: dict[str, Any], text: str = "", history: Sequence[dict[str, Any]] = ()) -> Run:
+        """Send a resume or a message, after the messages of *history*."""
+        messages = [*history, *([user_message(text)] if text else [])]
         body: dict[str, Any] = {
             "threadId": self.thread,
             "runId": uuid.uuid4().hex,

@@ -26,8 +26,8 @@ from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, may_remember, request_key
 from mcp_elicit_client.dispatch import check_answer_async, validate_async
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.agui import error_text, interrupt_data
-from mcp_elicit_client.inbox.records import question_data, read_request
+from mcp_elicit_client.handlers.agui import error_text, interrupt_data, public_question
+from mcp_elicit_client.inbox.records import read_request
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 P = ParamSpec("P")
@@ -252,10 +252,7 @@ def question_request(question: Mapping[str, Any]) -> Request:
 
 def _payload(question: str, request: Request, problem: str, tool_call_id: str | None = None) -> dict[str, Any]:
     """Return the value of the interrupt.  Browsers get all of it, also where a front end shows only a part."""
-    data = question_data(request)
-    data["request"].pop("user", None)
-    for name in ("origin", "transport"):
-        data["request"]["server"].pop(name, None)
+    data = public_question(request)
     data["untrusted"] += ["message", "responseSchema", "problem"]
     return {
         "type": INTERRUPT_TYPE,

@@ -1,0 +1,223 @@
+"""
+AG-UI: `InterruptBridge`, runs whose MCP calls are suspended while the user of a front end answers.
+
+A request ends the run with an interrupt.  The next run of the thread brings
+the answer and resumes the call, in any process.
+
+Requires the extra ``agui``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeAlias
+
+from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
+from mcp_elicit_client.exceptions import CallError, MissingExtraError, ResumeError
+from mcp_elicit_client.handlers.agui import METADATA_KEY, ResumeEntryError, interrupt_data, public_question
+from mcp_elicit_client.hosts._ag_ui_thread import Thread
+
+try:
+    from ag_ui.core import (
+        BaseEvent,
+        EventType,
+        Interrupt,
+        MessagesSnapshotEvent,
+        RunAgentInput,
+        RunErrorEvent,
+        RunFinishedEvent,
+        RunFinishedInterruptOutcome,
+        RunStartedEvent,
+        StateSnapshotEvent,
+        ToolCallResultEvent,
+        ToolMessage,
+    )
+except ImportError as error:
+    raise MissingExtraError("agui", "hosts.ag_ui") from error
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
+"""Returns a context manager for a connected client: ``lambda: caller.connect(url)``."""
+
+FAILED = "The run failed."
+"""The text of ``RUN_ERROR`` after an exception.  Its own text may contain what the user entered."""
+
+
+class ThreadCalls:
+    """The MCP calls of one run of an agent."""
+
+    def __init__(self, bridge: InterruptBridge, thread: Thread) -> None:
+        self._bridge = bridge
+        self._thread = thread
+
+    async def call_tool(
+        self,
+        caller: Caller,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        tool_call_id: str,
+        **options: Any,
+    ) -> Any:
+        """
+        Call a tool; suspend the call if the server requires input.
+
+        Args:
+            caller: The caller for the server: one of those of the bridge.
+            name: The name of the tool.
+            arguments: Its arguments.
+            tool_call_id: The ID of the model's tool call.
+            options: As for `Caller.call_tool`.
+
+        Returns:
+            The result of the call; or a `SuspendedCall`.  The agent then has
+            to end its run without a result for the tool call.  The next run
+            brings it as a tool message.
+
+        Raises:
+            Exception: As for `Caller.call_tool`.
+        """
+        suspend = self._thread.options(reference=tool_call_id)
+        async with self._bridge.connections[caller]() as client:
+            result = await caller.call_tool(client, name, arguments, user=self._thread.user, suspend=suspend, **options)
+            return await self._thread.settle(caller, client, result, suspend)
+
+
+Agent: TypeAlias = Callable[[RunAgentInput, ThreadCalls], AsyncIterator[BaseEvent]]
+"""
+An agent: takes the input of the run and makes calls, yields the events of the
+run.  Frameworks have such a function for their AG-UI endpoint.
+"""
+
+
+class InterruptBridge:
+    """
+    Connects an AG-UI agent to suspended MCP calls.
+
+    Args:
+        suspend: Where calls are suspended, and how long.
+        connections: The caller of each server, and what connects to it.
+            Their registries need a handler: it answers servers that cannot
+            be suspended (up to 2025-11-25) while the run waits, so pass a
+            `HeadlessHandler`.
+    """
+
+    def __init__(self, suspend: SuspendOptions, connections: Mapping[Caller, Connect]) -> None:
+        self.connections: Mapping[Caller, Connect] = connections
+        self._suspend = suspend
+        self._callers = {caller.server.name: caller for caller in connections}
+
+    async def run(self, run_input: RunAgentInput, agent: Agent, *, user: str) -> AsyncIterator[BaseEvent]:
+        """
+        Run an agent, or resume the calls of its thread first.
+
+        Args:
+            run_input: The input that the front end sent.
+            agent: The agent.  It is not called while interrupts are open.
+            user: The signed-in user.  The front end chooses the ID of the
+                thread, so it is not enough to answer a request.
+
+        Yields:
+            The events of the run.  The last one is ``RUN_FINISHED``, with the
+            open interrupts, or ``RUN_ERROR``.
+        """
+        yield RunStartedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
+        try:
+            async for event in self._events(run_input, agent, Thread(self._suspend, user, run_input.thread_id)):
+                yield event
+        except ResumeEntryError as error:
+            yield RunErrorEvent(message=str(error), code=error.code)
+        except Exception:
+            _logger.exception("a run failed")
+            yield RunErrorEvent(message=FAILED, code="RUN_FAILED")
+
+    async def _events(self, run_input: RunAgentInput, agent: Agent, thread: Thread) -> AsyncIterator[BaseEvent]:
+        if run_input.resume:
+            messages: list[Any] = []
+            for call_id in await thread.answer_all(run_input.resume):
+                message = await self._resume(thread, call_id)
+                if message is not None:
+                    messages.append(message)
+                    yield ToolCallResultEvent(
+                        message_id=message.id, tool_call_id=message.tool_call_id, content=message.content, role="tool"
+                    )
+            run_input = run_input.model_copy(update={"messages": [*run_input.messages, *messages], "resume": None})
+            if not messages and not await thread.open_entries():
+                yield _finished(run_input)  # the resume is a repetition: the calls were resumed before
+                return
+        if entries := await thread.open_entries():
+            yield StateSnapshotEvent(snapshot=run_input.state)
+            yield MessagesSnapshotEvent(messages=run_input.messages)
+            yield _finished(run_input, await self._interrupts(thread, entries))
+            return
+        async for event in self._run_agent(run_input, agent, thread):
+            yield event
+
+    async def _run_agent(self, run_input: RunAgentInput, agent: Agent, thread: Thread) -> AsyncIterator[BaseEvent]:
+        """Yield the events of the agent, with this run's own beginning and end."""
+        finished: BaseEvent = _finished(run_input)
+        async for event in agent(run_input, ThreadCalls(self, thread)):
+            if event.type == EventType.RUN_FINISHED:
+                finished = event
+            elif event.type != EventType.RUN_STARTED:
+                yield event
+            if event.type == EventType.RUN_ERROR:
+                return
+        entries = await thread.open_entries()
+        yield _finished(run_input, await self._interrupts(thread, entries)) if entries else finished
+
+    async def _interrupts(self, thread: Thread, entries: Sequence[Any]) -> list[Interrupt]:
+        references = await thread.references(entries)
+        return [
+            Interrupt.model_validate(
+                {
+                    "id": entry.id,
+                    **interrupt_data(entry.read(), expires_at=entry.expires_at),
+                    "toolCallId": references.get(entry.call),
+                    "metadata": {METADATA_KEY: public_question(entry.read())},
+                }
+            )
+            for entry in entries
+        ]
+
+    async def _resume(self, thread: Thread, call_id: str) -> ToolMessage | None:
+        """Resume a call; return its result, or None if it has further requests, or was resumed before."""
+        server, tool_call_id = await thread.call(call_id)
+        if server is None:
+            return None
+        caller = self._callers[server]
+        suspend = thread.options(reference=tool_call_id)
+        try:
+            async with self.connections[caller]() as client:
+                result = await caller.resume(call_id, client, suspend, user=thread.user)
+                result = await thread.settle(caller, client, result, suspend)
+        except ResumeError:
+            raise ResumeEntryError("The call cannot be resumed. Its outcome is unknown.", "RESUME_FAILED") from None
+        except Exception as error:
+            _logger.exception("a call could not be resumed")
+            text = str(error) if isinstance(error, CallError) else "The call failed."
+            return _tool_message(tool_call_id, text, error=text)
+        if isinstance(result, SuspendedCall):
+            return None
+        return _tool_message(tool_call_id, result_text(result))
+
+
+def result_text(result: Any) -> str:
+    """Return the result of a tool as text for the model: its texts, or its structured content as JSON."""
+    texts = [text for each in result.content if isinstance(text := getattr(each, "text", None), str)]
+    structured = getattr(result, "structured_content", None)
+    return "\n".join(texts) if texts or structured is None else json.dumps(structured)
+
+
+def _tool_message(tool_call_id: str | None, content: str, error: str | None = None) -> ToolMessage:
+    return ToolMessage(id=uuid.uuid4().hex, tool_call_id=tool_call_id or "", content=content, error=error)
+
+
+def _finished(run_input: RunAgentInput, interrupts: Sequence[Interrupt] = ()) -> RunFinishedEvent:
+    outcome = RunFinishedInterruptOutcome(interrupts=list(interrupts)) if interrupts else None
+    return RunFinishedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id, outcome=outcome)
