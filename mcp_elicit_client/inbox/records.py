@@ -75,6 +75,8 @@ class Entry(BaseModel):
         warnings: What the user must be shown besides the request, as
             `request_warnings` lists it, in English: objects with ``code``,
             ``text`` and ``is_note``.
+        answer_schema: The form as a ``requestedSchema``: the JSON Schema of
+            the content of an answer.  None for a URL.
         untrusted: The paths of the texts that the server spelled.
     """
 
@@ -97,6 +99,12 @@ class Entry(BaseModel):
     def warnings(self) -> tuple[dict[str, Any], ...]:
         """What the user must be shown besides the request."""
         return warnings_data(self.read())
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def answer_schema(self) -> dict[str, Any] | None:
+        """The form as a ``requestedSchema``: the JSON Schema of the content of an answer.  None for a URL."""
+        return answer_schema(self.read())
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -160,10 +168,20 @@ def question_data(request: Request) -> dict[str, Any]:
     """
     return {
         "request": json.loads(write_request(request)),
-        "answer_schema": write_schema(request.form) if isinstance(request, FormRequest) else None,
+        "answer_schema": answer_schema(request),
         "warnings": list(warnings_data(request)),
         "untrusted": list(UNTRUSTED),
     }
+
+
+def answer_schema(request: Request) -> dict[str, Any] | None:
+    """
+    Return the JSON Schema of the content of an answer to *request*; None for a URL.
+
+    It is that of `to_schema` wherever a valid ``requestedSchema`` can express
+    the form.
+    """
+    return write_schema(request.form) if isinstance(request, FormRequest) else None
 
 
 def warnings_data(request: Request) -> tuple[dict[str, Any], ...]:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import functools
-import importlib.resources
 import inspect
-import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import parse_qs
 
-from pydantic.json_schema import models_json_schema
 from pydantic_core import from_json
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as WebRequest
 from starlette.responses import JSONResponse, Response
 
-from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.core.validation.content import ValidationResult
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
-from mcp_elicit_client.inbox.records import Entry, EntryPage
+from mcp_elicit_client.inbox.records import Entry
 from mcp_elicit_client.inbox.web.controls import (
     REVIEWED_NAME,
     FormData,
@@ -30,6 +25,7 @@ from mcp_elicit_client.inbox.web.controls import (
     read_form_data,
     storable_values,
 )
+from mcp_elicit_client.inbox.web.openapi import describe_api
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.inbox.web.sse import EventStream
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -114,7 +110,7 @@ class Endpoints:
     async def openapi(self, web: WebRequest) -> Response:
         """Return the OpenAPI description."""
         await self.owner(web)
-        description = _openapi()
+        description = describe_api()
         if not self._lists_remembered:
             paths = {name: path for name, path in description["paths"].items() if name != "/remembered"}
             description = {**description, "paths": paths}
@@ -127,9 +123,7 @@ class Endpoints:
         if _wants_page(web):
             view = web.query_params.get("view", "form")
             return await self._show_page(owner, entry, view, self._pages_for(web))
-        request = entry.read()
-        schema = write_schema(request.form) if isinstance(request, FormRequest) else None
-        return JSONResponse({**entry.model_dump(mode="json"), "answer_schema": schema})
+        return JSONResponse(entry.model_dump(mode="json"))
 
     async def _show_page(self, owner: str, entry: Entry, view: str, pages: Pages) -> Response:
         if pages.is_single_request:
@@ -334,16 +328,3 @@ def _step(filled: FormData) -> Step:
     if len(steps) != 1 or steps[0] not in get_args(Step):
         raise HTTPException(400, "`action` must be one of the actions of the page.")
     return cast("Step", steps[0])
-
-
-@functools.cache
-def _openapi() -> dict[str, Any]:
-    """Return the OpenAPI description, as JSON."""
-    text = (importlib.resources.files(__package__) / "openapi.json").read_text(encoding="utf-8")
-    description: dict[str, Any] = json.loads(text)
-    _, schemas = models_json_schema(
-        [(model, "serialization") for model in (Entry, EntryPage, ValidationResult)],
-        ref_template="#/components/schemas/{model}",
-    )
-    description["components"]["schemas"] |= schemas["$defs"]
-    return description
