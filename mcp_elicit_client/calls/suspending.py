@@ -239,8 +239,8 @@ class Claim:
 
     def __init__(self, call_id: str) -> None:
         self.id = call_id
-        self.was_sent = False
-        self.was_suspended = False
+        self.was_sent: bool = False
+        self.was_suspended: bool = False
 
     def mark_sent(self) -> None:
         """Note that the server may receive a part of the call from now on."""

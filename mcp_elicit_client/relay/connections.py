@@ -57,8 +57,8 @@ class UpstreamConnection:
         self.asked_in: ProtocolVersion = PROTOCOL_VERSIONS[-1]
         self.caller: UpstreamCaller
         self.client: Any = None
-        self.listeners = 0
-        self.idle_since = math.inf
+        self.listeners: int = 0
+        self.idle_since: float = math.inf
         self._closing = anyio.Event()
 
     @property

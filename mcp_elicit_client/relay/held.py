@@ -51,7 +51,7 @@ class HeldCall:
         self.id: str = secrets.token_urlsafe(16)
         self.caller = caller
         self.scope: anyio.CancelScope = anyio.CancelScope()
-        self.was_asked = False
+        self.was_asked: bool = False
         self._process = process
         self._leg_ttl = leg_ttl
         self._ends_at = anyio.current_time() + max_ttl

@@ -35,7 +35,7 @@ class PushedCall:
         self._downstream = downstream
         self._connection = connection
         self._group = group
-        self.is_active = True
+        self.is_active: bool = True
 
     async def ask(self, request: Request) -> Answer:
         """Ask the client.  If this is cancelled, the request is withdrawn there."""
