@@ -176,6 +176,7 @@ CHOICE_WORDS: Mapping[str, Message] = {
     "no": NO,
     "send": Message("send"),
     "edit": Message("edit"),
+    "answer": Message("answer"),
     "back": Message("back"),
     "skip": Message("skip"),
     "confirm": Message("confirm"),
@@ -241,12 +242,29 @@ YOUR_ANSWER = Message("Your answer")
 USE_VALUE = Message("Use this value")
 FIRST_FIELD = Message("This is the first field.")
 OLD_BUTTON = Message("This button is no longer valid.")
+QUOTES_LEGEND = Message("Quoted text comes from the server.")
+PRESS_OPTION = Message("Select an option.")
+PRESS_OPTIONS = Message('Select options, then "{button}".')
+PRESS_FIELD = Message("Select the field to change.")
+PRESS_CONFIRM = Message('Select "{button}" to continue.')
+PRESS_BUTTON = Message("Use the buttons.")
+PAGE_OF_OPTIONS = Message("Options {first} to {last} of {count}")
+PREVIOUS_OPTIONS = Message("Previous options")
+NEXT_OPTIONS = Message("More options")
+PREVIOUS_FIELDS = Message("Previous fields")
+NEXT_FIELDS = Message("More fields")
+SHOW_ALL_OPTIONS = Message("Show all options")
+USE_SELECTION = Message("Use selection")
+SEND_EMPTY = Message("Send empty")
+TYPE_IN_DIALOG = Message("Enter a value")
+PRESS_ANSWER = Message('Select "{button}" to fill in the form.')
 CHOICE_LABELS: Mapping[str, Message] = {
     **{str(name): message for name, message in URL_CHOICES.items()},
     "yes": YES_KEY,
     "no": NO_KEY,
     "send": SEND,
     "edit": Message("Edit"),
+    "answer": Message("Answer"),
     "back": BACK,
     "confirm": Message("Confirm"),
     "remember": Message("Remember"),
@@ -265,6 +283,15 @@ HELP_COMMANDS: Mapping[str, Message] = {
 }
 HELP_SLASH = Message("To enter text that begins with one of these commands, type another / before it.")
 TYPE_DONE = Message("Type done when you have finished at {domain}.")
+
+# --- Chats
+
+REPLY = Message("Send your answer as a message.")
+REPLY_TO_ONE = Message("Several requests are open. Reply to the message that you want to answer.")
+CANNOT_SHOW = Message("A request from {server} cannot be shown here. It was cancelled.")
+DIALOG_TITLE = Message("Your answers")
+CONTINUED = Message("Continued below.")
+CANNOT_CONTINUE = Message("The next message could not be sent. Try again.")
 
 # --- Web pages
 

@@ -17,6 +17,7 @@ from mcp_elicit_client.presentation.conversation import (
     HostText,
     Link,
     ServerText,
+    Style,
     Turn,
     UrlConversation,
     start_conversation,
@@ -55,6 +56,9 @@ def url(port: str = "", **options: Any) -> UrlRequest:
 
 def converse(request: Request, catalog: MessageCatalog = ENGLISH, **options: Any) -> Conversation:
     return start_conversation(request, catalog, InputContext(locale=catalog.locale, time_zone="UTC"), **options)
+
+
+BUTTONS = Style(has_buttons=True, max_options=4)
 
 
 def play_on(conversation: Conversation, *replies: str) -> Turn:
@@ -170,7 +174,7 @@ def test_random_replies_never_open_a_url_with_a_warning_by_one_input(replies: li
 
 @given(st.lists(st.integers(0, 30), max_size=30), st.sampled_from(REQUESTS))
 def test_random_presses_lead_on_and_a_button_works_once(presses: list[int], request: FormRequest) -> None:
-    conversation = converse(request)
+    conversation = converse(request, style=BUTTONS)
     turn = conversation.start()
     for index in presses:
         offered = [each for each in turn.buttons if each.id.partition(":")[2] not in ("decline", "block", "cancel")]
@@ -274,7 +278,7 @@ def test_an_error_is_shown_once_and_the_question_is_not_repeated() -> None:
 @pytest.mark.parametrize(("typed", "action"), [("/decline", "decline"), ("/cancel", "cancel")])
 def test_every_question_can_be_declined_and_cancelled(at: int, typed: str, action: str) -> None:
     replies = ["x", KEY, "send"][:at]
-    conversation = converse(form({"a": {"type": "string"}, "b": {"type": "string"}}))
+    conversation = converse(form({"a": {"type": "string"}, "b": {"type": "string"}}), style=BUTTONS)
     turn = play(conversation, *replies)
     assert {"decline", "cancel"} <= {each.id.partition(":")[2] for each in turn.buttons}
 
@@ -318,7 +322,7 @@ def test_a_yes_to_a_request_with_a_warning_is_reviewed_and_confirmed() -> None:
 
 
 def test_a_form_is_answered_with_buttons_and_widgets() -> None:
-    conversation = converse(form(FIELDS, *REQUIRED))
+    conversation = converse(form(FIELDS, *REQUIRED), style=BUTTONS)
     turn = conversation.start()
     assert isinstance(conversation, FormConversation)
 
@@ -328,6 +332,7 @@ def test_a_form_is_answered_with_buttons_and_widgets() -> None:
     turn = conversation.give(Selection(("b",)))
     turn = conversation.press(button(turn, "option:0"))
     turn = conversation.give(Intent.OMIT)
+    turn = conversation.press(button(turn, "edit"))
     turn = conversation.press(button(turn, "edit:2"))
     turn = conversation.reply("20")
     answer = conversation.press(button(turn, "send")).answer
@@ -343,14 +348,14 @@ def test_a_form_is_answered_with_buttons_and_widgets() -> None:
 
 
 def test_buttons_say_whose_words_they_are() -> None:
-    turn = play(converse(form(FIELDS)), "", "")
+    turn = play(converse(form(FIELDS), style=BUTTONS), "", "")
 
     assert all(("FORGED" in each.label) == each.is_server_text for each in turn.buttons)
 
 
 @pytest.mark.parametrize("pressed", ["", "1", "0:send", "1:send", "9:skip", "1:option:0", "1:edit:1", "x:y:z"])
 def test_a_button_that_is_not_offered_does_nothing(pressed: str) -> None:
-    conversation = converse(form({"a": {"type": "string"}}))
+    conversation = converse(form({"a": {"type": "string"}}), style=BUTTONS)
     conversation.start()
 
     turn = conversation.press(pressed)

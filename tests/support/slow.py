@@ -30,7 +30,7 @@ STARTERS = frozenset(
             "window",
         ),
         *("create_subprocess_exec", "executable", "fork", "open_process", "run_process", "subprocess"),
-        *("BrowserHandler", "fastmcp", "pexpect", "uvicorn"),
+        *("BrowserHandler", "FakeSlack", "FakeTelegram", "fastmcp", "pexpect", "uvicorn"),
     }
 )
 """Names that a test uses if it starts something: helpers of the tests, functions of the standard library, packages."""

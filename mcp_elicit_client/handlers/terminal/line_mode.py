@@ -124,8 +124,8 @@ class LineMode:
             case ServerText(text, label):
                 yield from [self._wrap(f"{label}:")] if label else []
                 yield quote(text, width)
-            case OptionList(labels, are_numbered):
-                for number, label in enumerate(labels, 1):
+            case OptionList(labels, are_numbered, numbers):
+                for number, label in zip(numbers, labels, strict=True):
                     yield quote(f"{number}) {label}" if are_numbered else f"- {label}", width)
             case AnswerRow(number, label, value, note):
                 yield quote(f"{number}) {label}: {value}", width)

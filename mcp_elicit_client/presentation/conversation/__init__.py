@@ -15,6 +15,7 @@ from typing import TypeAlias
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.form import FormConversation
 from mcp_elicit_client.presentation.conversation.turns import (
+    LINES,
     AnswerRow,
     Button,
     Effect,
@@ -23,6 +24,7 @@ from mcp_elicit_client.presentation.conversation.turns import (
     OptionList,
     Part,
     ServerText,
+    Style,
     Turn,
 )
 from mcp_elicit_client.presentation.conversation.url import UrlConversation
@@ -41,6 +43,7 @@ __all__ = [
     "OptionList",
     "Part",
     "ServerText",
+    "Style",
     "Turn",
     "UrlConversation",
     "start_conversation",
@@ -49,13 +52,14 @@ __all__ = [
 Conversation: TypeAlias = FormConversation | UrlConversation
 
 
-def start_conversation(
+def start_conversation(  # noqa: PLR0913 -- by keyword
     request: Request,
     catalog: MessageCatalog,
     context: InputContext,
     *,
     draft: Mapping[str, FieldInput] | None = None,
     effects: Collection[Effect] = frozenset[Effect]({"open"}),
+    style: Style = LINES,
 ) -> Conversation:
     """
     Return the conversation about *request*.
@@ -66,7 +70,9 @@ def start_conversation(
         context: The user's locale and time zone.
         draft: What the user had entered before, by field name.
         effects: What the platform can do with a URL.
+        style: How the conversation is held.
+        style: How the conversation is held.
     """
     if isinstance(request, FormRequest):
-        return FormConversation(request, catalog, context, draft=draft)
-    return UrlConversation(request, catalog, time_zone=context.time_zone, effects=effects)
+        return FormConversation(request, catalog, context, draft=draft, style=style)
+    return UrlConversation(request, catalog, time_zone=context.time_zone, effects=effects, style=style)

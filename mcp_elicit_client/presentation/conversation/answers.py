@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from mcp_elicit_client.core.form import Field, Form, TextField
+from mcp_elicit_client.core.validation.content import to_json_value
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.turns import AnswerRow, HostText, Part, ServerText
 from mcp_elicit_client.presentation.descriptions import describe_field, format_value, sent_note
-from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent, read_field
+from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, FieldState, Intent, read_field
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
 from mcp_elicit_client.presentation.warnings import RequestWarning, answer_warnings
 from mcp_elicit_client.typing import Source
@@ -56,13 +57,25 @@ class FormAnswers:
         """The origin of each value."""
         return {name: state.source for name, state in self._in_order() if state.source is not None}
 
-    def set(self, field: Field, given: FieldInput) -> list[Part]:
-        """Use *given* for *field*, or return what is wrong with it."""
+    @property
+    def inputs(self) -> Mapping[str, FieldInput]:
+        """What the user entered now, by field name."""
+        return self._inputs
+
+    def set(self, field: Field, given: FieldInput) -> FieldState:
+        """Use *given* for *field*, unless there are errors in the state that this returns."""
         state = read_field(field, given, self._context)
-        if state.errors:
-            return [*self._errors(field, state)]
-        self._inputs[field.name], self._states[field.name] = given, state
-        return []
+        if not state.errors:
+            self._inputs[field.name], self._states[field.name] = given, state
+        return state
+
+    def restore(self, inputs: Mapping[str, FieldInput]) -> None:
+        """Use *inputs*, which `set` took before.  Patterns are not checked again: the whole answer is, at the end."""
+        for field in self._form.fields:
+            if field.name in inputs:
+                given = inputs[field.name]
+                self._inputs[field.name] = given
+                self._states[field.name] = read_field(field, given, self._context, check_pattern=False)
 
     def value(self, field: Field) -> Any:
         """Return the value of *field*; `OMITTED` if it is not provided."""
@@ -88,8 +101,19 @@ class FormAnswers:
 
     def shown(self, field: Field) -> str:
         """Return the present value of *field* in words: of the answer, or of the draft."""
-        state = self._states.get(field.name) or self._restored(field)
-        return format_value(field, state.value, self._catalog)
+        return format_value(field, self.present_value(field), self._catalog)
+
+    def present_value(self, field: Field) -> Any:
+        """Return the present value of *field*; `OMITTED` if it has none."""
+        match self.present(field):
+            case "answered":
+                return self._states[field.name].value
+            case "restored":
+                return self._restored(field).value
+            case "suggested":
+                return to_json_value(field, field.default)
+            case _:
+                return OMITTED
 
     def rows(self) -> Iterator[Part]:
         """Yield the answers as they are reviewed, and notes about them."""
@@ -117,10 +141,11 @@ class FormAnswers:
             return self._catalog.text(messages.SUGGESTED)
         return sent_note(field, shown, state.value, self._catalog)
 
-    def _errors(self, field: Field, state: FieldState) -> Iterator[Part]:
+    def error_parts(self, field: Field, state: FieldState, *, has_commands: bool) -> Iterator[Part]:
+        """Yield what is wrong with *state* of *field*, and what to enter."""
         for error in state.errors:
             yield HostText(self._catalog.error(error))
             if error.code == "pattern":
                 yield ServerText(describe_field(field, self._catalog).pattern, self._catalog.text(messages.PATTERN))
-            if error.code == "required" and isinstance(field, TextField) and accepts_empty(field):
+            if has_commands and error.code == "required" and isinstance(field, TextField) and accepts_empty(field):
                 yield HostText(self._catalog.text(messages.TYPE_EMPTY))

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias, get_args
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
+from mcp_elicit_client.core.form import BooleanField, Field, MultiChoiceField
+from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers
 from mcp_elicit_client.presentation.conversation.choices import Choice, ChoiceMaker, find_choice
 from mcp_elicit_client.presentation.conversation.introduction import introduction
+from mcp_elicit_client.presentation.conversation.options import OptionView, matches, option_labels, option_values
 from mcp_elicit_client.presentation.conversation.questions import FieldQuestion, find_command, help_lines
-from mcp_elicit_client.presentation.conversation.turns import Button, HostText, Part, Turn
+from mcp_elicit_client.presentation.conversation.saved import inputs_from_json, inputs_to_json
+from mcp_elicit_client.presentation.conversation.turns import LINES, Button, HostText, Part, Style, Turn
 from mcp_elicit_client.presentation.descriptions import sent_note, server_name
-from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection
+from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection, read_field
 from mcp_elicit_client.presentation.input_parsing import InputContext
 from mcp_elicit_client.presentation.remembering import remember_label, remember_line
 from mcp_elicit_client.presentation.url_prompts import refusal, refusals
@@ -23,7 +27,7 @@ from mcp_elicit_client.typing import Answer, FormRequest
 
 _MAX_DIGITS = 9
 
-_Step: TypeAlias = Literal["field", "review", "confirm"]
+_Step: TypeAlias = Literal["start", "field", "review", "pick", "confirm"]
 
 
 class FormConversation:
@@ -36,13 +40,14 @@ class FormConversation:
     a yes or a no is its own review.
 
     Patterns are checked in another process, which takes up to 0.08 s: call
-    `reply`, `press` and `give` in a thread.
+    `reply`, `press`, `give` and `fill` in a thread.
 
     Args:
         request: The request.
         catalog: The texts.
         context: The user's locale and time zone.
         draft: What the user had entered before, by field name.
+        style: How the conversation is held.
     """
 
     def __init__(
@@ -52,8 +57,11 @@ class FormConversation:
         context: InputContext,
         *,
         draft: Mapping[str, FieldInput] | None = None,
+        style: Style = LINES,
     ) -> None:
         self.request = request
+        self._style = style
+        self._view = OptionView()
         self._catalog = catalog
         self._context = context
         self._answers = FormAnswers(request.form, catalog, context, draft or {})
@@ -61,9 +69,12 @@ class FormConversation:
         self._at = 0
         self._is_editing = False
         self._step: _Step = "field" if request.form.fields else "review"
-        self._turn = 0
+        if request.form.fields and style.begins_with_dialog:
+            self._step = "start"
+        self._turn = style.first_turn
         self._is_warned = must_confirm(request_warnings(request, catalog))
         self._remembers = False
+        self._enter()
 
     # --- What the user does
 
@@ -75,7 +86,16 @@ class FormConversation:
     def start(self) -> Turn:
         """Return the first turn."""
         hint = [HostText(self._catalog.text(messages.COMMANDS_HINT))] if self._step == "field" else []
-        return self._ask(*introduction(self.request, self._catalog, self._context.time_zone), *hint)
+        hint = [] if self._style.has_buttons else hint
+        return self._ask(*introduction(self.request, self._catalog, self._context.time_zone, self._style), *hint)
+
+    def ask_again(self) -> Turn:
+        """Return the turn that asks the present question, with buttons that were not pressed yet."""
+        return self._ask()
+
+    def is_offered(self, button: str) -> bool:
+        """Return True if the present turn offers *button*, which is the ID of a button."""
+        return any(each.id == button for each in self._buttons())
 
     def reply(self, text: str) -> Turn:
         """Return the turn after the user typed *text*."""
@@ -89,27 +109,106 @@ class FormConversation:
 
     def press(self, button: str) -> Turn:
         """Return the turn after the user pressed *button*, which is the ID of a button."""
-        if button not in [each.id for each in self._buttons()]:
+        if not self.is_offered(button):
             return self._ask(HostText(self._catalog.text(messages.OLD_BUTTON)))
         name = button.partition(":")[2]
-        kind, _, index = name.partition(":")
-        if kind == "option":
-            return self.give(Selection((self._field_choices()[int(index)],)))
-        if kind == "edit":
-            return self._edit(int(index))
-        return self._reply_to_field("") if name == "use" else self._choose(name)
+        match name.split(":"):
+            case ["option", index]:
+                return self._press_option(int(index))
+            case ["edit", index]:
+                return self._edit(int(index))
+            case ["page", by]:
+                return self._look(self._view.turned(int(by)))
+            case ["all"]:
+                return self._look(self._view.searching(""))
+            case ["choose"]:
+                values = option_values(self._field)
+                return self.give(Selection(tuple(values[at] for at in sorted(self._view.selected))))
+            case ["empty"]:
+                return self.give(Intent.EMPTY)
+            case ["use"]:
+                return self._reply_to_field("")
+            case ["type"]:  # a dialog that could not be opened
+                return self._ask()
+        return self._choose(name)
 
     def give(self, given: FieldInput) -> Turn:
         """Return the turn after the user entered *given* in a widget for the field that is asked."""
         if self._step != "field":
             return self._repeat(self._list_choices())
         field = self._field
-        errors = self._answers.set(field, given)
-        if errors:
-            return self._repeat(*errors)
-        note = sent_note(field, given, self._answers.value(field), self._catalog) if isinstance(given, str) else ""
+        state = self._answers.set(field, given)
+        if state.errors:
+            return self._repeat(*self._answers.error_parts(field, state, has_commands=not self._style.has_buttons))
+        note = self._note(field, given)
         self._advance(1)
         return self._ask(*([HostText(note)] if note else []))
+
+    def fill(self, given: Mapping[str, FieldInput]) -> Turn | dict[str, str]:
+        """
+        Return the turn after the user filled in a dialog, or the errors by field name.
+
+        A dialog with all fields shows all that is sent.  It is reviewed only
+        if there is more to say.
+
+        Args:
+            given: What the user entered in each field of the dialog.
+        """
+        fields = [self.request.form.by_name[name] for name in given]
+        errors: dict[str, str] = {}
+        for field in fields:
+            state = self._answers.set(field, given[field.name])
+            if state.errors:
+                errors[field.name] = " ".join(map(self._catalog.error, state.errors))
+        if errors:
+            return errors
+        notes = [HostText(note) for field in fields if (note := self._note(field, given[field.name]))]
+        if len(fields) < len(self.request.form.fields):
+            self._advance(1)
+            return self._ask(*notes)
+        self._step, self._is_editing = "review", False
+        return self._ask(*notes) if notes or self._is_warned or self._answers.warnings() else self._send_or_warn()
+
+    @property
+    def asked(self) -> Field | None:
+        """The field that is asked at present; None for other questions."""
+        return self._field if self._step == "field" else None
+
+    def present_value(self, field: Field) -> Any:
+        """Return what the user has entered for *field*, or its default value; `OMITTED` without either."""
+        return self._answers.present_value(field)
+
+    # --- Continued in another process
+
+    def save(self) -> dict[str, Any]:
+        """Return the state of the conversation as JSON data."""
+        view = {"page": self._view.page, "search": self._view.search, "selected": list(self._view.selected)}
+        return {
+            "turn": self._turn,
+            "step": self._step,
+            "at": self._at,
+            "is_editing": self._is_editing,
+            "remembers": self._remembers,
+            "view": view,
+            "inputs": inputs_to_json(self._answers.inputs),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """
+        Continue where `save` was called.
+
+        Raises:
+            ValueError: If *state* does not belong to the form.
+            LookupError: The same.
+            TypeError: The same.
+        """
+        at, step, view = int(state["at"]), state["step"], state["view"]
+        if step not in get_args(_Step) or not (step != "field" or 0 <= at < len(self.request.form.fields)):
+            raise ValueError("the state belongs to another form")
+        self._turn, self._at, self._step, self._is_editing = int(state["turn"]), at, step, bool(state["is_editing"])
+        self._remembers = state["remembers"] is True
+        self._view = OptionView(int(view["page"]), str(view["search"]), tuple(map(int, view["selected"])))
+        self._answers.restore(inputs_from_json(state["inputs"]))
 
     # --- Steps
 
@@ -119,7 +218,8 @@ class FormConversation:
 
     @property
     def _question(self) -> FieldQuestion:
-        return FieldQuestion(self._field, self._at, self._answers, self._catalog, self._make.server)
+        server = self._make.server
+        return FieldQuestion(self._field, self._at, self._answers, self._catalog, server, self._style, self._view)
 
     @property
     def _is_yes_or_no(self) -> bool:
@@ -138,7 +238,38 @@ class FormConversation:
             return self.give(self._answers.on_enter(field))
         if text.startswith("//") and find_command(f"/{text.lstrip('/')}", field) is not None:
             text = text[1:]
+        if self._finds_options(text):
+            return self._look(self._view.searching(text))
         return self.give(self._translate(text) if isinstance(field, BooleanField) else text)
+
+    def _finds_options(self, text: str) -> bool:
+        """Return True if *text* selects no option, but a search for it finds some."""
+        if not self._style.has_buttons or not matches(option_labels(self._field), text):
+            return False
+        return bool(read_field(self._field, text, self._context, check_pattern=False).errors)
+
+    def _press_option(self, at: int) -> Turn:
+        if isinstance(self._field, MultiChoiceField):
+            return self._look(self._view.toggled(at))
+        return self.give(Selection((option_values(self._field)[at],)))
+
+    def _look(self, view: OptionView) -> Turn:
+        self._view = view
+        return self._ask()
+
+    def _enter(self) -> None:
+        """Start the question for a field: with what the user has selected before."""
+        self._view = OptionView()
+        if self._step != "field" or self._answers.present(self._field) not in ("answered", "restored"):
+            return
+        value = self._answers.present_value(self._field)
+        if isinstance(self._field, MultiChoiceField) and isinstance(value, list):
+            before = {json_key(each) for each in value}
+            keys = [json_key(each) for each in option_values(self._field)]
+            self._view = OptionView(selected=tuple(at for at, key in enumerate(keys) if key in before))
+
+    def _note(self, field: Field, given: FieldInput) -> str:
+        return sent_note(field, given, self._answers.value(field), self._catalog) if isinstance(given, str) else ""
 
     def _translate(self, text: str) -> FieldInput:
         """Return the yes or no that *text* means in the language of the user."""
@@ -150,7 +281,7 @@ class FormConversation:
             case "/help":
                 return self._repeat(*help_lines(self._catalog, can_block=self.request.can_block))
             case "/options":
-                return self._repeat(*self._question.options(at_most=None))
+                return self._repeat(*self._question.options(is_short=self._style.has_buttons))
             case _:
                 return self._choose(command.removeprefix("/"))
 
@@ -160,11 +291,14 @@ class FormConversation:
                 return self._finish(refusal(choice))
             case "remember":
                 self._remembers = not self._remembers
-                return self._repeat(*self._remember_parts())
+                return self._repeat(*([] if self._style.has_buttons else self._remember_parts()))
             case "skip":
                 return self.give(Intent.OMIT)
             case "back":
                 return self._back()
+            case "edit" if self._style.has_buttons:
+                self._step = "pick"
+                return self._look(OptionView())
             case "edit":
                 return self._repeat(
                     HostText(self._catalog.text(messages.TYPE_EDIT, count=len(self.request.form.fields)))
@@ -173,21 +307,25 @@ class FormConversation:
                 return self._say_yes_or_no(is_yes=choice == "yes")
             case "confirm":
                 return self._send(confirmed=True)
+            case "answer":
+                self._step = "field"
+                return self._ask()
             case _:
                 return self._send_or_warn()
 
     def _say_yes_or_no(self, *, is_yes: bool) -> Turn:
         """Send a form with a single boolean field: with its warnings or errors, as any other form."""
-        errors = self._answers.set(self._field, Selection((is_yes,)))
-        if errors or self._is_warned or self._warnings():
+        state = self._answers.set(self._field, Selection((is_yes,)))
+        if state.errors or self._is_warned or self._warnings():
             return self.give(Selection((is_yes,)))
         return self._send(confirmed=False)
 
     def _back(self) -> Turn:
-        if self._step == "confirm":
+        if self._step in ("confirm", "pick"):
             self._step = "review"
         elif self._step == "review" and self.request.form.fields:
             self._step, self._at = "field", len(self.request.form.fields) - 1
+            self._enter()
         elif self._is_editing:
             self._advance(1)
         elif not self._can_go_back:
@@ -201,12 +339,14 @@ class FormConversation:
         if not 1 <= number <= len(fields):
             return self._choose("edit")
         self._step, self._at, self._is_editing = "field", number - 1, True
+        self._enter()
         return self._ask()
 
     def _advance(self, by: int) -> None:
         self._at += by
         if self._is_editing or self._at >= len(self.request.form.fields):
             self._step, self._is_editing = "review", False
+        self._enter()
 
     def _send_or_warn(self) -> Turn:
         if self._is_warned or self._warnings():
@@ -242,10 +382,13 @@ class FormConversation:
 
     def _ask(self, *before: Part) -> Turn:
         """Return the turn that asks the current question in full, after the parts *before*."""
-        return self._repeat(*before, *self._parts())
+        return self._make_turn(*before, *self._parts())
 
     def _repeat(self, *parts: Part) -> Turn:
-        """Return a turn with *parts* and only the prompt of the current question."""
+        """Return a turn with *parts* and only the prompt of the current question, or all of it if it has buttons."""
+        return self._ask(*parts) if self._style.has_buttons else self._make_turn(*parts)
+
+    def _make_turn(self, *parts: Part) -> Turn:
         self._turn += 1
         is_field = self._step == "field"
         return Turn(
@@ -271,9 +414,15 @@ class FormConversation:
                 yield from self._remember_parts()
             case "review":
                 yield from self._remember_parts()
+            case "start" | "pick":
+                return
             case "confirm":
+                if self._style.has_buttons:
+                    yield HostText(text(messages.CHECK_ANSWERS), is_heading=True)
+                    yield from self._answers.rows()
                 yield from self._warnings()
-                yield HostText(text(messages.TYPE_CONFIRM, word=text(messages.CHOICE_WORDS["confirm"])))
+                if not self._style.has_buttons:
+                    yield HostText(text(messages.TYPE_CONFIRM, word=text(messages.CHOICE_WORDS["confirm"])))
 
     def _remember_parts(self) -> Iterator[Part]:
         if self._offers_to_remember:
@@ -281,21 +430,45 @@ class FormConversation:
             yield HostText(remember_line(self.request, self._catalog, is_chosen=self._remembers, how=word))
 
     def _prompt(self) -> str:
+        if self._style.has_buttons:
+            return self._button_prompt()
         if self._step != "field":
             return f"{self._make.server}: {' / '.join(self._words())}: "
         return self._question.prompt(" / ".join(self._words()))
+
+    def _button_prompt(self) -> str:
+        text = self._catalog.text
+        match self._step:
+            case "start":
+                return text(messages.PRESS_ANSWER, button=text(messages.CHOICE_LABELS["answer"]))
+            case "field":
+                return self._question.button_prompt()
+            case "review" if self.request.form.fields:
+                return text(messages.SEND_CONFIRMS)
+            case "review":
+                return text(messages.PRESS_OPTION)
+            case "pick":
+                return text(messages.PRESS_FIELD)
+            case "confirm":
+                return text(messages.PRESS_CONFIRM, button=text(messages.CHOICE_LABELS["confirm"]))
 
     def _words(self) -> list[str]:
         return [f"{each.word} N" if each.id == "edit" else each.word for each in self._choices()]
 
     def _list_choices(self) -> HostText:
+        if self._style.has_buttons:
+            return HostText(self._catalog.text(messages.PRESS_BUTTON))
         return HostText(self._catalog.text(messages.TYPE_ONE_OF, choices=", ".join(self._words())))
 
     def _field_to_edit(self, text: str) -> int | None:
         """Return the number in a text such as ``edit 2`` or ``2``; None in any other."""
         *words, number = text.split() or [""]
         is_number = number.isdecimal() and number.isascii() and len(number) < _MAX_DIGITS
-        if self._step != "review" or not is_number or (words and find_choice(words[0], self._choices()) != "edit"):
+        if (
+            self._step not in ("review", "pick")
+            or not is_number
+            or (words and find_choice(words[0], self._choices()) != "edit")
+        ):
             return None
         return int(number)
 
@@ -308,33 +481,43 @@ class FormConversation:
                 return self._make.make("yes", "no", *remember, *refusing)
             case "field":
                 return []
+            case "start":
+                return self._make.make("answer", *refusing)
             case "confirm":
                 return self._make.make("confirm", "back", *refusing)
+            case "pick":
+                return self._make.make("back", *refusing)
             case "review" if self.request.form.fields:
                 return self._make.make("send", "edit", "back", *remember, *refusing)
             case "review":
                 return self._make.make("send:yes", "decline:no", *remember, *refusing[1:])
 
     def _buttons(self) -> tuple[Button, ...]:
-        found: list[tuple[str, str, bool]] = []
+        if not self._style.has_buttons:
+            return ()
+        found: list[Button] = []
         choices = self._choices()
         if self._step == "field":
-            found += self._question.buttons(is_yes_or_no=self._is_yes_or_no)
+            for name, label, number, is_selected in self._question.buttons(is_yes_or_no=self._is_yes_or_no):
+                found.append(Button(name, label, number > 0, number, is_selected))
             back = ["back"] if self._can_go_back else []
             choices = choices or self._make.make(*back, *refusals(self.request))
-        for choice in choices:
-            if choice.id == "edit":
-                found += [(f"edit:{at}", field.title, True) for at, field in enumerate(self.request.form.fields, 1)]
-            else:
-                found.append((choice.id, choice.label, False))
-        return tuple(Button(f"{self._turn}:{name}", label, is_server) for name, label, is_server in found)
+        if self._step == "pick":
+            found += self._field_buttons()
+        found += [Button(choice.id, choice.label) for choice in choices]
+        return tuple(replace(each, id=f"{self._turn}:{each.id}") for each in found)
+
+    def _field_buttons(self) -> Iterator[Button]:
+        """Yield the buttons that select a field to change."""
+        text, titles = self._catalog.text, [each.title for each in self.request.form.fields]
+        shown, has_more = self._view.shown(titles, self._style.max_options)
+        for at in shown:
+            yield Button(f"edit:{at + 1}", titles[at], is_server_text=True, number=at + 1)
+        if self._view.page:
+            yield Button("page:-1", text(messages.PREVIOUS_FIELDS))
+        if has_more:
+            yield Button("page:1", text(messages.NEXT_FIELDS))
 
     @property
     def _can_go_back(self) -> bool:
         return self._at > 0 or self._is_editing
-
-    def _field_choices(self) -> list[object]:
-        field = self._field
-        if isinstance(field, BooleanField):
-            return [True, False]
-        return [each.value for each in field.choices] if isinstance(field, (ChoiceField, MultiChoiceField)) else []

@@ -11,12 +11,10 @@ from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers, Present
-from mcp_elicit_client.presentation.conversation.turns import HostText, OptionList, Part, ServerText
+from mcp_elicit_client.presentation.conversation.options import OptionView, option_labels
+from mcp_elicit_client.presentation.conversation.turns import HostText, OptionList, Part, ServerText, Style
 from mcp_elicit_client.presentation.descriptions import describe_field
-from mcp_elicit_client.presentation.input_parsing import accepts_option_numbers
-
-_MAX_OPTIONS = 20
-"""The number of options that are listed without a command."""
+from mcp_elicit_client.presentation.input_parsing import accepts_empty, accepts_option_numbers
 
 _COMMANDS = (*messages.HELP_COMMANDS, "/help")
 """What can be typed instead of an answer."""
@@ -67,6 +65,24 @@ def help_lines(catalog: MessageCatalog, *, can_block: bool) -> Iterator[Part]:
     yield HostText(catalog.text(messages.HELP_SLASH))
 
 
+class FieldButton(NamedTuple):
+    """
+    A button that answers a field.
+
+    Attributes:
+        name: What it does.
+        label: Its label.
+        number: The number of the option whose label it has; 0 for a label in
+            words of the host.
+        is_selected: The option is selected.
+    """
+
+    name: str
+    label: str
+    number: int = 0
+    is_selected: bool = False
+
+
 class FieldQuestion(NamedTuple):
     """The question for *field*, which is number *at* of the form, counted from 0."""
 
@@ -75,6 +91,8 @@ class FieldQuestion(NamedTuple):
     answers: FormAnswers
     catalog: MessageCatalog
     server: str
+    style: Style
+    view: OptionView
 
     def parts(self, count: int) -> Iterator[Part]:
         """Yield the question, for a form with *count* fields."""
@@ -83,7 +101,7 @@ class FieldQuestion(NamedTuple):
         yield ServerText(description.label)
         if description.help:
             yield ServerText(description.help)
-        yield from self.options(at_most=_MAX_OPTIONS)
+        yield from self.options(is_short=True)
         yield HostText(f"{description.accepts[:1].upper()}{description.accepts[1:]}; {description.requirement}")
         if description.warning:
             yield HostText(text(messages.WARNING, message=description.warning))
@@ -92,15 +110,29 @@ class FieldQuestion(NamedTuple):
             shown = description.suggested if present == "suggested" else self.answers.shown(self.field)
             yield ServerText(shown, text(_PRESENT_LABELS[present]))
 
-    def options(self, *, at_most: int | None) -> Iterator[Part]:
-        """Yield the options of the field, the first *at_most* of them."""
-        field = self.field
+    def options(self, *, is_short: bool) -> Iterator[Part]:
+        """Yield the options of the field: those of the page, if *is_short*, or all."""
+        field, text = self.field, self.catalog.text
         if not isinstance(field, (ChoiceField, MultiChoiceField)) or not field.choices:
             return
-        labels = tuple(map(field.label_of, field.choices[:at_most]))
-        yield OptionList(labels, accepts_option_numbers(field))
-        if at_most is not None and len(field.choices) > at_most:
-            yield HostText(self.catalog.text(messages.MORE_OPTIONS, count=len(field.choices) - at_most))
+        labels = option_labels(field)
+        shown, has_more = self.view.shown(labels, self.style.max_options) if is_short else (range(len(labels)), False)
+        numbers = tuple(at + 1 for at in shown)
+        yield OptionList(tuple(labels[at] for at in shown), accepts_option_numbers(field), numbers)
+        if self.style.has_buttons and (has_more or self.view.page):
+            yield HostText(text(messages.PAGE_OF_OPTIONS, first=numbers[0], last=numbers[-1], count=len(labels)))
+        elif has_more:
+            yield HostText(text(messages.MORE_OPTIONS, count=len(labels) - len(shown)))
+
+    def button_prompt(self) -> str:
+        """Return the last line of a question with buttons; empty if the answer has to be typed."""
+        match self.field:
+            case BooleanField() | ChoiceField():
+                return self.catalog.text(messages.PRESS_OPTION)
+            case MultiChoiceField(choices=[_, *_]):
+                button = self.catalog.text(messages.USE_SELECTION)
+                return self.catalog.text(messages.PRESS_OPTIONS, button=button)
+        return ""
 
     def prompt(self, words: str) -> str:
         """Return the last line of the question: what to type, such as *words*, and what an empty reply means."""
@@ -113,21 +145,35 @@ class FieldQuestion(NamedTuple):
         shown = "; ".join(filter(None, hints)) or self.catalog.text(messages.TYPE_ANSWER)
         return f"{self.server}: {shown} (/help): "
 
-    def buttons(self, *, is_yes_or_no: bool) -> list[tuple[str, str, bool]]:
-        """Return the name, the label, and if that is the server's, of each button that answers the field."""
-        text, found = self.catalog.text, list[tuple[str, str, bool]]()
-        match self.field:
-            case ChoiceField() as field:
-                labels = map(field.label_of, field.choices)
-                found += [(f"option:{at}", label, True) for at, label in enumerate(labels)]
-            case BooleanField() if not is_yes_or_no:
-                found += [("option:0", text(messages.CHOICE_LABELS["yes"]), False)]
-                found += [("option:1", text(messages.CHOICE_LABELS["no"]), False)]
-        if self.answers.present(self.field) is not None:
-            found.append(("use", text(messages.USE_VALUE), False))
-        if not self.field.required:
-            found.append(("skip", text(messages.DO_NOT_PROVIDE), False))
-        return found
+    def buttons(self, *, is_yes_or_no: bool) -> Iterator[FieldButton]:
+        """Yield the buttons that answer the field."""
+        text, field = self.catalog.text, self.field
+        if isinstance(field, BooleanField) and not is_yes_or_no:
+            yield FieldButton("option:0", text(messages.CHOICE_LABELS["yes"]))
+            yield FieldButton("option:1", text(messages.CHOICE_LABELS["no"]))
+        yield from self._option_buttons()
+        if self.style.has_dialogs and not self.button_prompt():
+            yield FieldButton("type", text(messages.TYPE_IN_DIALOG))
+        if isinstance(field, MultiChoiceField) and field.choices and (self.view.selected or field.required):
+            yield FieldButton("choose", text(messages.USE_SELECTION))
+        if self.answers.present(field) is not None:
+            yield FieldButton("use", text(messages.USE_VALUE))
+        if not field.required:
+            yield FieldButton("skip", text(messages.DO_NOT_PROVIDE))
+        elif accepts_empty(field) and not option_labels(field):
+            yield FieldButton("empty", text(messages.SEND_EMPTY))
+
+    def _option_buttons(self) -> Iterator[FieldButton]:
+        labels, text = option_labels(self.field), self.catalog.text
+        shown, has_more = self.view.shown(labels, self.style.max_options)
+        for at in shown:
+            yield FieldButton(f"option:{at}", labels[at], at + 1, at in self.view.selected)
+        if self.view.page:
+            yield FieldButton("page:-1", text(messages.PREVIOUS_OPTIONS))
+        if has_more:
+            yield FieldButton("page:1", text(messages.NEXT_OPTIONS))
+        if self.view.search:
+            yield FieldButton("all", text(messages.SHOW_ALL_OPTIONS))
 
     def _how_to_type(self) -> Message | None:
         match self.field:

@@ -46,10 +46,12 @@ class OptionList:
     Attributes:
         labels: The labels.
         are_numbered: The user can type the number of an option.
+        numbers: The number of each option among all of the field.
     """
 
     labels: tuple[str, ...]
     are_numbered: bool
+    numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +104,44 @@ class Button:
             only in the turn that offers it.
         label: The text on the button; of an option, words of the server.
         is_server_text: The label has words of the server.
+        number: The number of the option or field; 0 for other buttons.
+        is_selected: The option is among those that the user selected.
     """
 
     id: str
     label: str
     is_server_text: bool = False
+    number: int = 0
+    is_selected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """
+    How a conversation is held.
+
+    Attributes:
+        has_buttons: The user presses buttons.  Otherwise everything is typed,
+            and each turn only adds to what was shown before.
+        has_dialogs: What has to be typed is entered in dialogs, which a
+            button opens.
+        begins_with_dialog: The conversation begins with a button for a dialog
+            with the whole form.
+        max_options: The number of options that are offered at a time.
+        first_turn: The number that turns are counted from.  It is part of
+            each button.  A random one makes the buttons of a conversation
+            that was forgotten useless.
+    """
+
+    has_buttons: bool = False
+    has_dialogs: bool = False
+    begins_with_dialog: bool = False
+    max_options: int = 20
+    first_turn: int = 0
+
+
+LINES = Style()
+"""A conversation line by line, without buttons."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

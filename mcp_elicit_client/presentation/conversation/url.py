@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Literal, TypeAlias
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Literal, TypeAlias, get_args
 
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.choices import Choice, ChoiceMaker, find_choice
 from mcp_elicit_client.presentation.conversation.introduction import introduction
-from mcp_elicit_client.presentation.conversation.turns import Button, Effect, HostText, Link, Part, Turn
+from mcp_elicit_client.presentation.conversation.turns import LINES, Button, Effect, HostText, Link, Part, Style, Turn
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.form_input import FieldInput
 from mcp_elicit_client.presentation.url_prompts import (
@@ -38,6 +38,7 @@ class UrlConversation:
         catalog: The texts.
         time_zone: The user's time zone.
         effects: What the platform can do with a URL.
+        style: How the conversation is held.
     """
 
     def __init__(
@@ -47,8 +48,10 @@ class UrlConversation:
         *,
         time_zone: str | None = None,
         effects: Collection[Effect] = frozenset[Effect]({"open"}),
+        style: Style = LINES,
     ) -> None:
         self.request = request
+        self._style = style
         self._catalog = catalog
         self._time_zone = time_zone
         self._can_open = "open" in effects
@@ -60,16 +63,55 @@ class UrlConversation:
         self._is_warned = not request.previous_visits and must_confirm(request_warnings(request, catalog))
         self._unconfirmed: _Opening | None = None
         self._chosen: _Opening = "show"
-        self._turn = 0
+        self._turn = style.first_turn
 
     @property
     def draft(self) -> dict[str, FieldInput]:
         """Always empty: nothing is entered."""
         return {}
 
+    @property
+    def is_waiting(self) -> bool:
+        """True if the user agreed, and the server may report completion."""
+        return self._prompt.step == "waiting"
+
     def start(self) -> Turn:
         """Return the first turn."""
-        return self._ask(*introduction(self.request, self._catalog, self._time_zone))
+        return self._ask(*introduction(self.request, self._catalog, self._time_zone, self._style))
+
+    def ask_again(self) -> Turn:
+        """Return the turn that asks the present question, with buttons that were not pressed yet."""
+        return self._ask()
+
+    def save(self) -> dict[str, Any]:
+        """Return the state of the conversation as JSON data."""
+        return {
+            "turn": self._turn,
+            "step": self._prompt.step,
+            "unconfirmed": self._unconfirmed,
+            "is_warned": self._is_warned,
+            "inputs": {},
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """
+        Continue where `save` was called.
+
+        Raises:
+            ValueError: If *state* is not that of a conversation about a URL.
+            LookupError: The same.
+            TypeError: The same.
+        """
+        unconfirmed = state["unconfirmed"]
+        if unconfirmed not in (None, *get_args(_Opening)) or state["step"] not in ("consent", "waiting"):
+            raise ValueError("the state belongs to another request")
+        self._turn, self._unconfirmed, self._is_warned = int(state["turn"]), unconfirmed, bool(state["is_warned"])
+        if state["step"] == "waiting":
+            self._prompt = completion_prompt(self.request, can_open=self._can_open)
+
+    def is_offered(self, button: str) -> bool:
+        """Return True if the present turn offers *button*, which is the ID of a button."""
+        return any(each.id == button for each in self._buttons())
 
     def reply(self, text: str) -> Turn:
         """Return the turn after the user typed *text*."""
@@ -77,13 +119,15 @@ class UrlConversation:
         if choice is None and not text.strip() and self._unconfirmed is None:
             choice = self._prompt.default
         if choice is None:
+            if self._style.has_buttons:
+                return self._ask(HostText(self._catalog.text(messages.PRESS_BUTTON)))
             words = ", ".join(each.word for each in self._choices())
             return self._make_turn(HostText(self._catalog.text(messages.TYPE_ONE_OF, choices=words)))
         return self._choose(choice)
 
     def press(self, button: str) -> Turn:
         """Return the turn after the user pressed *button*, which is the ID of a button."""
-        if button not in [each.id for each in self._buttons()]:
+        if not self.is_offered(button):
             return self._ask(HostText(self._catalog.text(messages.OLD_BUTTON)))
         return self._choose(button.partition(":")[2])
 
@@ -143,32 +187,52 @@ class UrlConversation:
             return Turn(parts=(*parts, *more), answer=following)
         self._prompt = following
         if not opened:
-            parts = *parts, HostText(text(messages.OPEN_YOURSELF)), Link(self.request.target, has_consent=True)
-        return self._ask(*parts)
+            parts = *parts, *self._open_yourself()
+        return self._make_turn(*parts, *self._hints()) if self._style.has_buttons else self._ask(*parts)
+
+    def _open_yourself(self) -> tuple[Part, ...]:
+        hint = HostText(self._catalog.text(messages.OPEN_YOURSELF))
+        return hint, Link(self.request.target, has_consent=True)
 
     # --- What is shown
 
     def _ask(self, *parts: Part) -> Turn:
-        text = self._catalog.text
+        """Return the turn that asks the present question; with buttons, with the URL that it is about."""
+        before = parts
+        if self._style.has_buttons and not any(isinstance(each, Link) for each in parts):
+            is_waiting = self._prompt.step == "waiting" and self._unconfirmed is None
+            before = *parts, *(self._open_yourself() if is_waiting else (Link(self.request.target),))
+        return self._make_turn(*before, *self._hints())
+
+    def _hints(self) -> Iterator[HostText]:
+        text, has_buttons = self._catalog.text, self._style.has_buttons
         if self._unconfirmed is not None:
             warnings = request_warnings(self.request, self._catalog)
-            parts = *parts, *(HostText(warning_line(each, self._catalog)) for each in warnings if not each.is_note)
-            parts = *parts, HostText(text(messages.TYPE_CONFIRM, word=text(messages.CHOICE_WORDS["confirm"])))
+            yield from (HostText(warning_line(each, self._catalog)) for each in warnings if not each.is_note)
+            if not has_buttons:
+                yield HostText(text(messages.TYPE_CONFIRM, word=text(messages.CHOICE_WORDS["confirm"])))
         elif self._prompt.step == "waiting":
-            parts = *parts, HostText(text(messages.TYPE_DONE, domain=self._make.domain))
-        return self._make_turn(*parts)
+            done = messages.SELECT_WHEN_FINISHED if has_buttons else messages.TYPE_DONE
+            yield HostText(text(done, domain=self._make.domain))
 
     def _make_turn(self, *parts: Part) -> Turn:
         self._turn += 1
         default = self._prompt.default if self._unconfirmed is None else None
         words = " / ".join(each.word for each in self._choices())
         hint = "".join(f" [{each.word}]" for each in self._choices() if each.id == default)
+        prompt = f"{self._make.server}: {words}{hint}: "
         return Turn(
             parts=parts,
-            prompt=f"{self._make.server}: {words}{hint}: ",
-            buttons=self._buttons(),
+            prompt=self._button_prompt() if self._style.has_buttons else prompt,
+            buttons=self._buttons() if self._style.has_buttons else (),
             is_waiting=self._prompt.step == "waiting",
         )
+
+    def _button_prompt(self) -> str:
+        if self._unconfirmed is not None:
+            text = self._catalog.text
+            return text(messages.PRESS_CONFIRM, button=text(messages.CHOICE_LABELS["confirm"]))
+        return "" if self._prompt.step == "waiting" else self._catalog.text(messages.PRESS_OPTION)
 
     def _choices(self) -> list[Choice]:
         if self._unconfirmed is None:

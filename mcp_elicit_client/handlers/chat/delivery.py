@@ -1,0 +1,89 @@
+"""`Delivery`: sends the messages of one chat, again if the chat says so."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import anyio
+
+from mcp_elicit_client.handlers.chat.platform import ChatError, ChatMessage, ChatPlatform
+
+_T = TypeVar("_T")
+
+_ATTEMPTS = 3
+_MAX_PAUSE = 60.0
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """
+    Sends messages.
+
+    Attributes:
+        platform: The chat.
+    """
+
+    platform: ChatPlatform
+
+    async def show(self, person: str, message_id: str, shown: Sequence[ChatMessage]) -> str:
+        """
+        Show messages, the first one in place of *message_id*, and return the ID of the last one.
+
+        Args:
+            person: Who sees them.
+            message_id: The message to replace; empty for none.
+            shown: The messages.
+
+        Raises:
+            ChatError: If the chat did not take one of them.
+        """
+        first, *more = shown
+        if not await self.edit(person, message_id, first):
+            message_id = await self.send(person, first)
+        for message in more:
+            message_id = await self.send(person, message)
+        return message_id
+
+    async def send(self, person: str, message: ChatMessage) -> str:
+        """
+        Send a message and return its ID.
+
+        Raises:
+            ChatError: If the chat did not take it.
+        """
+        return await _retry(lambda: self.platform.send(person, message))
+
+    async def edit(self, person: str, message_id: str, message: ChatMessage) -> bool:
+        """Replace a message; return False if it is not there any more."""
+        return bool(message_id) and await _try(lambda: self.platform.edit(person, message_id, message))
+
+    async def inform(self, person: str, message: ChatMessage) -> None:
+        """Send a message, if possible."""
+        await _try(lambda: self.platform.send(person, message))
+
+
+async def _try(call: Callable[[], Awaitable[object]]) -> bool:
+    """Return True if *call* succeeds."""
+    try:
+        await _retry(call)
+    except ChatError as error:
+        _logger.debug("A chat did not take a message: %s", error)
+        return False
+    return True
+
+
+async def _retry(call: Callable[[], Awaitable[_T]]) -> _T:
+    """Return the result of *call*, which is repeated when the chat asks for that."""
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return await call()
+        except ChatError as error:  # noqa: PERF203 -- it is a remote call
+            if error.retry_after is None:
+                raise
+            await anyio.sleep(min(error.retry_after, _MAX_PAUSE))
+    return await call()

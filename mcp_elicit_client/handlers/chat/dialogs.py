@@ -1,0 +1,165 @@
+"""Dialogs: whether a form fits into one, the dialog itself, and what was entered in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, TextField
+from mcp_elicit_client.core.schema.enums import json_key
+from mcp_elicit_client.handlers.chat.platform import ChatLimits, Dialog, DialogField, DialogLimits, DialogValue
+from mcp_elicit_client.handlers.chat.rendering import Rendering, cut, length, quoted
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.conversation import FormConversation, HostText, Part, ServerText
+from mcp_elicit_client.presentation.conversation.options import option_labels, option_values
+from mcp_elicit_client.presentation.descriptions import describe_field, title_line
+from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, Intent, Selection
+from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty, to_text
+from mcp_elicit_client.typing import FormRequest, Request, UrlRequest
+
+_MAX_OPTIONS = 500
+"""The options of all fields of a dialog: chats also limit its size in bytes."""
+
+
+def reason_not_shown(request: Request, limits: ChatLimits) -> str:
+    """Return why the chat cannot show *request* at all; empty if it can."""
+    if any(each.code == "sensitive_data" for each in request.diagnostics):
+        return "the request asks for sensitive data, which is never asked for in a chat"
+    if isinstance(request, UrlRequest):
+        return ""
+    fields = request.form.fields
+    if any(each.is_hidden for each in fields):
+        return "a field asks for sensitive data, which is never asked for in a chat"
+    longest = limits.dialog.max_input if limits.dialog else limits.max_input
+    if any(isinstance(each, TextField) and (each.min_length or 0) > longest for each in fields):
+        return "a field needs more text than the chat can send"
+    if sum(length(each.title) for each in fields) > limits.max_text * limits.max_messages:
+        return "the form is longer than the chat can show"
+    return ""
+
+
+def fits_dialog(request: Request, limits: ChatLimits, catalog: MessageCatalog) -> bool:
+    """Return True if *request* is a form that one dialog can show, and that buttons alone do not answer faster."""
+    dialog = limits.dialog
+    if dialog is None or isinstance(request, UrlRequest) or not request.form.fields:
+        return False
+    fields = request.form.fields
+    if (
+        len(fields) == 1
+        and isinstance(fields[0], (BooleanField, ChoiceField, MultiChoiceField))
+        and not _is_list(fields[0])
+    ):
+        return False
+    if len(fields) > dialog.max_fields or length(request.message) > dialog.max_text:
+        return False
+    if sum(len(option_labels(each)) for each in fields) > _MAX_OPTIONS:
+        return False
+    return all(_fits(each, dialog, catalog) for each in fields)
+
+
+def _is_list(field: Field) -> bool:
+    return isinstance(field, MultiChoiceField) and not field.choices
+
+
+def _fits(field: Field, limits: DialogLimits, catalog: MessageCatalog) -> bool:
+    labels = option_labels(field)
+    default = "" if field.default is None or labels else to_text(field, field.default)
+    return (
+        length(quoted(field.title)) <= limits.max_label
+        and length(_hint(field, catalog)) <= limits.max_hint
+        and len(labels) <= limits.max_options
+        and all(length(quoted(each)) <= limits.max_option for each in labels)
+        and length(default) <= limits.max_input
+        and not (field.required and accepts_empty(field) and isinstance(field, TextField))
+    )
+
+
+def make_dialog(
+    conversation: FormConversation, fields: Sequence[Field], dialog_id: str, rendering: Rendering, context: InputContext
+) -> Dialog:
+    """Return the dialog for *fields* of the form of *conversation*."""
+    catalog, limits = rendering.catalog, rendering.limits.dialog
+    assert limits is not None
+    request = conversation.request
+    heading = HostText(title_line(request, catalog), is_heading=True)
+    legend = HostText(catalog.text(messages.QUOTES_LEGEND))
+    quote = [ServerText(request.message)] if length(request.message) <= limits.max_text else []
+    parts: list[Part] = [heading, *quote, legend]
+    whole = len(fields) == len(request.form.fields)
+    return Dialog(
+        id=dialog_id,
+        title=catalog.text(messages.DIALOG_TITLE),
+        submit=catalog.text(messages.SEND if whole else messages.USE_VALUE),
+        paragraphs=tuple(rendering.paragraphs(parts)),
+        fields=tuple(
+            _dialog_field(conversation, each, request.form.fields.index(each), limits, catalog, context)
+            for each in fields
+        ),
+    )
+
+
+def _dialog_field(  # noqa: PLR0913, PLR0917 -- what describes a field
+    conversation: FormConversation,
+    field: Field,
+    at: int,
+    limits: DialogLimits,
+    catalog: MessageCatalog,
+    context: InputContext,
+) -> DialogField:
+    description = describe_field(field, catalog)
+    is_boolean = isinstance(field, BooleanField)
+    options = [catalog.text(messages.CHOICE_LABELS[each]) for each in ("yes", "no")] if is_boolean else []
+    return DialogField(
+        id=str(at),
+        kind=description.input_kind,
+        label=quoted(cut(description.label, limits.max_label - 2)),
+        hint=cut(_hint(field, catalog), limits.max_hint),
+        options=tuple(options or map(quoted, option_labels(field))),
+        initial=_initial(conversation, field, limits, context),
+        is_required=field.required and not (isinstance(field, MultiChoiceField) and accepts_empty(field)),
+        is_date=isinstance(field, TextField) and field.format == "date",
+    )
+
+
+def _hint(field: Field, catalog: MessageCatalog) -> str:
+    description = describe_field(field, catalog)
+    help_text = quoted(description.help) if description.help else ""
+    example = f"({description.example})" if description.example else ""
+    return " ".join(filter(None, (help_text, f"{description.accepts}; {description.requirement}", example)))
+
+
+def _initial(conversation: FormConversation, field: Field, limits: DialogLimits, context: InputContext) -> DialogValue:
+    value = conversation.present_value(field)
+    if value is OMITTED:
+        return None
+    if option_values(field):
+        keys = [json_key(each) for each in option_values(field)]
+        values = value if isinstance(field, MultiChoiceField) else [value]
+        return [keys.index(json_key(each)) for each in values]
+    text = to_text(field, value, context)
+    return text if length(text) <= limits.max_input else None
+
+
+def read_dialog(request: FormRequest, values: Mapping[str, DialogValue]) -> dict[str, FieldInput]:
+    """
+    Return what the user entered, by field name.
+
+    Raises:
+        ValueError: If *values* do not come from a dialog for *request*.
+        LookupError: The same.
+    """
+    return {
+        request.form.fields[int(number)].name: _input(request.form.fields[int(number)], value)
+        for number, value in values.items()
+    }
+
+
+def _input(field: Field, value: DialogValue) -> FieldInput:
+    if value is None:
+        return Selection(()) if isinstance(field, MultiChoiceField) and field.required else Intent.OMIT
+    if isinstance(value, str):
+        return value
+    if not value:
+        return Selection(())
+    options = option_values(field)
+    return Selection(tuple(options[at] for at in value))

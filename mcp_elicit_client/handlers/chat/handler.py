@@ -1,0 +1,395 @@
+"""`ChatHandler`: asks the user of a request in a chat, whatever the chat is."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from weakref import WeakValueDictionary
+
+import anyio
+
+from mcp_elicit_client.core.notice import Notice
+from mcp_elicit_client.dispatch import normalize_handler
+from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
+from mcp_elicit_client.handlers.chat.delivery import Delivery
+from mcp_elicit_client.handlers.chat.dialogs import make_dialog, read_dialog, reason_not_shown
+from mcp_elicit_client.handlers.chat.platform import (
+    ChatError,
+    ChatMessage,
+    ChatPlatform,
+    DialogValue,
+    Paragraph,
+    Reaction,
+)
+from mcp_elicit_client.handlers.chat.rendering import Rendering
+from mcp_elicit_client.handlers.chat.sessions import Session, Sessions
+from mcp_elicit_client.inbox.handler import InboxHandler
+from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.records import Entry
+from mcp_elicit_client.inbox.stores.memory import MemoryStore
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.conversation import HostText, ServerText, Turn, UrlConversation
+from mcp_elicit_client.presentation.descriptions import describe_field, server_name, title_line
+from mcp_elicit_client.presentation.notices import describe_notice
+from mcp_elicit_client.stored_answers import stored_answers
+from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
+
+_CLOSE_TIMEOUT = 5.0
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+class ChatHandler:
+    """
+    Asks users in a chat, with messages, buttons, replies and dialogs.
+
+    The user of a request (`Request.user`) is the person in the chat, as the
+    chat names them.  Only this person can answer.  A request that the chat
+    cannot show at all is cancelled, or passed on to *fallback*: for example
+    one with a field for a password, since chats keep what is typed.
+
+    An adapter passes on what users do: `press`, `reply` and `submit`.  All
+    may be called in any process that uses the same inbox.
+
+    Args:
+        platform: The chat.
+        inbox: Where requests are kept until they are answered; None for one
+            in memory.
+        default_user: The person who answers requests without a user; None to
+            cancel them.
+        fallback: Answers requests that the chat cannot show.
+        catalog: The texts, and the locale of numbers and dates.
+        time_zone: The users' time zone, such as ``Europe/Berlin``; None to
+            ask for it.
+    """
+
+    def __init__(  # noqa: PLR0913 -- by keyword
+        self,
+        platform: ChatPlatform,
+        *,
+        inbox: Inbox | None = None,
+        default_user: str | None = None,
+        fallback: Handler | None = None,
+        catalog: MessageCatalog = ENGLISH,
+        time_zone: str | None = None,
+    ) -> None:
+        self.inbox = Inbox(MemoryStore()) if inbox is None else inbox
+        self._limits = platform.limits
+        self._delivery = Delivery(platform)
+        self._default_user = default_user
+        self._fallback = None if fallback is None else normalize_handler(fallback)
+        self._catalog = catalog
+        self._sessions = Sessions(self.inbox, platform.limits, catalog, time_zone)
+        self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
+        self._shown: dict[str, str] = {}
+        self._asking: set[str] = set()
+
+    # --- The host asks
+
+    async def __call__(self, request: Request, /) -> Answer:
+        """Ask the user, and wait for the answer.  If this is cancelled, the request is withdrawn."""
+        if stored_answers.get() is not None:
+            return await InboxHandler(self.inbox, self._default_user)(request)
+        reason = reason_not_shown(request, self._limits)
+        if reason:
+            return await self._answer_elsewhere(request, reason)
+        failures: list[Exception] = []
+        placed: list[tuple[str, str]] = []
+
+        async def ask(owner: str, entry_id: str) -> None:
+            placed.append((owner, entry_id))
+            self._asking.add(entry_id)
+            try:
+                await self.announce(owner, entry_id)
+            except Exception as error:
+                if not isinstance(error, ChatError):
+                    _logger.exception("A request could not be shown in a chat.")
+                failures.append(error)
+                await self.inbox.withdraw(owner, entry_id)
+                return
+            await self._await_completion(request, owner, entry_id)
+
+        try:
+            answer = await InboxHandler(self.inbox, self._default_user, ask)(request)
+        finally:
+            for owner, entry_id in placed:
+                self._asking.discard(entry_id)
+                await self._close(owner, entry_id)
+        if failures:
+            return await self._answer_elsewhere(request, f"the chat did not take the message: {_reason(failures[0])}")
+        return answer
+
+    async def announce(self, owner: str, entry_id: str) -> None:
+        """
+        Ask *owner* for the answer to a request in the inbox, or ask again.
+
+        Call this for the requests of a suspended call, and for pending
+        requests whose messages were lost.
+
+        Raises:
+            ChatError: If the chat cannot show the request, or did not take
+                the message.
+            EntryNotFoundError: If there is no such request, or it has another
+                owner.
+            InboxError: If the store cannot be used.
+        """
+        async with self._lock(entry_id):
+            session = await self._sessions.load(owner, entry_id)
+            reason = reason_not_shown(session.request, self._limits)
+            if reason:
+                raise ChatError(reason)
+            turn = session.conversation.start() if session.is_new else session.conversation.ask_again()
+            session.message_id = ""
+            await self._show(owner, session, turn)
+
+    async def notify(self, notice: Notice, /) -> None:
+        """Tell the user that a policy declined a request."""
+        owner = notice.request.user or self._default_user
+        if owner is None:
+            return
+        await self.inbox.record(owner, notice)
+        text = describe_notice(notice, self._catalog)
+        parts = [HostText(f"{text.title} {text.reason}")]
+        quotes = [ServerText(each.text, each.label) for each in text.details]
+        quotes += [ServerText(text.message)] if text.message else []
+        rendering = self._rendering
+        for message in rendering.split(text.title, rendering.paragraphs([*parts, *quotes])):
+            await self._delivery.inform(owner, message)
+
+    # --- The user answers
+
+    async def press(self, person: str, data: str, *, message_id: str = "", opens_dialogs: bool = True) -> Reaction:
+        """
+        React to a button.
+
+        Args:
+            person: Who pressed it, as the chat reports.
+            data: The data of the button.
+            message_id: The message of the button, whose buttons are removed
+                if the request is closed.
+            opens_dialogs: False if a dialog could not be opened just now.
+        """
+        entry_id, _, button = data.partition(":")
+        async with self._lock(entry_id):
+            session = await self._load(person, entry_id, message_id)
+            if isinstance(session, Reaction):
+                return session
+            if not session.conversation.is_offered(button):
+                return await self._refresh(person, session)
+            if opens_dialogs and session.form is not None:
+                reaction = self._open_dialog(session, button)
+                if reaction is not None:
+                    return reaction
+            turn = await anyio.to_thread.run_sync(session.conversation.press, button)
+            return await self._proceed(person, session, turn)
+
+    async def submit(self, person: str, dialog_id: str, values: Mapping[str, DialogValue]) -> Reaction:
+        """
+        React to a dialog.
+
+        Args:
+            person: Who filled it in, as the chat reports.
+            dialog_id: `Dialog.id`.
+            values: What was entered, by `DialogField.id`.
+        """
+        entry_id, _, button = dialog_id.partition(":")
+        async with self._lock(entry_id):
+            session = await self._load(person, entry_id)
+            if isinstance(session, Reaction):
+                return session
+            if session.form is None or not session.conversation.is_offered(button):
+                return Reaction(self._catalog.text(messages.OLD_BUTTON))
+            try:
+                given = read_dialog(session.form.request, values)
+            except (ValueError, LookupError):
+                return Reaction(self._catalog.text(messages.OLD_BUTTON))
+            turn = await anyio.to_thread.run_sync(session.form.fill, given)
+            if isinstance(turn, Turn):
+                return await self._proceed(person, session, turn)
+            names = list(session.form.request.form.by_name)
+            return Reaction(errors={str(names.index(name)): text for name, text in turn.items()})
+
+    async def reply(self, person: str, text: str, *, message_id: str, reply_to: str | None = None) -> Reaction | None:
+        """
+        React to a message of a user; return None if it is no answer to a request.
+
+        Args:
+            person: Who sent it, as the chat reports.
+            text: The text.
+            message_id: The ID of the message, so that it is used only once.
+            reply_to: The message that it replies to; None if there is none.
+                Without one, the text answers the only field that is asked.
+        """
+        found = await self._asked(person, reply_to)
+        if len(found) != 1:
+            return Reaction(self._catalog.text(messages.REPLY_TO_ONE)) if found else None
+        entry_id = found[0].entry.id
+        async with self._lock(entry_id):
+            session = await self._load(person, entry_id)
+            if isinstance(session, Reaction):
+                return session
+            if message_id in session.seen:
+                return Reaction()
+            session.seen.append(message_id)
+            old, session.message_id = session.message_id, ""
+            turn = await anyio.to_thread.run_sync(session.conversation.reply, text)
+            reaction = await self._proceed(person, session, turn)
+            continued = HostText(self._catalog.text(messages.CONTINUED))
+            await self._delivery.edit(person, old, self._message(session.request, continued))
+            return reaction
+
+    # --- Steps
+
+    @property
+    def _rendering(self) -> Rendering:
+        return Rendering(self._limits, self._catalog)
+
+    def _lock(self, entry_id: str) -> anyio.Lock:
+        return self._locks.setdefault(entry_id, anyio.Lock())
+
+    async def _load(self, person: str, entry_id: str, message_id: str = "") -> Session | Reaction:
+        try:
+            session = await self._sessions.load(person, entry_id)
+        except EntryNotFoundError:
+            return Reaction(self._catalog.text(messages.MAY_HAVE_EXPIRED))
+        if session.entry.state == "pending":
+            return session
+        await self._delivery.edit(person, message_id or session.message_id, self._outcome(session.entry))
+        return Reaction(self._closed_text(session.entry))
+
+    async def _asked(self, person: str, reply_to: str | None) -> list[Session]:
+        """Return the sessions of *person* that a message may be for."""
+        entries = (await self.inbox.list(person)).entries
+        sessions = [await self._sessions.load(person, each.id) for each in entries]
+        if reply_to is not None:
+            return [each for each in sessions if each.message_id == reply_to]
+        return [each for each in sessions if each.form is not None and each.form.asked is not None and not each.is_new]
+
+    async def _refresh(self, person: str, session: Session) -> Reaction:
+        """Ask again after a button that is not valid, so that valid ones are there."""
+        turn = session.conversation.start() if session.is_new else session.conversation.ask_again()
+        await self._proceed(person, session, turn)
+        return Reaction(self._catalog.text(messages.OLD_BUTTON))
+
+    def _open_dialog(self, session: Session, button: str) -> Reaction | None:
+        form, name = session.form, button.partition(":")[2]
+        if form is None or name not in ("answer", "type"):
+            return None
+        fields = form.request.form.fields if name == "answer" else [each for each in [form.asked] if each is not None]
+        dialog_id = f"{session.entry.id}:{button}"
+        context = self._sessions.context(form.request)
+        return Reaction(dialog=make_dialog(form, fields, dialog_id, self._rendering, context))
+
+    async def _proceed(self, person: str, session: Session, turn: Turn) -> Reaction:
+        if turn.answer is not None:
+            return await self._send(person, session, turn.answer)
+        try:
+            await self._show(person, session, turn)
+        except ChatError as error:
+            _logger.warning("A chat did not take the next message of a request: %s", error)
+            return Reaction(self._catalog.text(messages.CANNOT_CONTINUE))
+        return Reaction()
+
+    async def _send(self, person: str, session: Session, answer: Answer) -> Reaction:
+        """Answer the request: exactly once, whoever else tries to."""
+        entry_id = session.entry.id
+        try:
+            result = await self.inbox.answer(
+                person,
+                entry_id,
+                answer.action,
+                answer.content,
+                block_server=answer.block_server,
+                confirmed=answer.confirmed,
+                remember=answer.remember,
+            )
+        except EntryClosedError:
+            session.entry = await self.inbox.get(person, entry_id)
+            return Reaction(self._closed_text(session.entry))
+        if not result:
+            turn = session.conversation.ask_again()
+            errors = tuple(HostText(self._catalog.error(each)) for each in result.errors)
+            return await self._proceed(person, session, replace(turn, parts=(*errors, *turn.parts)))
+        if entry_id not in self._asking:  # otherwise the task that asks does this
+            done = await self.inbox.get(person, entry_id)
+            await self._delivery.edit(person, session.message_id, self._outcome(done))
+        return Reaction()
+
+    async def _show(self, person: str, session: Session, turn: Turn) -> None:
+        """
+        Show *turn* in place of the message with the buttons, or below it.
+
+        The state is kept first: no button works twice, even if the program
+        ends now.
+        """
+        await self._sessions.save(person, session)
+        rendered = self._rendering.message(turn, session.entry, self._hint(turn))
+        shown = await self._delivery.show(person, session.message_id, rendered)
+        self._shown[session.entry.id] = shown
+        if shown != session.message_id:
+            session.message_id = shown
+            await self._sessions.save(person, session)
+
+    def _hint(self, turn: Turn) -> str:
+        """Return how to type the answer, if the chat has no dialogs."""
+        if turn.field is None or self._limits.dialog is not None:
+            return ""
+        kind = describe_field(turn.field, self._catalog).input_kind
+        return "" if kind in ("boolean", "option", "options") else self._catalog.text(messages.REPLY)
+
+    async def _await_completion(self, request: Request, owner: str, entry_id: str) -> None:
+        """Answer a URL when the server reports completion, if the user agreed to open it."""
+        if not isinstance(request, UrlRequest) or request.completion is None:
+            return
+        await request.completion.wait()
+        async with self._lock(entry_id):
+            session = await self._load(owner, entry_id)
+            conversation = session.conversation if isinstance(session, Session) else None
+            if isinstance(session, Session) and isinstance(conversation, UrlConversation) and conversation.is_waiting:
+                await self._proceed(owner, session, conversation.complete())
+
+    # --- Ends
+
+    async def _answer_elsewhere(self, request: Request, reason: str) -> Answer:
+        """Return the answer to a request that the chat cannot show.  Nobody was asked here."""
+        if self._fallback is not None:
+            return await self._fallback(request)
+        owner = request.user or self._default_user
+        if owner is not None:
+            text = self._catalog.text(messages.CANNOT_SHOW, server=server_name(request.server))
+            message = ChatMessage(text, (Paragraph("text", self._limits.escape(text)),))
+            await self._delivery.inform(owner, message)
+        return Answer.cancel(by="unattended", reason=reason)
+
+    async def _close(self, owner: str, entry_id: str) -> None:
+        """Replace the message with the buttons, if it is still there."""
+        message_id = self._shown.pop(entry_id, None)
+        if message_id is None:
+            return
+        with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
+            try:
+                entry = await self.inbox.get(owner, entry_id)
+            except (InboxError, EntryNotFoundError) as error:
+                _logger.debug("A request that is closed could not be read: %s", error)
+                return
+            await self._delivery.edit(owner, message_id, self._outcome(entry))
+
+    def _outcome(self, entry: Entry) -> ChatMessage:
+        decision = "" if entry.action is None else self._catalog.text(messages.DECISIONS[entry.action])
+        return self._message(entry.read(), HostText(decision or self._closed_text(entry)))
+
+    def _closed_text(self, entry: Entry) -> str:
+        request = entry.read()
+        message = messages.CLOSED_BECAUSE.get(entry.state, messages.CLOSED_BECAUSE["withdrawn"])
+        return self._catalog.text(message, server=server_name(request.server))
+
+    def _message(self, request: Request, *lines: HostText) -> ChatMessage:
+        title = title_line(request, self._catalog)
+        paragraphs = self._rendering.paragraphs([HostText(title, is_heading=True), *lines])
+        return ChatMessage(title, tuple(paragraphs))
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, ChatError) else type(error).__name__

@@ -1,0 +1,171 @@
+"""`render`: the messages of a chat that show a turn of a conversation, within the limits of the chat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from mcp_elicit_client.handlers.chat.platform import ChatButton, ChatLimits, ChatMessage, Paragraph, ParagraphKind
+from mcp_elicit_client.inbox.records import Entry
+from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.conversation import (
+    AnswerRow,
+    Button,
+    HostText,
+    Link,
+    OptionList,
+    Part,
+    ServerText,
+    Turn,
+)
+from mcp_elicit_client.presentation.descriptions import server_name, title_line
+
+_MAX_URL = 2_000
+_ELLIPSIS = "…"
+
+
+@dataclass(slots=True)
+class Rendering:
+    """
+    Renders turns for one chat.
+
+    Attributes:
+        limits: What the chat can show.
+        catalog: The texts.
+    """
+
+    limits: ChatLimits
+    catalog: MessageCatalog
+    _links: list[ChatButton] = field(default_factory=list)
+
+    def message(self, turn: Turn, entry: Entry, hint: str = "") -> list[ChatMessage]:
+        """
+        Return the messages that show *turn*, at least one; the last one has the buttons.
+
+        Args:
+            turn: The turn.
+            entry: The request, whose ID the buttons carry.
+            hint: How to answer if that is no button: the last line.
+        """
+        self._links = []
+        request = entry.read()
+        prompt = " ".join(filter(None, (turn.prompt, hint)))
+        last = HostText(f"{server_name(request.server)}: {prompt}")
+        parts = (*turn.parts, last) if prompt else turn.parts
+        paragraphs = self.paragraphs(parts)
+        buttons = tuple(
+            ChatButton(self.label(each), f"{entry.id}:{each.id}", is_option=each.number > 0) for each in turn.buttons
+        )
+        return self.split(title_line(request, self.catalog), paragraphs, (*self._links, *buttons))
+
+    def split(
+        self, title: str, paragraphs: Sequence[Paragraph], buttons: tuple[ChatButton, ...] = ()
+    ) -> list[ChatMessage]:
+        """Return *paragraphs* as messages of which none is too long; the last one has the buttons."""
+        pages: list[list[Paragraph]] = [[]]
+        room = self.limits.max_text
+        for paragraph in paragraphs:
+            for piece in _pieces(paragraph, self.limits.max_text):
+                size = length(piece.text) + 1
+                if size > room and pages[-1]:
+                    pages.append([])
+                    room = self.limits.max_text
+                pages[-1].append(piece)
+                room -= size
+        last = len(pages) - 1
+        return [ChatMessage(title, tuple(page), buttons if at == last else ()) for at, page in enumerate(pages)]
+
+    def paragraphs(self, parts: Sequence[Part]) -> list[Paragraph]:
+        """Return *parts* as paragraphs, escaped.  Quotations that follow each other become one."""
+        found: list[Paragraph] = []
+        for part in parts:
+            for kind, text in self._lines(part):
+                escaped = self.limits.escape(text)
+                if (
+                    kind == "quote"
+                    and found
+                    and found[-1].kind == "quote"
+                    and isinstance(part, (AnswerRow, OptionList))
+                ):
+                    found[-1] = Paragraph(kind, f"{found[-1].text}\n{escaped}")
+                elif escaped:
+                    found.append(Paragraph(kind, escaped))
+        return found
+
+    def _lines(self, part: Part) -> Iterator[tuple[ParagraphKind, str]]:
+        match part:
+            case HostText(text, is_heading):
+                yield ("heading" if is_heading else "text"), text
+            case ServerText(text, label):
+                if label:
+                    yield "text", f"{label}:"
+                yield "quote", text
+            case OptionList(labels, _, numbers):
+                if any(length(quoted(each)) > self.limits.max_label for each in labels):
+                    yield from (("quote", f"{at}. {label}") for at, label in zip(numbers, labels, strict=True))
+            case AnswerRow(number, label, value, note):
+                yield "quote", f"{number}. {label}: {value}"
+                if note:
+                    yield "text", f"({note})"
+            case Link():
+                yield "url", self._link(part)
+
+    def _link(self, link: Link) -> str:
+        """Return the text of *link*; after consent, there is also a button for it."""
+        target = link.target
+        if not link.has_consent:
+            before, domain, after = target.split_at_domain
+            return f"{before}[{domain}]{after}"
+        if self._takes_link(target.url):
+            text = self.catalog.text(messages.URL_CHOICES["open"], domain=target.registrable_domain)
+            self._links.append(ChatButton(cut(text, self.limits.max_label), url=target.url))
+        return target.url
+
+    def _takes_link(self, url: str) -> bool:
+        return self.limits.has_links and url.startswith(("https://", "http://")) and len(url) <= _MAX_URL
+
+    def label(self, button: Button) -> str:
+        """Return the text on *button*: a label of the server in quotation marks, numbered if it has to be cut."""
+        mark = "✓ " if button.is_selected else ""
+        if not button.is_server_text:
+            return cut(mark + button.label, self.limits.max_label)
+        whole = mark + quoted(button.label)
+        if length(whole) <= self.limits.max_label:
+            return whole
+        start = f"{mark}{button.number}. "
+        return start + quoted(cut(button.label, self.limits.max_label - length(start) - 2))
+
+
+def quoted(text: str) -> str:
+    """Return words of the server in quotation marks."""
+    return f"“{text}”"
+
+
+def length(text: str) -> int:
+    """Return the number of UTF-16 units of *text*, as most chats count."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "replace")) // 2
+
+
+def cut(text: str, limit: int) -> str:
+    """Return *text* with an ellipsis in place of what is over *limit*."""
+    text = " ".join(text.split())
+    if length(text) <= limit:
+        return text
+    while length(text) > limit - 1:
+        text = text[:-1]
+    return text + _ELLIPSIS
+
+
+def _pieces(paragraph: Paragraph, limit: int) -> Iterator[Paragraph]:
+    """Yield *paragraph* in pieces that fit into a message; breaks are after lines or words, if possible."""
+    text = paragraph.text
+    while length(text) >= limit:
+        end = limit // 2 if not text[:limit].isascii() else limit - 1
+        at = max(text.rfind("\n", 0, end), text.rfind(" ", end // 2, end))
+        # An escape sequence has no space in it, but a text without spaces must be broken as well.
+        end = at + 1 if at > 0 else end - (text[:end].endswith("\\"))
+        yield Paragraph(paragraph.kind, text[:end].rstrip())
+        text = text[end:]
+    if text.strip():
+        yield Paragraph(paragraph.kind, text)

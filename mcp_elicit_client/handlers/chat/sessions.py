@@ -1,0 +1,141 @@
+"""`Sessions`: conversations with the owners of requests, continued from what the inbox keeps of them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_elicit_client.handlers.chat.dialogs import fits_dialog
+from mcp_elicit_client.handlers.chat.platform import ChatLimits
+from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.records import Entry
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.conversation import Conversation, FormConversation, Style, start_conversation
+from mcp_elicit_client.presentation.conversation.saved import inputs_from_json
+from mcp_elicit_client.presentation.form_input import FieldInput
+from mcp_elicit_client.presentation.input_parsing import InputContext
+from mcp_elicit_client.typing import FormRequest, Request
+
+_MAX_SESSIONS = 8
+_MAX_SEEN = 16
+
+
+@dataclass(slots=True)
+class Session:
+    """
+    The conversation about one request.
+
+    Attributes:
+        entry: The request.
+        request: The same, as it is asked.
+        conversation: The conversation.
+        is_new: Nothing was kept: the conversation begins.
+        message_id: The message with the buttons; empty if there is none.
+        seen: The messages of the user that were used already.
+    """
+
+    entry: Entry
+    request: Request
+    conversation: Conversation
+    is_new: bool = True
+    message_id: str = ""
+    seen: list[str] = field(default_factory=list)
+
+    @property
+    def form(self) -> FormConversation | None:
+        """The conversation, if it is about a form."""
+        return self.conversation if isinstance(self.conversation, FormConversation) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """
+    Reads and writes sessions.
+
+    They are kept as drafts: a restarted program continues them, and the next
+    request that is the same begins with what the user entered.
+
+    Attributes:
+        inbox: The inbox.
+        limits: What the chat can show.
+        catalog: The texts.
+        time_zone: The users' time zone.
+    """
+
+    inbox: Inbox
+    limits: ChatLimits
+    catalog: MessageCatalog
+    time_zone: str | None
+
+    async def load(self, owner: str, entry_id: str) -> Session:
+        """
+        Return the session of a request of *owner*.
+
+        Raises:
+            EntryNotFoundError: If there is no such request, or it has another
+                owner.
+            InboxError: If the store cannot be used.
+        """
+        entry = await self.inbox.get(owner, entry_id)
+        kept = _sessions_in(await self.inbox.get_draft(owner, entry_id))
+        request = entry.read()
+        state = kept.get(entry_id)
+        session = Session(entry, request, self._start(request, _last_inputs(kept)))
+        if state is not None:
+            with suppress(ValueError, LookupError, TypeError):
+                session.conversation.restore(state)
+                session.message_id = str(state["message_id"])
+                session.seen = [*map(str, state["seen"])]
+                session.is_new = False
+        return session
+
+    async def save(self, owner: str, session: Session) -> None:
+        """
+        Keep *session*.
+
+        Raises:
+            InboxError: If the store cannot be used.
+        """
+        entry_id = session.entry.id
+        draft = await self.inbox.get_draft(owner, entry_id) or {}
+        kept = _sessions_in(draft)
+        kept.pop(entry_id, None)
+        state = {"message_id": session.message_id, "seen": session.seen[-_MAX_SEEN:]}
+        kept[entry_id] = {**session.conversation.save(), **state}
+        latest = dict(list(kept.items())[-_MAX_SESSIONS:])
+        await self.inbox.save_draft(owner, entry_id, {**draft, "chat": latest})
+
+    def context(self, request: Request) -> InputContext:
+        """Return what decides the meaning of typed text."""
+        locale, zone = self.catalog.locale, self.time_zone
+        if isinstance(request, FormRequest):
+            return InputContext.for_request(request, locale=locale, time_zone=zone)
+        return InputContext(locale=locale, time_zone=zone)
+
+    def _start(self, request: Request, draft: Mapping[str, FieldInput]) -> Conversation:
+        style = Style(
+            has_buttons=True,
+            has_dialogs=self.limits.dialog is not None,
+            begins_with_dialog=fits_dialog(request, self.limits, self.catalog),
+            max_options=self.limits.max_options,
+            first_turn=secrets.randbelow(10**9),
+        )
+        context = self.context(request)
+        return start_conversation(request, self.catalog, context, draft=draft, effects=(), style=style)
+
+
+def _sessions_in(draft: Mapping[str, Any] | None) -> dict[str, Any]:
+    found = (draft or {}).get("chat")
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def _last_inputs(kept: Mapping[str, Any]) -> Mapping[str, FieldInput]:
+    """Return what the user entered last in each field for the same request."""
+    found: dict[str, FieldInput] = {}
+    for state in kept.values():
+        with suppress(ValueError, LookupError, TypeError):
+            found |= inputs_from_json(state["inputs"])
+    return found

@@ -1,0 +1,61 @@
+"""`OptionView`: which options of a long list are offered, and which the user has selected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
+
+
+@dataclass(frozen=True, slots=True)
+class OptionView:
+    """
+    What a user sees of a list of options.
+
+    Attributes:
+        page: The number of the page, from 0 on.
+        search: What the user searches for; empty for all options.
+        selected: The positions of the options that are selected.
+    """
+
+    page: int = 0
+    search: str = ""
+    selected: tuple[int, ...] = ()
+
+    def toggled(self, at: int) -> OptionView:
+        """Return the view after option *at* was selected, or no longer is."""
+        others = tuple(each for each in self.selected if each != at)
+        return OptionView(self.page, self.search, others if at in self.selected else (*others, at))
+
+    def turned(self, by: int) -> OptionView:
+        """Return the view *by* pages further."""
+        return OptionView(max(self.page + by, 0), self.search, self.selected)
+
+    def searching(self, text: str) -> OptionView:
+        """Return the view of the options that contain *text*."""
+        return OptionView(0, text, self.selected)
+
+    def shown(self, labels: Sequence[str], size: int) -> tuple[Sequence[int], bool]:
+        """Return the positions of the options on the page, and True if there are more after it."""
+        found = matches(labels, self.search) if self.search else range(len(labels))
+        start = self.page * size
+        return found[start : start + size], len(found) > start + size
+
+
+def matches(labels: Sequence[str], text: str) -> list[int]:
+    """Return the positions of the *labels* that contain *text*, in any case."""
+    word = " ".join(text.split()).casefold()
+    return [at for at, label in enumerate(labels) if word in label.casefold()]
+
+
+def option_labels(field: Field) -> list[str]:
+    """Return the labels of the options of *field*; none if it has no options of the server."""
+    return [*map(field.label_of, field.choices)] if isinstance(field, (ChoiceField, MultiChoiceField)) else []
+
+
+def option_values(field: Field) -> list[object]:
+    """Return the values that the buttons of *field* stand for, by their positions."""
+    if isinstance(field, BooleanField):
+        return [True, False]
+    return [each.value for each in field.choices] if isinstance(field, (ChoiceField, MultiChoiceField)) else []

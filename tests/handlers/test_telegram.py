@@ -1,0 +1,484 @@
+"""Requests in Telegram: through the real SDK, against a fake Bot API that has the limits of the real one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import pytest
+
+from mcp_elicit_client import Answer, parse_request
+from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.typing import Request
+from tests.support import form_params
+
+pytest.importorskip("telegram")
+
+from telegram.ext import Application, MessageHandler, filters
+from telegram.request import HTTPXRequest
+
+from mcp_elicit_client.handlers.chat import delivery
+from mcp_elicit_client.handlers.telegram import TelegramHandler
+from tests.support.telegram_api import TOKEN, FakeTelegram, Shown
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.event_loops("asyncio"),
+    # The SDK warns that the type of `RetryAfter.retry_after` will change.
+    pytest.mark.filterwarnings("ignore::telegram.warnings.PTBDeprecationWarning"),
+]
+
+ANN, BOB = 11, 22
+FIELDS: dict[str, Any] = {
+    "name": {"type": "string", "title": "Name"},
+    "guests": {"type": "integer", "title": "Guests", "minimum": 1},
+    "dish": {"enum": ["Pizza", "Pasta"], "title": "Dish"},
+    "extras": {"type": "array", "items": {"enum": ["Salad", "Wine", "Bread"]}, "title": "Extras"},
+    "sure": {"type": "boolean", "title": "Sure"},
+}
+URL = {"mode": "url", "message": "Pay", "url": "https://pay.example.com/17", "elicitationId": "1"}
+
+
+def form(fields: Any = FIELDS, *required: str, **options: Any) -> Request:
+    schema = {"properties": fields, "required": list(required)}
+    return parse_request(form_params(schema, "Please"), server="mail", user=options.pop("user", str(ANN)), **options)
+
+
+@dataclass
+class Bot:
+    """A running bot, and the requests that it was asked."""
+
+    api: FakeTelegram
+    ask: TelegramHandler
+    group: Any
+    answers: list[Answer] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    async def asks(self, request: Request, person: int = ANN) -> Shown:
+        """Ask in the background; return the message."""
+        count = len(self.ask._shown)
+        self.group.start_soon(self._ask, request)
+        with anyio.fail_after(30):
+            while len(self.ask._shown) == count:
+                await anyio.sleep(0.001)
+        return self.api.latest(person)
+
+    async def _ask(self, request: Request) -> None:
+        answer = await self.ask(request)
+        self.answers.append(answer)
+
+    async def press(self, label: str, person: int = ANN) -> Shown:
+        shown = self.api.latest(person)
+        await self.api.press(person, shown, shown.data(label))
+        return self.api.latest(person)
+
+    async def write(self, text: str) -> Shown:
+        before = self.api.latest(ANN).id
+        self.api.write(ANN, text)
+        shown: Shown = await self.api.until(lambda: self.api.latest(ANN).id > before and self.api.latest(ANN))
+        await self.api.until(lambda: not self.api.messages[before].buttons)
+        return shown
+
+    async def answer(self, count: int = 1) -> Answer:
+        with anyio.fail_after(30):
+            while len(self.answers) < count:
+                await anyio.sleep(0.001)
+        return self.answers[count - 1]
+
+
+@asynccontextmanager
+async def running(api: FakeTelegram, base_url: str, **options: Any) -> AsyncIterator[Bot]:
+    builder = Application.builder().token(TOKEN).base_url(base_url).concurrent_updates(True)
+    # Without TLS, whose certificates take long to read.
+    clients = [HTTPXRequest(httpx_kwargs={"verify": False, "trust_env": False}) for _ in range(2)]
+    application = builder.request(clients[0]).get_updates_request(clients[1]).build()
+    bot = Bot(api, TelegramHandler(application, **options), None)
+
+    async def hear(update: Any, _context: Any) -> None:
+        bot.texts.append(update.message.text)
+
+    application.add_handler(MessageHandler(filters.TEXT, hear))
+    assert application.updater is not None
+    async with application:
+        await application.start()
+        await application.updater.start_polling(poll_interval=0)
+        try:
+            async with anyio.create_task_group() as bot.group:
+                yield bot
+                bot.group.cancel_scope.cancel()
+        finally:
+            await application.updater.stop()
+            await application.stop()
+
+
+@pytest.fixture
+async def bot(anyio_backend: Any) -> AsyncIterator[Bot]:
+    api = FakeTelegram()
+    async with api.serve() as base_url, running(api, base_url) as bot:
+        yield bot
+
+
+async def test_a_form_is_answered_with_buttons_and_messages(bot: Bot) -> None:
+    await bot.asks(form())
+    await bot.write("Ann")
+    await bot.write("two")
+    assert "Enter a whole number." in bot.api.latest(ANN).text
+    await bot.write("2")
+    await bot.press("“Pasta”")
+    await bot.press("“Wine”")
+    await bot.press("“Salad”")
+    await bot.press("Use selection")
+    review = await bot.press("Yes")
+    assert "Check your answers" in review.text
+    await bot.press("Send")
+
+    answer = await bot.answer()
+
+    assert (answer.action, answer.by) == ("accept", "user")
+    assert answer.content == {"name": "Ann", "guests": 2, "dish": "Pasta", "extras": ["Salad", "Wine"], "sure": True}
+    assert bot.api.latest(ANN).text.endswith("You accepted.")
+    assert not any(each.buttons for each in bot.api.messages.values())
+
+
+async def test_server_text_is_quoted_and_host_text_comes_last(bot: Bot) -> None:
+    shown = await bot.asks(
+        form({"a": {"type": "string", "title": "Ann's *name*", "description": "As in _your_ passport"}})
+    )
+
+    assert shown.text == (
+        "mail asks for 1 answer\nPlease\nQuoted text comes from the server.\nField 1 of 1\nAnn's *name*\n"
+        "As in _your_ passport\nText; optional\nmail: Send your answer as a message."
+    )
+    assert shown.marked("blockquote") == ["Please", "Ann's *name*", "As in _your_ passport"]
+    assert shown.marked("bold") == ["mail asks for 1 answer", "Field 1 of 1"]
+
+
+@pytest.mark.parametrize(
+    "text", ["see evil.example", "ask @admin", "/start now", "#tag", "https://a.example/", "+49 123 456 789"]
+)
+async def test_nothing_in_server_text_becomes_a_link(bot: Bot, text: str) -> None:
+    shown = await bot.asks(form({"a": {"type": "string", "title": text}}))
+
+    assert shown.marked("pre") == [text]
+
+
+async def test_labels_that_are_too_long_are_listed_in_full(bot: Bot) -> None:
+    long = "A dish with everything, " * 6
+    shown = await bot.asks(form({"a": {"enum": [f"{long}1", f"{long}2"], "title": "Dish"}}))
+
+    assert [each["text"][:9] for each in shown.buttons[:2]] == ["1. “A dis", "2. “A dis"]
+    assert f"1. {long}1\n2. {long}2" in shown.text
+    await bot.press(shown.buttons[1]["text"])
+    await bot.press("Send")
+    assert (await bot.answer()).content == {"a": f"{long}2"}
+
+
+async def test_ten_thousand_options_are_paged_and_found_by_typing(bot: Bot) -> None:
+    shown = await bot.asks(form({"a": {"enum": [f"Option {at}" for at in range(10_000)]}}))
+    assert "Options 1 to 10 of 10000" in shown.text
+
+    await bot.press("More options")
+    shown = await bot.press("More options")
+    assert "Options 21 to 30 of 10000" in shown.text
+    shown = await bot.write("ion 9998")
+    assert next(each["text"] for each in shown.buttons) == "“Option 9998”"
+    await bot.press("“Option 9998”")
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": "Option 9998"}
+
+
+async def test_only_the_person_asked_may_press(bot: Bot) -> None:
+    shown = await bot.asks(form({"a": {"type": "boolean"}}))
+
+    note = await bot.api.press(BOB, shown, shown.data("Yes"))
+    assert note == "It may have expired, or it belongs to another user."
+    assert not bot.answers
+    await bot.press("No")
+
+    assert (await bot.answer()).content == {"a": False}
+
+
+async def test_a_button_works_once_and_an_old_one_says_so(bot: Bot) -> None:
+    shown = await bot.asks(form({"a": {"enum": ["x", "y"]}, "b": {"enum": ["x", "y"]}}))
+    data = shown.data("“x”")
+
+    assert await bot.api.press(ANN, shown, data) == ""
+    assert await bot.api.press(ANN, shown, data) == "This button is no longer valid."
+    await bot.press("“y”")
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": "x", "b": "y"}
+
+
+async def test_a_second_press_of_send_changes_nothing(bot: Bot) -> None:
+    shown = await bot.asks(form({"a": {"type": "boolean"}}))
+    for _ in range(3):
+        bot.api.press_only(ANN, shown, shown.data("Yes"))
+    await bot.api.until(lambda: len(bot.api.notes) == 3)
+
+    assert (await bot.answer()).content == {"a": True}
+    assert sorted(bot.api.notes) == ["", *["This request was already answered."] * 2]
+
+
+async def test_a_message_that_is_delivered_twice_is_used_once(bot: Bot) -> None:
+    await bot.asks(form({"a": {"type": "string"}, "b": {"type": "string"}}))
+    shown = bot.api.latest(ANN)
+    update = bot.api.write(ANN, "first")
+    await bot.api.until(lambda: bot.api.latest(ANN).id > shown.id)
+    bot.api.repeat(update)
+    await bot.write("second")
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": "first", "b": "second"}
+
+
+async def test_a_message_that_is_edited_changes_nothing(bot: Bot) -> None:
+    await bot.asks(form({"a": {"type": "string"}, "b": {"type": "string"}}))
+    update = bot.api.write(ANN, "first")
+    await bot.api.until(lambda: "Field 2" in bot.api.latest(ANN).text)
+    edited = {"update_id": 1_000_000, "edited_message": {**update["message"], "text": "changed", "edit_date": 2}}
+    bot.api.repeat(edited)
+    await bot.write("second")
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": "first", "b": "second"}
+
+
+async def test_a_question_whose_message_was_deleted_is_sent_again(bot: Bot) -> None:
+    shown = await bot.asks(form({"a": {"enum": ["x", "y"]}, "b": {"type": "boolean"}}))
+    del bot.api.messages[shown.id]
+
+    await bot.api.press(ANN, shown, shown.data("“x”"))
+    await bot.press("Yes")
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": "x", "b": True}
+
+
+async def test_a_press_that_telegram_calls_too_old_counts(bot: Bot) -> None:
+    shown = await bot.asks(form({"a": {"type": "boolean"}}))
+    bot.api.too_old = True
+
+    await bot.api.press(ANN, shown, shown.data("Yes"))
+
+    assert (await bot.answer()).content == {"a": True}
+
+
+async def test_a_limit_of_the_rate_is_waited_for(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delivery, "_MAX_PAUSE", 0.01)
+    bot.api.limited = 2
+    await bot.asks(form({"a": {"type": "boolean"}}))
+    bot.api.limited = 1
+    await bot.press("Yes")
+
+    assert (await bot.answer()).content == {"a": True}
+
+
+async def test_a_rate_limit_without_end_is_a_cancel(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delivery, "_MAX_PAUSE", 0.01)
+    bot.api.limited = 1_000
+    answer = await bot.ask(form())
+
+    assert (answer.action, answer.by) == ("cancel", "unattended")
+    assert "asks to wait" in answer.reason
+
+
+@pytest.mark.parametrize(("user", "reason"), [(str(BOB), "can't initiate"), ("bob", "not the ID of a user")])
+async def test_a_person_who_cannot_be_reached_was_not_asked(bot: Bot, user: str, reason: str) -> None:
+    bot.api.strangers.add(BOB)
+    answer = await bot.ask(form(user=user))
+
+    assert (answer.action, answer.by) == ("cancel", "unattended")
+    assert reason in answer.reason
+
+
+async def test_secrets_are_never_asked_for(bot: Bot) -> None:
+    answer = await bot.ask(form({"password": {"type": "string", "format": "password"}}))
+
+    assert (answer.action, answer.by) == ("cancel", "unattended")
+    assert bot.api.latest(ANN).text == "A request from mail cannot be shown here. It was cancelled."
+    assert not bot.api.latest(ANN).buttons
+
+
+async def test_what_the_chat_cannot_show_is_passed_on(bot: Bot) -> None:
+    async def elsewhere(request: Request) -> Answer:
+        return Answer.accept({"password": "x"}, by="user")
+
+    api = FakeTelegram()
+    async with api.serve() as base_url, running(api, base_url, fallback=elsewhere) as other:
+        answer = await other.ask(form({"password": {"type": "string", "format": "password"}}))
+
+    assert answer.content == {"password": "x"}
+    assert not api.messages
+
+
+@pytest.mark.parametrize(("label", "action"), [("Decline", "decline"), ("Cancel", "cancel")])
+async def test_a_form_can_be_declined_and_cancelled_at_every_step(bot: Bot, label: str, action: str) -> None:
+    fields = {"a": {"type": "boolean"}, "b": {"type": "boolean"}}
+    for count, steps in enumerate(([], ["Yes"], ["Yes", "No"], ["Yes", "No", "Edit"]), 1):
+        await bot.asks(form(fields))
+        for step in steps:
+            await bot.press(step)
+        await bot.press(label)
+
+        answer = await bot.answer(count)
+        assert (answer.action, answer.by) == (action, "user")
+
+
+async def test_a_url_opens_only_after_consent(bot: Bot) -> None:
+    shown = await bot.asks(parse_request(URL, server="shop", user=str(ANN)))
+    assert "https://pay.[example.com]/17" in shown.marked("code")
+    assert not any("url" in each for each in shown.buttons)
+
+    shown = await bot.press("Show link")
+    assert [each["url"] for each in shown.buttons if "url" in each] == ["https://pay.example.com/17"]
+    await bot.press("I have finished")
+
+    assert (await bot.answer()).action == "accept"
+
+
+async def test_text_for_the_bot_is_not_taken_as_an_answer(bot: Bot) -> None:
+    bot.api.write(ANN, "hello")
+    await bot.api.until(lambda: bot.texts)
+    await bot.asks(form({"a": {"type": "string"}}))
+    bot.api.write(ANN, "/start")
+    bot.api.write(BOB, "for the model")
+    await bot.api.until(lambda: bot.api.calls and len(bot.texts) == 3)
+
+    assert bot.texts == ["hello", "/start", "for the model"]
+    assert not bot.answers
+
+
+async def test_of_two_questions_a_reply_names_one(bot: Bot) -> None:
+    first = await bot.asks(form({"a": {"type": "string", "title": "First"}}))
+    second = await bot.asks(form({"a": {"type": "string", "title": "Second"}}))
+    bot.api.write(ANN, "which?")
+    await bot.api.until(lambda: "Several requests are open" in bot.api.latest(ANN).text)
+    for count, (shown, text) in enumerate(((second, "2"), (first, "1")), 1):
+        bot.api.write(ANN, text, reply_to=shown)
+        await bot.api.until(lambda: any(each["text"] == "Send" for each in bot.api.latest(ANN).buttons))
+        await bot.press("Send")
+
+        assert (await bot.answer(count)).content == {"a": text}
+
+
+async def test_a_withdrawn_request_loses_its_buttons(bot: Bot) -> None:
+    with anyio.move_on_after(60) as scope:
+        async with anyio.create_task_group() as group:
+            bot.group = group
+            shown = await bot.asks(form())
+            data = shown.data("Decline")
+            scope.cancel()
+
+    assert bot.api.latest(ANN).text.endswith("mail no longer needs an answer.")
+    assert not bot.api.latest(ANN).buttons
+    assert await bot.api.press(ANN, shown, data) == "mail no longer needs an answer."
+
+
+async def test_the_same_form_begins_with_what_was_entered_before(bot: Bot) -> None:
+    await bot.asks(form({"a": {"type": "string"}, "b": {"type": "string"}}))
+    await bot.write("kept")
+    await bot.press("Cancel")
+    shown = await bot.asks(form({"a": {"type": "string"}, "b": {"type": "string"}}))
+
+    assert "Restored draft:\nkept" in shown.text
+    await bot.press("Use this value")
+    await bot.press("Do not provide")
+    await bot.press("Send")
+    assert (await bot.answer(2)).content == {"a": "kept"}
+
+
+async def test_a_button_pressed_after_a_restart_of_the_bot_answers_exactly_once(tmp_path: Any) -> None:
+    from mcp_elicit_client.inbox import SqliteStore
+
+    api, inbox = FakeTelegram(), Inbox(SqliteStore(tmp_path / "inbox.db"))
+    answers: list[Answer] = []
+
+    async with api.serve() as base_url, anyio.create_task_group() as group:
+        ids: list[str] = []
+
+        async def announce(_owner: str, entry_id: str) -> None:
+            ids.append(entry_id)
+
+        async def ask() -> None:
+            answers.append(
+                await InboxHandler(inbox, on_pending=announce)(
+                    form({"a": {"enum": ["x", "y"]}, "b": {"type": "boolean"}})
+                )
+            )
+
+        group.start_soon(ask)  # another process waits for the answer
+        with anyio.fail_after(30):
+            while not ids:
+                await anyio.sleep(0.001)
+        async with running(api, base_url, inbox=Inbox(SqliteStore(tmp_path / "inbox.db"))) as first:
+            await first.ask.announce(str(ANN), ids[0])
+            await first.press("“y”")
+        shown = api.latest(ANN)
+        async with running(api, base_url, inbox=Inbox(SqliteStore(tmp_path / "inbox.db"))) as second:
+            await second.press("Yes")
+            send = api.latest(ANN).data("Send")
+            assert await api.press(ANN, shown, send) == ""
+            assert await api.press(ANN, shown, send) == "This request was already answered."
+
+    assert [each.content for each in answers] == [{"a": "y", "b": True}]
+
+
+async def test_a_conversation_that_was_forgotten_does_not_take_old_buttons(bot: Bot) -> None:
+    await bot.asks(form({"a": {"enum": ["x", "y"]}, "b": {"enum": ["x", "y"]}}))
+    shown = await bot.press("“x”")
+    (entry,) = (await bot.ask.inbox.list(str(ANN))).entries
+    await bot.ask.inbox.save_draft(str(ANN), entry.id, None)
+
+    assert await bot.api.press(ANN, shown, shown.data("“y”")) == "This button is no longer valid."
+
+    assert "Field 1 of 2" in bot.api.latest(ANN).text
+    for label in ("“y”", "“y”", "Send"):
+        await bot.press(label)
+    assert (await bot.answer()).content == {"a": "y", "b": "y"}
+
+
+async def test_the_report_of_the_server_ends_a_visit(bot: Bot) -> None:
+    finished = anyio.Event()
+
+    class Completion:
+        async def wait(self) -> None:
+            await finished.wait()
+
+    request: Any = parse_request(URL, server="shop", user=str(ANN))
+    await bot.asks(request.with_completion(Completion()))
+    await bot.press("Show link")
+    finished.set()
+
+    assert (await bot.answer()).action == "accept"
+    await bot.api.until(lambda: bot.api.latest(ANN).text.endswith("You accepted."))
+
+
+@pytest.mark.parametrize("data", ["x" * 32 + ":1:send", "é" * 20, "", "-" * 32 + ":99:option:5"])
+async def test_a_button_that_was_made_up_does_nothing(bot: Bot, data: str) -> None:
+    shown = await bot.asks(form({"a": {"type": "boolean"}}))
+    bot.api.press_only(ANN, shown, data)
+    await bot.press("Yes")
+
+    assert (await bot.answer()).content == {"a": True}
+
+
+async def test_a_request_without_a_user_is_a_cancel(bot: Bot) -> None:
+    answer = await bot.ask(parse_request(form_params({"properties": FIELDS}), server="mail"))
+
+    assert (answer.action, answer.by) == ("cancel", "unattended")
+
+
+async def test_the_inbox_of_a_host_is_used(tmp_path: Any) -> None:
+    inbox = Inbox(MemoryStore())
+    api = FakeTelegram()
+    async with api.serve() as base_url, running(api, base_url, inbox=inbox) as bot:
+        await bot.asks(form())
+        (entry,) = (await inbox.list(str(ANN))).entries
+        await inbox.answer(str(ANN), entry.id, "decline", answered_by="the web page")
+        assert (await bot.answer()).action == "decline"
+        await api.until(lambda: api.latest(ANN).text.endswith("You declined."))
