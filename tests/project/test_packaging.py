@@ -23,6 +23,7 @@ else:
 PROVIDED_BY_THE_HOST = {
     "ag_ui_langgraph",
     "agents",
+    "claude_agent_sdk",
     "fastmcp",
     "google",
     "langchain",

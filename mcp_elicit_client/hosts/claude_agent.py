@@ -1,0 +1,96 @@
+"""Claude Agent SDK (``claude-agent-sdk``): answer the requests that Claude Code passes to a ``ClaudeSDKClient``."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mcp_elicit_client.core.request import Server
+from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.request_options import RequestOptions
+from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
+from mcp_elicit_client.typing import Handler
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeSDKClient
+
+SUBTYPE = "elicitation"
+"""The subtype of the control requests that are answered."""
+
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+def answer_elicitations(
+    client: ClaudeSDKClient,
+    handler: Handler,
+    *,
+    user: UserSource = None,
+    request_options: RequestOptions | None = None,
+) -> None:
+    """
+    Answer the requests of the MCP servers of *client*.  Call this after ``connect()``, before the first prompt.
+
+    Claude Code passes requests to the SDK, which has no public way to answer
+    them.  The names of servers are those in ``ClaudeAgentOptions.mcp_servers``.
+
+    Args:
+        client: The client, connected.
+        handler: The handler: a registry, or any other.
+        user: As for `sdk.callback.elicitation_callback`.
+        request_options: Limits, URL rules and modes; None for those of the
+            registry.
+
+    Raises:
+        TypeError: If *client* is not connected, or of another version.
+    """
+    query: Any = getattr(client, "_query", None)
+    inner = getattr(query, "_handle_control_request", None)
+    if not callable(inner):
+        raise TypeError("`client` must be a connected ClaudeSDKClient of claude-agent-sdk 0.2")
+    dispatcher = SdkDispatcher(handler, request_options, user)
+
+    async def handle(request: Any) -> None:
+        asked = request["request"]
+        if asked.get("subtype") != SUBTYPE:
+            await inner(request)
+            return
+        answered = {
+            "subtype": "success",
+            "request_id": request["request_id"],
+            "response": await _answer(dispatcher, asked),
+        }
+        await query.transport.write(json.dumps({"type": "control_response", "response": answered}) + "\n")
+
+    query._handle_control_request = handle  # noqa: SLF001 -- the SDK has no public way
+
+
+async def _answer(dispatcher: SdkDispatcher, asked: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        server = Server.from_name(asked["mcp_server_name"])
+        # Claude Code calls again, or goes on, as soon as it has the answer.
+        answer = await dispatcher.answer_in(None, _to_mcp(asked), server=server, respond_after="completion")
+    except RequestError:
+        return {"action": "cancel"}
+    except Exception:
+        _logger.exception("a request of Claude Code could not be answered")
+        return {"action": "cancel"}
+    return dispatcher.to_wire(answer)
+
+
+def _to_mcp(asked: Mapping[str, Any]) -> dict[str, Any]:
+    names = {
+        "mode": "mode",
+        "message": "message",
+        "requested_schema": "requestedSchema",
+        "url": "url",
+        "elicitation_id": "elicitationId",
+    }
+    wire = {wire: asked[name] for name, wire in names.items() if asked.get(name) is not None}
+    schema, order = wire.get("requestedSchema"), asked.get("property_order")
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if isinstance(schema, dict) and isinstance(properties, dict) and isinstance(order, list):
+        first = [name for name in order if isinstance(name, str) and name in properties]
+        wire["requestedSchema"] = {**schema, "properties": {name: properties[name] for name in [*first, *properties]}}
+    return wire
