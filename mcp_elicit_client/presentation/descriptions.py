@@ -55,14 +55,14 @@ class FieldDescription:
 
     Attributes:
         label: The label of the field.
-        help: A help text; empty if there is none.
+        help: A help text; may be empty.
         accepts: What the field accepts, such as ``whole number, from 1 to 8``.
         requirement: The word for required or optional.
-        suggested: The suggested value in words; empty if there is none.
+        suggested: The suggested value in words; may be empty.
         example: A valid value, such as ``name@example.com``; empty if the
             field has no format.
-        warning: A warning about the field; empty if there is none.
-        pattern: The regular expression; empty if there is none.
+        warning: A warning about the field; may be empty.
+        pattern: The regular expression; may be empty.
         name: The key in the answer.
         input_kind: The kind of input that suits the field.
         html_input: The type of the HTML input, if `input_kind` is ``text`` or

@@ -32,7 +32,7 @@ class Drafts:
                 self._drafts.popitem(last=False)
 
     def take(self, request: FormRequest) -> dict[str, FieldInput]:
-        """Remove and return the draft of *request*; empty if there is none."""
+        """Remove and return the draft of *request*; may be empty."""
         return self._drafts.pop(_key(request), {})
 
 

@@ -34,7 +34,7 @@ class NumberSymbols(NamedTuple):
 
 @lru_cache(maxsize=64)
 def find_locale(tag: str | None) -> Any:
-    """Return Babel's locale for a BCP 47 tag; None if there is none, or if Babel is not installed."""
+    """Return Babel's locale for a BCP 47 tag; None if Babel does not know it or is not installed."""
     if not tag or find_spec("babel") is None:
         return None
     from babel import Locale, UnknownLocaleError

@@ -60,7 +60,7 @@ def from_accept_language(header: str, available: Collection[str]) -> str:
     Return the language in *header* that the user prefers among those that are *available*, with its territory.
 
     If none of them is available, the result is the most preferred one, for
-    numbers and dates; and empty if there is none.
+    numbers and dates; empty for an empty header.
     """
     wanted = [tag for _, tag in sorted(_accepted(header[:_MAX_HEADER]), key=lambda each: -each[0])]
     return next((tag for tag in wanted if _is_available(tag, available)), wanted[0] if wanted else "")

@@ -19,8 +19,8 @@ class Conventions:
 
     Attributes:
         decimal: The decimal separator; empty if it is not known.
-        group: The separator of thousands; empty if there is none, or if it is
-            not known.
+        group: The separator of thousands; empty without one, or if it is not
+            known.
         has_groups_of_two: Digits before the last three are in groups of two,
             as in 1,00,000.
         date_order: The order of a date; None if it is not known.

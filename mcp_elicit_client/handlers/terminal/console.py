@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from abc import ABC, abstractmethod
 from typing import Protocol
 
 
@@ -43,9 +45,26 @@ class Console(Protocol):
         ...
 
 
-class TerminalConsole(Console, Protocol):
-    """The terminal of this process."""
+class TerminalConsole(ABC):
+    """The terminal of this process, as a `Console`."""
 
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return shutil.get_terminal_size().columns
+
+    def write(self, text: str) -> None:
+        """Show *text* and a line break."""
+        self._put(f"{text}\n")
+
+    @abstractmethod
+    async def ask(self, prompt: str, *, hidden: bool = False) -> str:
+        """Show *prompt* and wait for a line, as `Console.ask`."""
+
+    @abstractmethod
     def restore(self) -> None:
         """Restore the mode that the terminal had before."""
-        ...
+
+    @abstractmethod
+    def _put(self, text: str) -> None:
+        """Write *text* as it is."""

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import termios
 from typing import Any
 
 import anyio
 
-from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError
+from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError, TerminalConsole
 
 _INTERRUPT = b"\x03"
 _POLL = 0.05
 
 
-class PosixConsole:
+class PosixConsole(TerminalConsole):
     """The terminal of this process."""
 
     def __init__(self, reader: int, writer: int, encoding: str) -> None:
@@ -30,13 +29,6 @@ class PosixConsole:
         self._writer = writer
         self._encoding = encoding
         self._mode = termios.tcgetattr(reader)
-
-    @property
-    def width(self) -> int:
-        return shutil.get_terminal_size().columns
-
-    def write(self, text: str) -> None:
-        self._put(f"{text}\n")
 
     async def ask(self, prompt: str, *, hidden: bool = False) -> str:
         self._set_mode(echo=not hidden)
@@ -51,7 +43,6 @@ class PosixConsole:
         return typed.partition(b"\n")[0].decode(self._encoding, "replace")
 
     def restore(self) -> None:
-        """Restore the mode that the terminal had before."""
         termios.tcsetattr(self._reader, termios.TCSANOW, self._mode)
 
     async def _wait(self) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import shutil
 from typing import Any, Protocol, TextIO
 
 import anyio
 
-from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError
+from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError, TerminalConsole
 from mcp_elicit_client.presentation.quoting import columns
 
 _POLL = 0.02
@@ -62,7 +61,7 @@ class WindowsKeys:
             self._kernel.SetConsoleMode(self._handle, self._mode)
 
 
-class WindowsConsole:
+class WindowsConsole(TerminalConsole):
     """
     The terminal of this process.
 
@@ -74,13 +73,6 @@ class WindowsConsole:
     def __init__(self, keys: Keys, writer: TextIO) -> None:
         self._keys = keys
         self._writer = writer
-
-    @property
-    def width(self) -> int:
-        return shutil.get_terminal_size().columns
-
-    def write(self, text: str) -> None:
-        self._put(f"{text}\n")
 
     async def ask(self, prompt: str, *, hidden: bool = False) -> str:
         while self._keys.waiting():
@@ -105,7 +97,6 @@ class WindowsConsole:
             self._put("\n")
 
     def restore(self) -> None:
-        """Restore the mode that the terminal had before."""
         self._keys.restore()
 
     async def _key(self) -> str:
@@ -117,7 +108,7 @@ class WindowsConsole:
         return key
 
     def _skips_special_key(self) -> bool:
-        """Skip the second half of a special key.  Return False if there is none: ``à`` has the same first half."""
+        """Skip the second half of a special key.  Return False without a second half: ``à`` has the same first half."""
         if not self._keys.waiting():
             return False
         return self._keys.read() in _SPECIAL_KEYS

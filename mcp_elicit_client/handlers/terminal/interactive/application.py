@@ -57,12 +57,12 @@ class TerminalApp:
         mouse: Clicks and the wheel of the mouse have an effect.
         input: The input; None for the terminal of this process.
         output: The output; None for the terminal of this process.
-        view: The view that is shown; None if there is none.
+        view: The view that is shown, or None.
         symbols: The marks.
         remembers: The user chose that the same request is answered the same
             way for some time.
         deadline: When the request expires; None if it does not.
-        application: The running application; None if there is none.
+        application: The running application, or None.
     """
 
     catalog: MessageCatalog = ENGLISH

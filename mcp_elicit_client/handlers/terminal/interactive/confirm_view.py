@@ -18,7 +18,7 @@ class ConfirmView(View):
     A question that is answered with yes or no.
 
     Attributes:
-        field: The only field of the form; None if there is none, so that yes
+        field: The only field of the form, or None, so that yes
             accepts the request and no declines it.
     """
 

@@ -75,7 +75,7 @@ class Control(ABC):
 
     @property
     def buffer(self) -> Buffer | None:
-        """The buffer of the text input; None if there is none."""
+        """The buffer of the text input; None for other controls."""
         return None
 
     @property
@@ -140,7 +140,7 @@ class Control(ABC):
         return [self.catalog.error(error) for error in self.shown_errors]
 
     def summary(self) -> str:
-        """Return the value in one line; empty if there is none."""
+        """Return the value in one line; empty without a value."""
         return format_value(self.field, self.state.value, self.catalog) if self.state.is_set else ""
 
     def note(self) -> str:

@@ -75,7 +75,7 @@ class OptionSearch:
 
 
 def _spread(query: str, name: str) -> int | None:
-    """Return the length of the part of *name* with the letters of *query* in order; None if there is none."""
+    """Return the length of the part of *name* with the letters of *query* in order, or None."""
     at = first = -1
     for letter in query:
         at = name.find(letter, at + 1)

@@ -87,7 +87,7 @@ def host_text(text: str, width: int, style: str = "class:host", indent: str = ""
     Return lines of text of the host.
 
     All lines but the first are indented, so that a line break in a name
-    cannot begin a line of its own.
+    cannot begin a new line.
     """
     lines = _broken(text, max(width - len(indent) - len(_HANGING) - 1, 1))
     return [[(style, indent + (_HANGING if at else "") + line)] for at, line in enumerate(lines)]

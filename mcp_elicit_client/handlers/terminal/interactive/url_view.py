@@ -29,7 +29,7 @@ class UrlView(View):
     Attributes:
         prompt: The question.
         notes: Sentences of the host about what happened.
-        code: The URL as a QR code; None if there is none.
+        code: The URL as a QR code, or None.
     """
 
     request: UrlRequest

@@ -146,11 +146,11 @@ class View(ABC):
     Attributes:
         app: The application that shows the view.
         request: The request.
-        question: The question in the footer; None if there is none.
+        question: The question in the footer, or None.
         busy: The view waits for a check and can only be cancelled.
-        selected: The name of the careful action that Enter executes; empty if
-            there is none.
-        status: A sentence in the footer; empty if there is none.
+        selected: The name of the careful action that Enter executes; may be
+            empty.
+        status: A sentence in the footer; may be empty.
         details: Details are shown.
         overflows: The view is longer than the terminal.
         seen: All lines have been visible.
@@ -186,7 +186,7 @@ class View(ABC):
 
     @property
     def buffer(self) -> Buffer | None:
-        """The buffer of the focused text input; None if there is none."""
+        """The buffer of the focused text input; None without such a focus."""
         return None
 
     @property

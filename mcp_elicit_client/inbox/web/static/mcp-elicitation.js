@@ -79,7 +79,7 @@ class Card {
     if (live && text) live.textContent = text;
   }
 
-  // --- Times in the person's own time zone
+  // --- Times in the user's time zone
 
   showTimes() {
     const moment = new Intl.DateTimeFormat(this.lang, { dateStyle: "medium", timeStyle: "short" });
@@ -169,7 +169,7 @@ class Card {
       clearTimeout(timer);
       this.check();
     });
-    // Nothing moves while the person presses a button.
+    // Nothing moves while the user presses a button.
     this.listenTo(window, "pointerdown", () => { this.isPressed = true; }, { capture: true });
     for (const end of ["pointerup", "pointercancel"]) {
       this.listenTo(window, end, () => this.after(200, () => { this.isPressed = false; this.showFound(); }), { capture: true });
@@ -629,7 +629,7 @@ class McpElicitation extends HTMLElement {
     if (!isShown && this.isConnected && this.shadowRoot) this.load();
   }
 
-  // Show the request again, or the list if there is none.
+  // Show the request again; without the attribute, the list.
   load() { return this.#show(this.getAttribute("request") || "./"); }
 
   #end() {
