@@ -21,10 +21,11 @@ settings.register_profile("ci", derandomize=True, max_examples=150, deadline=Non
 settings.register_profile("quick", derandomize=True, max_examples=30, deadline=None, database=None)
 settings.register_profile("mutants", derandomize=True, max_examples=15, deadline=None, database=None)
 settings.register_profile("long", max_examples=1_000, deadline=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+settings.load_profile(PROFILE)
 
-EVENT_LOOPS = ("asyncio", "trio")
-"""The event loops that the SDK runs on."""
+EVENT_LOOPS = ("asyncio",) if PROFILE == "quick" else ("asyncio", "trio")
+"""The event loops that the SDK runs on.  A quick run uses one, except for tests that are about event loops."""
 
 
 @pytest.fixture

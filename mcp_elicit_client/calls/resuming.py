@@ -69,7 +69,7 @@ class GivenAnswer:
     The answer that was given to one request while its call was suspended.
 
     Attributes:
-        given: The answer; None if there is none.
+        given: The answer; None if it is still pending.
         is_resuming: See `StoredAnswers`.
     """
 

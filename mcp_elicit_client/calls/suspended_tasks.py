@@ -114,7 +114,7 @@ class TaskSuspender:
             await self._close_quietly()
             raise
         finally:
-            if not isinstance(result, SuspendedCall):  # nobody knows the ID of the stored call
+            if not isinstance(result, SuspendedCall):  # the ID of the stored call was not returned
                 await self._finish_quietly()
         return result
 
@@ -193,7 +193,9 @@ class TaskSuspender:
 
             answer = await self._ask(key, state, defer)
             if answer.by == "timeout" and (deferral is None or deferral.shown is not None):
-                raise self._call.timeouts.expired("answer_timeout")  # nobody was asked: another attempt may be faster
+                raise self._call.timeouts.expired(
+                    "answer_timeout"
+                )  # not asked: another attempt may be faster
             if answer.by == "pending" and deferral is not None and deferral.shown is not None:
                 deferred[key] = deferral
             else:

@@ -246,7 +246,7 @@ class TaskPoller:
 
         Args:
             error: Ends the call.
-            is_owned: Nobody else knows the task.
+            is_owned: No other code knows the task.
         """
         if self.state.is_final:
             return

@@ -60,7 +60,7 @@ class TaskState:
     Attributes:
         id: The server's ID.
         status: Its status.
-        message: The server's text about it, sanitized; None if there is none.
+        message: The server's text about it, sanitized; None without a text.
         ttl: Its lifetime from its creation, in seconds; None for no limit.
         poll_interval: The interval that the server wants between polls, in
             seconds; None if it has no wish.

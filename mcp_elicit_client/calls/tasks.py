@@ -75,7 +75,7 @@ class TaskDriver:
         elicitations: What answers the requests of the server.
         asked: The keys that were asked before.
         max_questions: The maximum number of requests.
-        is_owned: Nobody else knows the task, so it is cancelled if this call
+        is_owned: No other code knows the task, so it is cancelled if this call
             ends without it.
     """
 

@@ -50,7 +50,7 @@ class TextField(_Field, defer_build=False):
             optional field means that it is not provided.
         sensitive: The field seems to ask for sensitive data.  Hide what is
             typed, and keep it out of logs.
-        default: The default value, already checked; None if there is none.
+        default: The default value, already checked; None without a default.
         unchecked_default: A default value whose pattern has not been checked
             yet.  `settle_defaults` moves it to `default` or drops it.
         min_length: The minimum number of characters (code points).
@@ -91,7 +91,7 @@ class NumberField(_Field, defer_build=False):
 
     Attributes:
         integer: The number must be whole.  ``1.0`` is whole and is sent as 1.
-        default: The default value, already checked; None if there is none.
+        default: The default value, already checked; None without a default.
         minimum: The smallest value.
         maximum: The largest value.
         exclusive_minimum: The value must be greater than this.
@@ -130,7 +130,7 @@ class BooleanField(_Field, defer_build=False):
     A yes-or-no field.
 
     Attributes:
-        default: The default value; None if there is none.
+        default: The default value; None without a default.
 
     The other attributes are those of `TextField`.
     """
@@ -173,7 +173,7 @@ class ChoiceField(_WithChoices, defer_build=False):
 
     Attributes:
         choices: The options, in the server's order.
-        default: The value of the default option; None if there is none.
+        default: The value of the default option; None without a default.
 
     The other attributes are those of `TextField`.
     """
@@ -194,7 +194,7 @@ class MultiChoiceField(_WithChoices, defer_build=False):
     Attributes:
         choices: The options, in the server's order; empty for a list of texts.
         item: The constraints of each text in a list of texts.
-        default: The default values; None if there are none.
+        default: The default values; None without a default.
         unchecked_default: As in `TextField`, for a list of texts.
         min_items: The minimum number of values.
         max_items: The maximum number of values.

@@ -223,7 +223,7 @@ async def test_the_time_for_sending_an_answer_is_not_that_of_the_user(tasker: Ta
     def slow(handler: Any) -> Any:
         async def wait(request: Request) -> Answer:
             if is_resuming():
-                await anyio.sleep(0.6)
+                await anyio.sleep(0.6)  # longer than the answer timeout
             return await handler(request)  # type: ignore[no-any-return]
 
         return wait

@@ -78,6 +78,32 @@ def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task_polling, "MIN_POLL_INTERVAL", 0.02)
 
 
+class Failures:
+    """The requests about tasks that failed."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def more(self, number: int) -> None:
+        """Wait until *number* more requests have failed."""
+        wanted = self.count + number
+        while self.count < wanted:
+            await anyio.sleep(0.01)
+
+
+@pytest.fixture
+def failures(monkeypatch: pytest.MonkeyPatch) -> Failures:
+    counted = Failures()
+    on_failure = task_polling.TaskPoller.on_failure
+
+    def count(poller: task_polling.TaskPoller, error: Exception) -> None:
+        counted.count += 1
+        on_failure(poller, error)
+
+    monkeypatch.setattr(task_polling.TaskPoller, "on_failure", count)
+    return counted
+
+
 @asynccontextmanager
 async def connected(caller: Caller, target: Any) -> AsyncIterator[Any]:
     with anyio.fail_after(60):
@@ -109,16 +135,17 @@ async def test_every_request_about_a_task_names_it_in_a_header(server: Server) -
 
 
 @pytest.mark.rounds
-async def test_a_server_that_is_restarted_loses_no_answer(server: Server) -> None:
+async def test_a_server_that_is_restarted_loses_no_answer(server: Server, failures: Failures) -> None:
     """It stops while the user types, and again while the task works.  Over HTTP, there is no connection to lose."""
     user = User()
     results: list[Any] = []
-    is_open, is_down = anyio.Event(), anyio.Event()
+    is_open, is_down, has_answered = anyio.Event(), anyio.Event(), anyio.Event()
 
     async def thinks() -> None:
         is_open.set()
         await is_down.wait()
-        await anyio.sleep(0.3)  # polls fail meanwhile
+        await failures.more(2)  # polls, meanwhile
+        has_answered.set()
 
     user.thinks = thinks
     caller = Caller(user, "mail")
@@ -133,10 +160,11 @@ async def test_a_server_that_is_restarted_loses_no_answer(server: Server) -> Non
             await is_open.wait()
             first.close()
             is_down.set()
-            await anyio.sleep(0.6)  # the user answers while the server is down
+            await has_answered.wait()
+            await failures.more(2)  # the answer does not reach the server
             with server.over_http():
                 await server.until_seen("update")
-            await anyio.sleep(0.3)
+            await failures.more(2)
             with server.over_http():
                 while not results:
                     await anyio.sleep(0.02)
@@ -172,6 +200,7 @@ async def test_a_task_goes_on_over_another_connection(server: Server) -> None:
 @pytest.mark.rounds
 async def test_a_server_that_stops_while_its_request_is_stored_is_not_answered(server: Server, tmp_path: Path) -> None:
     stops = ["stop"]
+    sessions: list[Any] = []
 
     def stop_once(handler: Any) -> Any:
         async def decide(request: Any) -> Answer:
@@ -179,7 +208,7 @@ async def test_a_server_that_stops_while_its_request_is_stored_is_not_answered(s
                 stops.pop()
                 (pid,) = {line.split()[1] for line in server.seen("pid")}
                 os.kill(int(pid), 9)
-                await anyio.sleep(0.5)  # the client notices
+                await sessions[0].disconnected.wait()
             return await handler(request)  # type: ignore[no-any-return]
 
         return decide
@@ -189,6 +218,7 @@ async def test_a_server_that_stops_while_its_request_is_stored_is_not_answered(s
     registry.on_elicitation(InboxHandler(inbox))
     caller = Caller(registry, "mail", user="ann")
     async with connected(caller, server.over_stdio()) as client:
+        sessions.append(client.session)
         suspended = await caller.call_tool(client, "run", plan(ask("a", "b")), suspend=options)
     assert isinstance(suspended, SuspendedCall)
     for entry in (await inbox.list("ann")).entries:

@@ -1,5 +1,5 @@
 """
-Which tests are slow: those that start a process, a browser or a server, themselves or through a helper.
+Which tests are slow: those that start a process, a browser or a server, or whose input is large.
 
 The rule reads the code of the tests, so that few tests have to be named.
 """
@@ -38,15 +38,24 @@ STARTERS = frozenset(
 TESTS = frozenset(
     {
         "test_a_callback_that_is_wrong_is_found_out",
+        "test_a_change_of_any_byte_is_detected",
         "test_a_flood_does_not_delay_other_servers",
         "test_a_flood_leaves_nothing_behind",
         "test_a_wrong_callback_is_detected",
         "test_chromium_opens_the_page_that_was_shown",
+        "test_each_accepted_url_is_opened_once_and_no_rejected_one",
+        "test_every_import_is_declared_as_a_dependency_or_an_extra",
+        "test_many_references_to_a_large_schema_do_not_multiply_the_time",
+        "test_many_users_do_not_fill_the_memory",
         "test_of_a_hundred_thousand_urls_none_shows_another_host_than_a_browser_contacts",
+        "test_ten_thousand_options_are_answered_without_javascript",
+        "test_ten_thousand_options_are_selected_in_linear_time",
         "test_the_demo_calls_every_tool_in_every_mode",
+        "test_truncation_at_any_byte_is_detected",
+        "test_type_checkers_refuse_just_the_wrong_registrations_and_calls",
     }
 )
-"""Tests that start processes inside the package, or take long because of the number of requests."""
+"""Tests that start processes inside the package, or take more than a second because of the size of their input."""
 
 MODULES = frozenset(
     {

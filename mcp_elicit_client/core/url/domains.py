@@ -162,7 +162,7 @@ def _looks_latin(word: str, scripts: set[str]) -> bool:
 
 def _imitated(labels: list[str]) -> str | None:
     """
-    Return a domain that appears in the subdomains of a host; None if there is none.
+    Return a domain that appears in the subdomains of a host, or None.
 
     Examples:
         >>> _imitated("github.com.evil.example".split("."))
