@@ -5,7 +5,8 @@ A `Caller` makes calls to one server and answers its requests.  A call can be
 suspended while its requests are pending, and resumed in any process.
 """
 
-from mcp_elicit_client.calls.caller import Caller, CallOptions, MessageHandler, ToolOptions
+from mcp_elicit_client.calls.caller import Caller, CallOptions, ToolOptions
+from mcp_elicit_client.calls.connections import MessageHandler
 from mcp_elicit_client.calls.suspending import SuspendedCall, SuspendOptions
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
-import anyio
-import anyio.lowlevel
 from typing_extensions import Unpack
 
 from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
-from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
+from mcp_elicit_client.calls.connections import _Connections
 from mcp_elicit_client.calls.methods import AnyClient, CallSpec, ProgressCallback, check_arguments, unwrap_session
 from mcp_elicit_client.calls.resuming import LoadedTask, claim_call, load_call
 from mcp_elicit_client.calls.runner import CallLimits, CallRunner
@@ -24,16 +20,12 @@ from mcp_elicit_client.calls.task_calls import TaskCalls
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
 from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
 from mcp_elicit_client.core.request import Server, check_user
-from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, options_for
 from mcp_elicit_client.exceptions import HandshakeRequiredError, ResumeError
-from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback, uses_multi_round_trip
-from mcp_elicit_client.sdk.tasks_extension import tasks_extensions
+from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 from mcp_elicit_client.typing import Handler, Mode
 
 if TYPE_CHECKING:
-    from mcp import Client, ClientSession  # type: ignore[attr-defined,unused-ignore]
     from mcp.types import CallToolResult, GetPromptResult, ReadResourceResult
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -44,8 +36,6 @@ The default time of the user, in seconds.  It is less than the 300 s after
 which the SDK's HTTP transport stops reading, and less than the 600 s for which
 the Python SDK's server accepts its state.
 """
-
-MessageHandler: TypeAlias = Callable[[Any], Awaitable[None]]
 
 
 class CallOptions(TypedDict, total=False):
@@ -64,7 +54,7 @@ class ToolOptions(CallOptions, total=False):
     on_task_status: OnTaskStatus | None
 
 
-class Caller:
+class Caller(_Connections):
     """
     Makes calls to one server, and answers its requests.
 
@@ -117,155 +107,9 @@ class Caller:
         max_rounds: int = 10,
         max_retries: int = 5,
     ) -> None:
-        self.server: Server = Server.from_name(server)
-        self.request_options: RequestOptions = options_for(handler, request_options)
-        if modes is not None:
-            self.request_options = dataclasses.replace(self.request_options, modes=modes)
-        self._needs_handshake = False
-        self._registry = handler if isinstance(handler, ElicitationRegistry) else None
+        super().__init__(handler, server, user, modes, request_options, self._resolve_task)
         self._limits = CallLimits(max_questions=max_questions, max_rounds=max_rounds, max_retries=max_retries)
-        self._elicitations = ElicitationDispatcher(handler, self.server, self.request_options, user)
         self._tasks = TaskCalls(self._elicitations, max_questions, self.server.name)
-        self.handler: NormalizedHandler = NormalizedHandler(
-            enforce_options(self.request_options, self._elicitations.on_server_request),
-            self.request_options,
-            self._elicitations.admission,
-            self._elicitations.notifier,
-        )
-
-    # --- for the connection
-
-    @property
-    def user(self) -> str | None:
-        """The user that calls are for; None if there is only one."""
-        return self._elicitations.user
-
-    @property
-    def modes(self) -> frozenset[Mode]:
-        """The modes that are answered."""
-        if self.request_options.modes is not None:
-            return frozenset(self.request_options.modes)
-        return self._registry.modes if self._registry is not None else frozenset({"form", "url"})
-
-    @property
-    def callback(self) -> ElicitationCallback:
-        """
-        The ``elicitation_callback`` for a session that you make.
-
-        The SDK declares both modes for such a session.  Requests in a mode
-        that is not answered are refused.
-        """
-        return elicitation_callback(self.handler, server=self.server, user=self._elicitations.current_user)
-
-    def message_handler(self, then: MessageHandler | None = None) -> MessageHandler:
-        """
-        Return the ``message_handler`` of the session.  It reports completed URL elicitations to handlers.
-
-        Args:
-            then: Your own message handler.  It is called with every message.
-        """
-
-        async def handle(message: Any) -> None:
-            self._elicitations.completions.on_message(message)
-            if then is not None:
-                await then(message)
-            else:
-                await anyio.lowlevel.checkpoint()
-
-        return handle
-
-    @property
-    def extensions(self) -> list[Any]:
-        """
-        The ``extensions`` for a ``Client`` of mcp 2.3 or later that you make: tasks.
-
-        The list is empty with other versions.
-        """
-        return tasks_extensions(self._resolve_task)
-
-    def connect(
-        self, server: Any, *, mode: str = "auto", message_handler: MessageHandler | None = None, **options: Any
-    ) -> AbstractAsyncContextManager[Client]:
-        """
-        Connect to the server, and disconnect at the end of the ``async with`` block.
-
-        It works with both majors of the SDK, and declares only the modes that
-        are answered.  An error of the block arrives as it was raised, not in
-        an exception group.
-
-        Args:
-            server: The URL of a server with streamable HTTP, the command of a
-                server process as ``StdioServerParameters``, or a transport of
-                the SDK.  With mcp 2.x, also a server in this process.
-            mode: How the protocol version is negotiated: ``auto`` for the
-                newest that both sides support, ``legacy`` for the handshake
-                of the versions up to 2025-11-25, or a version from 2026-07-28
-                on.  mcp 1.x always uses the handshake.  If a call failed
-                because the server needs the handshake to ask, ``auto`` uses
-                it from the next connection on.
-            message_handler: Your own message handler.
-            options: Other arguments of the SDK's ``Client`` (mcp 2.x) or
-                ``ClientSession`` (mcp 1.x), by keyword.
-
-        Returns:
-            An async context manager: a ``Client`` with mcp 2.x, an
-            initialized ``ClientSession`` with mcp 1.x.
-        """
-        from mcp_elicit_client.sdk import connections
-
-        if mode == "auto" and self._needs_handshake:
-            mode = "legacy"
-        return connections.connect(server, mode, **self._wiring(message_handler), **options)
-
-    def session(
-        self, read: Any, write: Any, *, message_handler: MessageHandler | None = None, **options: Any
-    ) -> ClientSession:
-        """
-        Return a ``ClientSession``, not entered yet, that declares only the modes that are answered.
-
-        With mcp 1.x it also continues to receive while a request is open.
-
-        Args:
-            read: The stream to read from.
-            write: The stream to write to.
-            message_handler: Your own message handler.
-            options: Other arguments of ``ClientSession``, by keyword.
-        """
-        from mcp_elicit_client.sdk import sessions
-
-        session: ClientSession = sessions.client_session(read, write, **self._wiring(message_handler), **options)
-        return session
-
-    def client(self, server: Any, *, message_handler: MessageHandler | None = None, **options: Any) -> Client:
-        """
-        Return a ``Client`` of mcp 2.x, not entered yet, that declares only the modes that are answered.
-
-        Args:
-            server: The first argument of ``Client``: a URL, a command, a
-                transport or a server.
-            message_handler: Your own message handler.
-            options: Other arguments of ``Client``, by keyword.
-
-        Raises:
-            RuntimeError: With mcp 1.x, which has no ``Client``.
-        """
-        from mcp_elicit_client.sdk import sessions
-
-        client: Client = sessions.client(server, **self._wiring(message_handler), **options)
-        return client
-
-    def _wiring(self, then: MessageHandler | None) -> dict[str, Any]:
-        options = dataclasses.replace(self.request_options, modes=self.modes)
-        return {
-            "modes": self.modes,
-            "elicitation_callback": elicitation_callback(
-                self.handler, server=self.server, user=self._elicitations.current_user, request_options=options
-            ),
-            "message_handler": self.message_handler(then),
-            "resolve_task": self._resolve_task,
-        }
-
-    # --- for calls
 
     @overload
     async def call_tool(
@@ -322,7 +166,7 @@ class Caller:
         arguments: Mapping[str, Any] | None = None,
         *,
         user: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 -- not of this function: it is paused while a request is open
+        timeout: float | None = None,
         answer_timeout: float | None = ANSWER_TIMEOUT,
         meta: Mapping[str, Any] | None = None,
         progress_callback: ProgressCallback | None = None,
@@ -426,7 +270,7 @@ class Caller:
         arguments: Mapping[str, str] | None = None,
         *,
         user: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
+        timeout: float | None = None,
         answer_timeout: float | None = ANSWER_TIMEOUT,
         meta: Mapping[str, Any] | None = None,
         suspend: SuspendOptions | None = None,
@@ -463,7 +307,7 @@ class Caller:
         uri: str,
         *,
         user: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
+        timeout: float | None = None,
         answer_timeout: float | None = ANSWER_TIMEOUT,
         meta: Mapping[str, Any] | None = None,
         suspend: SuspendOptions | None = None,
@@ -483,7 +327,7 @@ class Caller:
         suspend: SuspendOptions,
         *,
         user: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
+        timeout: float | None = None,
         answer_timeout: float | None = ANSWER_TIMEOUT,
         progress_callback: ProgressCallback | None = None,
         on_task_status: OnTaskStatus | None = None,
@@ -557,7 +401,7 @@ class Caller:
         *,
         tool: str | None = None,
         user: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 -- see call_tool
+        timeout: float | None = None,
         answer_timeout: float | None = ANSWER_TIMEOUT,
         on_task_status: OnTaskStatus | None = None,
     ) -> CallToolResult:

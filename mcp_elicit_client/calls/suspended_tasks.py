@@ -193,9 +193,7 @@ class TaskSuspender:
 
             answer = await self._ask(key, state, defer)
             if answer.by == "timeout" and (deferral is None or deferral.shown is not None):
-                raise self._call.timeouts.expired(
-                    "answer_timeout"
-                )  # not asked: another attempt may be faster
+                raise self._call.timeouts.expired("answer_timeout")  # not asked: another attempt may be faster
             if answer.by == "pending" and deferral is not None and deferral.shown is not None:
                 deferred[key] = deferral
             else:

@@ -1,0 +1,193 @@
+"""What a `Caller` connects with: sessions, clients, and what a session of the host application takes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import anyio.lowlevel
+
+from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
+from mcp_elicit_client.core.request import Server
+from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, options_for
+from mcp_elicit_client.registry import ElicitationRegistry
+from mcp_elicit_client.request_options import RequestOptions
+from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
+from mcp_elicit_client.sdk.tasks_extension import Resolve, tasks_extensions
+from mcp_elicit_client.typing import Handler, Mode
+
+if TYPE_CHECKING:
+    from mcp import Client, ClientSession  # type: ignore[attr-defined,unused-ignore]
+
+MessageHandler: TypeAlias = Callable[[Any], Awaitable[None]]
+
+
+class _Connections:
+    """
+    The part of a `Caller` that connects, and answers the server over each connection.
+
+    Args:
+        handler: As for `Caller`.
+        server: As for `Caller`.
+        user: As for `Caller`.
+        modes: As for `Caller`.
+        request_options: As for `Caller`.
+        resolve_task: Finishes a task of a call that the host application made
+            over such a connection.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 -- those of Caller
+        self,
+        handler: Handler,
+        server: Server | str,
+        user: str | None,
+        modes: Collection[Mode] | None,
+        request_options: RequestOptions | None,
+        resolve_task: Resolve,
+    ) -> None:
+        self.server: Server = Server.from_name(server)
+        self.request_options: RequestOptions = options_for(handler, request_options)
+        if modes is not None:
+            self.request_options = dataclasses.replace(self.request_options, modes=modes)
+        self._needs_handshake = False
+        self._finish_task = resolve_task
+        self._registry = handler if isinstance(handler, ElicitationRegistry) else None
+        self._elicitations = ElicitationDispatcher(handler, self.server, self.request_options, user)
+        self.handler: NormalizedHandler = NormalizedHandler(
+            enforce_options(self.request_options, self._elicitations.on_server_request),
+            self.request_options,
+            self._elicitations.admission,
+            self._elicitations.notifier,
+        )
+
+    @property
+    def user(self) -> str | None:
+        """The user that calls are for; None if there is only one."""
+        return self._elicitations.user
+
+    @property
+    def modes(self) -> frozenset[Mode]:
+        """The modes that are answered."""
+        if self.request_options.modes is not None:
+            return frozenset(self.request_options.modes)
+        return self._registry.modes if self._registry is not None else frozenset({"form", "url"})
+
+    @property
+    def callback(self) -> ElicitationCallback:
+        """
+        The ``elicitation_callback`` for a session that you make.
+
+        The SDK declares both modes for such a session.  Requests in a mode
+        that is not answered are refused.
+        """
+        return elicitation_callback(self.handler, server=self.server, user=self._elicitations.current_user)
+
+    def message_handler(self, then: MessageHandler | None = None) -> MessageHandler:
+        """
+        Return the ``message_handler`` of the session.  It reports completed URL elicitations to handlers.
+
+        Args:
+            then: Your own message handler.  It is called with every message.
+        """
+
+        async def handle(message: Any) -> None:
+            self._elicitations.completions.on_message(message)
+            if then is not None:
+                await then(message)
+            else:
+                await anyio.lowlevel.checkpoint()
+
+        return handle
+
+    @property
+    def extensions(self) -> list[Any]:
+        """
+        The ``extensions`` for a ``Client`` of mcp 2.3 or later that you make: tasks.
+
+        The list is empty with other versions.
+        """
+        return tasks_extensions(self._finish_task)
+
+    def connect(
+        self, server: Any, *, mode: str = "auto", message_handler: MessageHandler | None = None, **options: Any
+    ) -> AbstractAsyncContextManager[Client]:
+        """
+        Connect to the server, and disconnect at the end of the ``async with`` block.
+
+        It works with both majors of the SDK, and declares only the modes that
+        are answered.  An error of the block arrives as it was raised, not in
+        an exception group.
+
+        Args:
+            server: The URL of a server with streamable HTTP, the command of a
+                server process as ``StdioServerParameters``, or a transport of
+                the SDK.  With mcp 2.x, also a server in this process.
+            mode: How the protocol version is negotiated: ``auto`` for the
+                newest that both sides support, ``legacy`` for the handshake
+                of the versions up to 2025-11-25, or a version from 2026-07-28
+                on.  mcp 1.x always uses the handshake.  If a call failed
+                because the server needs the handshake to ask, ``auto`` uses
+                it from the next connection on.
+            message_handler: Your own message handler.
+            options: Other arguments of the SDK's ``Client`` (mcp 2.x) or
+                ``ClientSession`` (mcp 1.x), by keyword.
+
+        Returns:
+            An async context manager: a ``Client`` with mcp 2.x, an
+            initialized ``ClientSession`` with mcp 1.x.
+        """
+        from mcp_elicit_client.sdk import connections
+
+        if mode == "auto" and self._needs_handshake:
+            mode = "legacy"
+        return connections.connect(server, mode, **self._wiring(message_handler), **options)
+
+    def session(
+        self, read: Any, write: Any, *, message_handler: MessageHandler | None = None, **options: Any
+    ) -> ClientSession:
+        """
+        Return a ``ClientSession``, not entered yet, that declares only the modes that are answered.
+
+        With mcp 1.x it also continues to receive while a request is open.
+
+        Args:
+            read: The stream to read from.
+            write: The stream to write to.
+            message_handler: Your own message handler.
+            options: Other arguments of ``ClientSession``, by keyword.
+        """
+        from mcp_elicit_client.sdk import sessions
+
+        session: ClientSession = sessions.client_session(read, write, **self._wiring(message_handler), **options)
+        return session
+
+    def client(self, server: Any, *, message_handler: MessageHandler | None = None, **options: Any) -> Client:
+        """
+        Return a ``Client`` of mcp 2.x, not entered yet, that declares only the modes that are answered.
+
+        Args:
+            server: The first argument of ``Client``: a URL, a command, a
+                transport or a server.
+            message_handler: Your own message handler.
+            options: Other arguments of ``Client``, by keyword.
+
+        Raises:
+            RuntimeError: With mcp 1.x, which has no ``Client``.
+        """
+        from mcp_elicit_client.sdk import sessions
+
+        client: Client = sessions.client(server, **self._wiring(message_handler), **options)
+        return client
+
+    def _wiring(self, then: MessageHandler | None) -> dict[str, Any]:
+        options = dataclasses.replace(self.request_options, modes=self.modes)
+        return {
+            "modes": self.modes,
+            "elicitation_callback": elicitation_callback(
+                self.handler, server=self.server, user=self._elicitations.current_user, request_options=options
+            ),
+            "message_handler": self.message_handler(then),
+            "resolve_task": self._finish_task,
+        }
