@@ -1,8 +1,8 @@
 """
 Requests in a chat: everything but the chat itself.
 
-`ChatHandler` asks in any chat for which there is a `ChatPlatform`.  Telegram is
-included; an adapter for another chat is one module.
+`ChatHandler` asks in any chat for which there is a `ChatPlatform`.  Slack and
+Telegram are included; an adapter for another chat is one module.
 """
 
 from mcp_elicit_client.handlers.chat.handler import ChatHandler

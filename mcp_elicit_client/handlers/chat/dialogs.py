@@ -70,7 +70,6 @@ def _fits(field: Field, limits: DialogLimits, catalog: MessageCatalog) -> bool:
         and len(labels) <= limits.max_options
         and all(length(quoted(each)) <= limits.max_option for each in labels)
         and length(default) <= limits.max_input
-        and not (field.required and accepts_empty(field) and isinstance(field, TextField))
     )
 
 
