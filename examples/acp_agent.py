@@ -39,7 +39,8 @@ class Assistant:
         return acp.PromptResponse(stop_reason="end_turn")
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        self.turns[session_id].cancel()
+        if session_id in self.turns:
+            self.turns[session_id].cancel()
 
     async def book(self, session_id: str) -> str:
         registry = ElicitationRegistry(policy=recommended())

@@ -530,6 +530,23 @@ def test_something_else_than_a_connection_is_refused() -> None:
         Editor(object())  # type: ignore[arg-type]
 
 
+async def test_editors_that_share_a_connection_get_their_own_responses() -> None:
+    editors: list[Editor] = []
+
+    def attach(connection: Any) -> None:
+        editors.extend([Editor(connection), Editor(connection)])
+
+    async with agent_side(attach, "form") as peer:
+        answers = [asyncio.ensure_future(EditorHandler(each, SESSION)(request(form_params(NAME)))) for each in editors]
+        sent = [await peer.read(), await peer.read()]
+        for number, each in enumerate(reversed(sent)):
+            peer.respond(each, {"action": "accept", "content": {"name": f"user {number}"}})
+        with anyio.fail_after(30):
+            names = [(await answer).content for answer in answers]
+
+    assert names == [{"name": "user 1"}, {"name": "user 0"}]
+
+
 # --- real requests
 
 

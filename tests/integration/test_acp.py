@@ -111,7 +111,7 @@ async def chain(client: Any, declared: Any, **options: Any) -> AsyncIterator[Cha
     spawned = acp.spawn_agent_process(
         client, *command, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, transport_kwargs={"stderr": None}, **options
     )
-    with anyio.fail_after(120):
+    with anyio.fail_after(280):
         async with spawned as (connection, process):
             await connection.initialize(
                 protocol_version=1, client_capabilities=ClientCapabilities(elicitation=declared)

@@ -10,7 +10,9 @@ from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
 from mcp_elicit_client import FormRequest
+from mcp_elicit_client.core.validation.content import validate_without_patterns
 from mcp_elicit_client.demo.run import _narrated
+from mcp_elicit_client.handlers.acp.texts import error_lines, finished_text, request_text
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.langgraph.handler import _payload
 from mcp_elicit_client.handlers.terminal import TerminalHandler
@@ -19,6 +21,7 @@ from mcp_elicit_client.inbox.records import Entry, EntryPage, write_request
 from mcp_elicit_client.inbox.web.controls import read_form_data
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.plain_forms import PlainForm
 from mcp_elicit_client.testing import ScriptedUser
 from mcp_elicit_client.typing import Request
 from tests.support.console import ScriptedConsole
@@ -195,5 +198,18 @@ def webhook(request: Request) -> Mapping[str, Any]:
 
 Interface = Callable[[Request], Awaitable[Shown]]
 
-INTERFACES: list[Interface] = [line_mode, interactive, inbox_pages, local_page, demo, scripted_user]
+
+async def editor(request: Request) -> Shown:
+    """The messages in an editor: for the request, after a wrong answer, and after a URL was opened."""
+    if isinstance(request, FormRequest):
+        form = PlainForm(request.form, ENGLISH).form
+        wrong = validate_without_patterns(form, dict.fromkeys(form.by_name, 5.5)).errors
+        text = request_text(request, ENGLISH, error_lines(form, wrong, ENGLISH))
+    else:
+        text = f"{request_text(request, ENGLISH)}\n{finished_text(request, ENGLISH)}"
+    host = (row for row in text.split("\n") if row and not row.startswith("|"))
+    return Shown(" ".join(text.split()), frozenset(host))
+
+
+INTERFACES: list[Interface] = [line_mode, interactive, inbox_pages, local_page, demo, scripted_user, editor]
 PAYLOADS: list[Callable[[Request], Mapping[str, Any]]] = [inbox_json, langgraph, webhook]

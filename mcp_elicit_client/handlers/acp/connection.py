@@ -16,11 +16,12 @@ import itertools
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
+from uuid import uuid4
 
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.acp.wire import CANCEL_REQUEST, Message
 
-_SEND_TIMEOUT = 5.0
+_SEND_TIMEOUT = 60.0
 """The maximum time for sending a message that nothing waits for, in seconds."""
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -76,6 +77,7 @@ class MessageTap:
         self._on_received = received
         self._on_sent = sent
         self._on_ended = ended
+        self._prefix = f"elicitation-{uuid4().hex}"  # several taps may share a connection
         self._numbers = itertools.count(1)
         self._replies: dict[object, asyncio.Future[Message]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -93,7 +95,7 @@ class MessageTap:
         """
         if self.ended.is_set():
             raise ConnectionError("the connection is closed")
-        request_id = f"elicitation-{next(self._numbers)}"
+        request_id = f"{self._prefix}-{next(self._numbers)}"
         reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._replies[request_id] = reply
         try:
