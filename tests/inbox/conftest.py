@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcp_elicit_client.inbox import Inbox
+from tests.support import LONG
 from tests.support.inboxes import Clock, Stores, open_stores
 
 
@@ -19,7 +20,7 @@ from tests.support.inboxes import Clock, Stores, open_stores
         ("trio", "sqlite"),
         ("asyncio", "redis"),
         ("asyncio", "postgres"),
-        ("trio", "postgres"),
+        *([("trio", "postgres")] if LONG else []),  # as ("trio", "sqlite"), but slower
     ],
     ids="-".join,
 )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import anyio
@@ -12,22 +10,12 @@ import pytest
 
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, PostgresStore
 from mcp_elicit_client.inbox.stores.postgres_connection import Listener
-from tests.support.inboxes import SECRET, PostgresServer, Stores, asking, pending, request, until
+from tests.support.inboxes import SECRET, Stores, asking, pending, request, stopped, until
 
 pytestmark = pytest.mark.anyio
 
 ON_POSTGRES = pytest.mark.parametrize("backend", [("asyncio", "postgres"), ("trio", "postgres")], ids="-".join)
 ONCE = pytest.mark.parametrize("backend", [("asyncio", "postgres")], ids="-".join)
-
-
-@contextmanager
-def stopped(server: PostgresServer) -> Iterator[None]:
-    """Kill the server, and start it again at the end."""
-    server.stop()
-    try:
-        yield
-    finally:
-        server.start()
 
 
 @ON_POSTGRES

@@ -1,4 +1,4 @@
-"""Requests of one process that are answered over HTTP in another, with a real Redis between them."""
+"""Requests of one process that are answered over HTTP in another, with a real Redis or PostgreSQL between them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +17,38 @@ import httpx
 import pytest
 
 from tests.support import LONG, ROOT
-from tests.support.inboxes import RedisServer, until
-
-WORKER = str(ROOT / "tests" / "servers" / "worker.py")
-PREFIX = "{work}"
+from tests.support.inboxes import PostgresServer, RedisServer, stopped, until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
 
-@pytest.fixture
-def backend() -> tuple[str, str]:
-    return ("asyncio", "redis")
+@dataclass
+class Shared:
+    """What the processes share: a server, and the address of their store in it."""
+
+    server: RedisServer | PostgresServer
+    address: str
+
+
+@pytest.fixture(params=["redis", "postgres"])
+def backend(request: pytest.FixtureRequest) -> tuple[str, str]:
+    return ("asyncio", request.param)
 
 
 @pytest.fixture
-def redis(tmp_path: Path) -> Iterator[RedisServer]:
-    server = RedisServer(tmp_path)
-    yield server
-    server.stop()
+def shared(backend: tuple[str, str], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Shared]:
+    if backend[1] == "postgres":
+        postgres: PostgresServer = request.getfixturevalue("postgres_server")
+        yield Shared(postgres, f"{postgres.url}#{tmp_path.name}")
+    else:
+        redis = RedisServer(tmp_path)
+        yield Shared(redis, f"{redis.url}#{{work}}")
+        redis.stop()
 
 
 @contextmanager
-def worker(part: str, redis: RedisServer, *more: Any) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, WORKER, part, redis.url, PREFIX, *map(str, more)]
+def worker(part: str, shared: Shared, *more: Any) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "tests.servers.worker", part, shared.address, *map(str, more)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process
@@ -47,9 +57,9 @@ def worker(part: str, redis: RedisServer, *more: Any) -> Iterator[subprocess.Pop
 
 
 @asynccontextmanager
-async def front(redis: RedisServer) -> AsyncIterator[httpx.AsyncClient]:
+async def front(shared: Shared) -> AsyncIterator[httpx.AsyncClient]:
     """Provide a client of a worker that serves the app."""
-    with worker("serve", redis) as serving:
+    with worker("serve", shared) as serving:
         assert serving.stdout is not None
         port = await anyio.to_thread.run_sync(serving.stdout.readline)
         limits = httpx.Limits(max_connections=20)
@@ -72,7 +82,7 @@ async def entries(client: httpx.AsyncClient, path: str = "/") -> list[dict[str, 
     return found
 
 
-async def test_of_many_requests_over_http_none_is_lost_and_none_answered_twice(redis: RedisServer) -> None:
+async def test_of_many_requests_over_http_none_is_lost_and_none_answered_twice(shared: Shared) -> None:
     count = 1_000 if LONG else 150
     statuses: list[int] = []
 
@@ -82,8 +92,8 @@ async def test_of_many_requests_over_http_none_is_lost_and_none_answered_twice(r
             said = {"action": "accept", "content": {"a": f"{who} {entry['request']['message']}"}}
             statuses.append((await client.post(f"/{entry['id']}", json=said)).status_code)
 
-    async with front(redis) as client:
-        with worker("ask", redis, count) as asking, anyio.fail_after(120):
+    async with front(shared) as client:
+        with worker("ask", shared, count) as asking, anyio.fail_after(120):
             while statuses.count(200) < count:
                 page = await entries(client)
                 async with anyio.create_task_group() as group:
@@ -97,7 +107,7 @@ async def test_of_many_requests_over_http_none_is_lost_and_none_answered_twice(r
     assert sorted(statuses) == [200] * count + [409] * count
 
 
-async def test_the_pages_of_a_killed_worker_say_that_it_has_stopped(redis: RedisServer) -> None:
+async def test_the_pages_of_a_killed_worker_say_that_it_has_stopped(shared: Shared) -> None:
     told: list[str] = []
 
     async def follow(client: httpx.AsyncClient) -> None:
@@ -106,8 +116,8 @@ async def test_the_pages_of_a_killed_worker_say_that_it_has_stopped(redis: Redis
                 if line.startswith("data:"):
                     told.append(json.loads(line.removeprefix("data:"))["state"])  # noqa: PERF401 -- seen as it comes
 
-    async with front(redis) as client:
-        with worker("ask", redis, 1) as asking:
+    async with front(shared) as client:
+        with worker("ask", shared, 1) as asking:
             (entry,) = await until(lambda: entries(client))
             async with anyio.create_task_group() as group:
                 group.start_soon(follow, client)
@@ -127,13 +137,12 @@ async def _in(told: list[str], state: str) -> bool:
     return state in told
 
 
-async def test_pending_requests_survive_a_restart_of_redis(redis: RedisServer) -> None:
-    async with front(redis) as client:
-        with worker("ask", redis, 3) as asking:
+async def test_pending_requests_survive_a_restart_of_the_server(shared: Shared) -> None:
+    async with front(shared) as client:
+        with worker("ask", shared, 3) as asking:
             before = await until(lambda: _all(client, 3))
-            redis.stop()
-            assert (await client.get("/")).status_code == 503
-            redis.start()
+            with stopped(shared.server):
+                assert (await client.get("/")).status_code == 503
             after = await until(lambda: _all(client, 3))
             for entry in after:
                 said = {"action": "accept", "content": {"a": "still there"}}

@@ -1,7 +1,7 @@
 """
-The two processes of a web product: one that asks, one that serves the inbox over HTTP; Redis is between them.
+The two processes of a web product: one that asks, one that serves the inbox over HTTP; a store is between them.
 
-``worker.py ask URL PREFIX COUNT`` prints the answers, ``worker.py serve URL PREFIX`` the port.
+``ask ADDRESS COUNT`` prints the answers, ``serve ADDRESS`` the port.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import anyio
 import uvicorn
 
 from mcp_elicit_client import parse_request
-from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore
+from mcp_elicit_client.inbox import Inbox, InboxHandler, Store
 from mcp_elicit_client.inbox.web import inbox_app
+from tests.servers.stores import store_at
 
 LEASE = 2.0
 FORM = {"properties": {"a": {"type": "string"}}, "required": ["a"]}
 
 
-async def ask(store: RedisStore, count: int) -> None:
+async def ask(store: Store, count: int) -> None:
     handler = InboxHandler(Inbox(store), "ann")
     answers: list[object] = []
 
@@ -36,7 +37,7 @@ async def ask(store: RedisStore, count: int) -> None:
     print(json.dumps(answers))
 
 
-def serve(store: RedisStore) -> None:
+def serve(store: Store) -> None:
     app = inbox_app(Inbox(store), lambda web: web.headers.get("x-user"))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         print(listener.getsockname()[1], flush=True)
@@ -44,8 +45,8 @@ def serve(store: RedisStore) -> None:
 
 
 if __name__ == "__main__":
-    part, url, prefix, *more = sys.argv[1:]
-    connected = RedisStore(url, prefix=prefix, lease_ttl=LEASE)
+    part, address, *more = sys.argv[1:]
+    connected = store_at(address, lease_ttl=LEASE)
     if part == "ask":
         anyio.run(ask, connected, int(more[0]))
     else:

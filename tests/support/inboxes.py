@@ -9,8 +9,8 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,16 @@ def unprivileged_user() -> dict[str, Any]:
     names = {each.pw_name for each in pwd.getpwall()}
     user = pwd.getpwnam("postgres" if "postgres" in names else "nobody")
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+@contextmanager
+def stopped(server: RedisServer | PostgresServer) -> Iterator[None]:
+    """Kill a server, and start it again at the end."""
+    server.stop()
+    try:
+        yield
+    finally:
+        server.start()
 
 
 class Servers:

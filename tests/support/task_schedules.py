@@ -7,12 +7,14 @@ than the timeouts of the call.  At the end, the result must be there, also for a
 been asked once, and the server must have the user's answer to each.
 
 ``python -m tests.support.task_schedules STORE FOLDER FIRST COUNT`` runs some schedules; STORE is ``sqlite`` or the URL
-of a Redis server.  This process only forks and kills, so that it never forks with threads or an event loop.
+of a Redis or PostgreSQL server.  This process only forks and kills, so that it never forks with threads or an event
+loop.
 """
 
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import random
@@ -33,8 +35,9 @@ import mcp
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions, task_polling
 from mcp_elicit_client.exceptions import ElicitationError
-from mcp_elicit_client.inbox import Inbox, InboxHandler, RedisStore, SqliteStore
+from mcp_elicit_client.inbox import Inbox, InboxHandler
 from tests.servers import tasker
+from tests.servers.stores import store_at
 
 KEY = b"k" * 32
 MAX_STEPS = 300
@@ -62,15 +65,13 @@ class Schedule:
         self.keys = [key for step in self.plan for key in step.get("ask", ())]
 
     def open(self) -> tuple[Inbox, Caller, SuspendOptions]:
-        path = self.folder / "inbox.db"
-        store: Any = SqliteStore(path, lock_timeout=20) if self.store == "sqlite" else self.redis()
-        inbox = Inbox(store, KEY)
+        if self.store == "sqlite":
+            inbox = Inbox(store_at(str(self.folder / "inbox.db"), lock_timeout=20), KEY)
+        else:
+            inbox = Inbox(store_at(f"{self.store}#{{{self.folder.parent.name}-{self.seed}}}"), KEY)
         registry = ElicitationRegistry()
         registry.on_elicitation(InboxHandler(inbox))
         return inbox, Caller(registry, "mail", user="ann"), SuspendOptions(inbox)
-
-    def redis(self) -> RedisStore:
-        return RedisStore(self.store, prefix=f"{{{self.folder}}}")
 
     # --- the processes
 
@@ -224,7 +225,7 @@ def wait(pids: list[int]) -> list[int]:
 def main() -> None:
     store, folder, first, count = sys.argv[1:5]
     if store != "sqlite":
-        import redis.asyncio  # noqa: F401 -- once, and not in every process
+        importlib.import_module("redis.asyncio" if store.startswith("redis:") else "psycopg")  # once
     gc.freeze()
     for seed in range(int(first), int(first) + int(count)):
         started = time.monotonic()
