@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -345,15 +345,15 @@ async def _remembered() -> RememberedAnswers:
     return remembered
 
 
-async def draw_browser(directory: Path | None) -> None:
-    """Take the pictures of the documentation; or, if *directory* is given, every page in every look."""
+async def draw_browser(directory: Path | None, looks: Sequence[str]) -> None:
+    """Take the pictures of the documentation; or, if *directory* is given, every page in the *looks*."""
     async with async_playwright() as playwright:
         program = shutil.which("chromium")
         browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         if directory is None:
             await draw_pages(browser, "docs", lambda name: PICTURES / f"browser-{name}.png" if name in PAGES else None)
         else:
-            for look in (each for each in LOOKS if each != "docs"):
+            for look in looks:
                 await draw_inbox(browser, look, directory)
                 await draw_pages(browser, look, lambda name, look=look: directory / f"{name}-{look}.png")  # type: ignore[misc]
         await browser.close()
@@ -363,6 +363,8 @@ def main() -> int:
     """Draw, or show one request for a picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path, nargs="?", help="take a picture of every page, in every look")
+    looks = [look for look in LOOKS if look != "docs"]
+    parser.add_argument("--look", choices=looks, help="take the pictures of the pages only in this look")
     parser.add_argument("--terminal", action="store_true", help="draw only the screens of the terminal")
     parser.add_argument("--prompt", nargs=2, metavar=("REQUEST", "CATALOG"), help="show a request in this terminal")
     arguments = parser.parse_args()
@@ -374,7 +376,7 @@ def main() -> int:
     if arguments.directory is None:
         draw_terminal()
     if not arguments.terminal:
-        asyncio.run(draw_browser(arguments.directory))
+        asyncio.run(draw_browser(arguments.directory, [arguments.look] if arguments.look else looks))
     large = [path.name for path in PICTURES.iterdir() if path.stat().st_size > _MAX_BYTES]
     print(*(f"{name} has more than {_MAX_BYTES} bytes" for name in large), sep="\n", end="")
     return 1 if large else 0
