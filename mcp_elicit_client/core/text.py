@@ -35,6 +35,7 @@ _MARKS_ON_ONE_LETTER = 4
 _VIRAMA = 9
 
 _MAX_KINDS = 20_000
+_SHORTEST_ESCAPE = len(r"\u{d}")
 
 # Scripts in which a joiner changes the shape of its neighbors.
 _JOINING_SCRIPTS = frozenset(
@@ -159,7 +160,8 @@ def _escape(text: str, *, multiline: bool, max_length: int | None) -> str:
         elif _is_safe(text, kinds, at, shown[-1][-1] if shown else ""):
             part, at = text[at], at + 1
         else:
-            run = _ESCAPED_RUN.match(kinds, at, len(text) if max_length is None else at + max_length + 1)
+            needed = len(text) if max_length is None else (max_length - length) // _SHORTEST_ESCAPE + 1
+            run = _ESCAPED_RUN.match(kinds, at, at + needed)
             end = run.end() if run else at + 1
             part, at = text[at:end].translate(_ESCAPES), end
         shown.append(part)
