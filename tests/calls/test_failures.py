@@ -150,6 +150,24 @@ async def test_a_call_that_the_host_cancels_leaves_the_session_usable(transport:
                 assert result["content"][0]["text"] == TYPED
 
 
+@pytest.mark.rounds
+async def test_a_server_that_refuses_the_connection_for_the_answer_ends_the_call_but_not_the_session() -> None:
+    """With a plain callback, it ends the session.  The call is not repeated: only the host may decide that."""
+    with raw_server("2026-07-28", "http") as (where, server), anyio.fail_after(60):
+
+        async def think() -> None:
+            await anyio.to_thread.run_sync(server.stop)
+
+        async with connected("caller", where, "2026-07-28", think) as connection:
+            with pytest.raises(Exception, match=r".") as caught:
+                await connection.call_tool("ask", {})
+            server.start()
+            await connection.client.list_tools()
+
+    assert not isinstance(caught.value, TimeoutError)
+    assert not hasattr(caught.value, "exceptions")
+
+
 MESSAGE_ONLY: list[dict[str, Any]] = [
     {},
     {"mode": "form"},

@@ -51,6 +51,7 @@ TESTS = frozenset(
         "test_ten_thousand_options_are_answered_without_javascript",
         "test_ten_thousand_options_are_selected_in_linear_time",
         "test_the_demo_calls_every_tool_in_every_mode",
+        "test_the_gateway_of_the_guide_serves_over_stdio",
         "test_truncation_at_any_byte_is_detected",
         "test_type_checkers_refuse_just_the_wrong_registrations_and_calls",
     }
