@@ -6,13 +6,13 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ag_ui.core import RunErrorEvent
-from langgraph.types import Command
 
 from mcp_elicit_client.handlers.agui import ResumeEntryError, check_ids, read_resume
 from mcp_elicit_client.handlers.langgraph.handler import INTERRUPT_TYPE, question_request, resume_value
 
 if TYPE_CHECKING:
     from ag_ui.core import Interrupt, ResumeEntry, RunAgentInput
+    from langgraph.types import Command
 
 
 class ElicitingAgentMixin:
@@ -48,6 +48,8 @@ class ElicitingAgentMixin:
             raise
 
     def _read_entries(self, entries: list[ResumeEntry], open_interrupts: list[Interrupt]) -> Command[Any]:
+        from langgraph.types import Command
+
         waiting = {each.id: _value(each) for each in open_interrupts}
         if waiting and not any(map(_is_ours, waiting.values())):
             command: Command[Any] = super()._build_command_from_agui_resume(  # type: ignore[misc]
