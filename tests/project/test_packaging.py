@@ -40,6 +40,7 @@ IMPORT_NAMES = {
     "agent_client_protocol": "acp",
     "opentelemetry_api": "opentelemetry",
     "pydantic": "pydantic_core",
+    "python_telegram_bot": "telegram",
 }
 """Import names that differ from the name of the distribution."""
 

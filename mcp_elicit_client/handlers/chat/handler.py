@@ -208,6 +208,7 @@ class ChatHandler:
             turn = await anyio.to_thread.run_sync(session.form.fill, given)
             if isinstance(turn, Turn):
                 return await self._proceed(person, session, turn)
+            await self._sessions.save(person, session)  # what is valid
             names = list(session.form.request.form.by_name)
             return Reaction(errors={str(names.index(name)): text for name, text in turn.items()})
 

@@ -65,7 +65,8 @@ class ChatLimits:
         max_options: The options that are offered at a time.
         max_input: The characters that a user can send.
         max_messages: The messages that one question may take.
-        has_links: A button can open a URL.
+        max_url: The characters of a URL that a button can open; 0 if none
+            can.
         dialog: The dialogs, if the chat has them.  Otherwise users reply with
             messages.
         escape: Escapes text for the markup of the chat.
@@ -78,7 +79,7 @@ class ChatLimits:
     max_options: int = 10
     max_input: int
     max_messages: int = 6
-    has_links: bool = True
+    max_url: int = 2000
     dialog: DialogLimits | None = None
     escape: Callable[[str], str] = _plain
 
@@ -97,7 +98,7 @@ class Paragraph:
 
     Attributes:
         kind: Who says it, and how it looks.
-        text: The text, escaped for the markup of the chat.
+        text: The text, escaped for the markup of the chat; a URL is not.
     """
 
     kind: ParagraphKind

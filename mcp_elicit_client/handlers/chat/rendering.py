@@ -21,7 +21,6 @@ from mcp_elicit_client.presentation.conversation import (
 )
 from mcp_elicit_client.presentation.descriptions import server_name, title_line
 
-_MAX_URL = 2_000
 _ELLIPSIS = "…"
 
 
@@ -81,7 +80,7 @@ class Rendering:
         found: list[Paragraph] = []
         for part in parts:
             for kind, text in self._lines(part):
-                escaped = self.limits.escape(text)
+                escaped = text if kind == "url" else self.limits.escape(text)
                 if (
                     kind == "quote"
                     and found
@@ -123,7 +122,7 @@ class Rendering:
         return target.url
 
     def _takes_link(self, url: str) -> bool:
-        return self.limits.has_links and url.startswith(("https://", "http://")) and len(url) <= _MAX_URL
+        return url.startswith(("https://", "http://")) and len(url) <= self.limits.max_url
 
     def label(self, button: Button) -> str:
         """Return the text on *button*: a label of the server in quotation marks, numbered if it has to be cut."""
