@@ -237,6 +237,9 @@ async def test_no_other_site_receives_the_path() -> None:
         async with opened(params=asked) as (context, page, question):
             path = urlsplit(page.url).path
             await page.wait_for_selector("body[data-awake]")
+            await page.click("button[value=confirm]")
+            await page.wait_for_selector("main[data-confirm]")
+            await page.wait_for_selector("body[data-awake]")
             await page.click("button[value=accept]")
             async with context.expect_page() as coming:
                 await page.click("a")

@@ -245,14 +245,14 @@ async def test_on_a_small_screen_the_domain_the_warnings_and_the_buttons_are_see
     params = {"mode": "url", "message": "Please sign in. " * 100, "url": url, "elicitationId": "1"}
     async with sitting(viewport={"width": 320, "height": 640}) as desk, asking(desk, params):
         page = await desk.page()
-        seen = ["h1 .domain", "button[value=accept]", "button[value=decline]", "button[value=cancel]"]
+        seen = ["h1 .domain", "button.yes", "button[value=decline]", "button[value=cancel]"]
         for selector in [*seen, *([".warning >> nth=0"] if url is LONG else [])]:
             box = await page.locator(selector).bounding_box()
             assert box["y"] >= 0, selector
             assert box["y"] + box["height"] <= 640, selector
             assert box["x"] + box["width"] <= 320, selector
         lines = "(each) => each.getClientRects().length"
-        for domain in await page.locator("strong.domain").all():
+        for domain in await page.locator(".domain").all():
             if await domain.is_visible():
                 assert await domain.evaluate(lines) == 1
         assert await page.evaluate("document.documentElement.scrollWidth") == 320
