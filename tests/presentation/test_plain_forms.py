@@ -1,0 +1,89 @@
+"""Any form can be shown by a program that knows fewer keywords, and what comes back is what it means."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcp_elicit_client import ChoiceField, FormRequest, MultiChoiceField, RequestError, parse_request
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS
+from mcp_elicit_client.core.parse import parse_form
+from mcp_elicit_client.core.schema.writer import to_schema
+from mcp_elicit_client.core.validation.content import validate_without_patterns
+from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.plain_forms import PlainForm
+from tests.core.test_writer import FORMS
+from tests.support import form_params
+from tests.support.strategies import SCHEMA
+
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def form_of(schema: dict[str, Any]) -> Any:
+    try:
+        request = parse_request(form_params(schema))
+    except RequestError:
+        return None
+    assert isinstance(request, FormRequest)
+    return request.form
+
+
+@settings(max_examples=100)
+@given(FORMS | SCHEMA)
+def test_every_field_is_shown_or_named(schema: dict[str, Any]) -> None:
+    form = form_of(schema)
+    if form is None:
+        return
+    plain = PlainForm(form, ENGLISH)
+
+    read, _ = parse_form(json.loads(json.dumps(to_schema(plain.form), allow_nan=False)), DEFAULT_LIMITS)
+
+    shown = [field.name for field in read.fields]
+    left = {*plain.inexpressible, *plain.form.unsupported_fields}
+    assert shown == [field.name for field in form.fields if field.name not in left]
+    assert {field.name for field in form.fields} <= {*shown, *left}
+    for field in read.fields:
+        assert field.kind != "choice" or all(isinstance(each.value, str) for each in field.choices)
+        assert field.kind != "multichoice" or field.choices
+
+
+@settings(max_examples=100)
+@given(FORMS | SCHEMA)
+def test_every_option_comes_back_as_its_value(schema: dict[str, Any]) -> None:
+    form = form_of(schema)
+    if form is None:
+        return
+    plain = PlainForm(form, ENGLISH)
+
+    for field in plain.form.fields:
+        original = form.by_name[field.name]
+        if isinstance(field, ChoiceField) and isinstance(original, ChoiceField):
+            sent = [plain.content({field.name: each.value}) for each in field.choices]
+            assert [each[field.name] for each in sent] == [each.value for each in original.choices]
+            assert [each.title for each in field.choices] == [each.title for each in original.choices]
+        elif isinstance(original, MultiChoiceField) and not original.choices:
+            assert plain.content({field.name: "a, b"})[field.name] == ["a", "b"]
+
+
+@settings(max_examples=100)
+@given(FORMS | SCHEMA, st.data())
+def test_any_content_is_restored_without_an_error_and_then_checked(schema: dict[str, Any], data: Any) -> None:
+    form = form_of(schema)
+    if form is None:
+        return
+    plain = PlainForm(form, ENGLISH)
+    names = st.sampled_from([*form.by_name, "unknown"])
+    raw = data.draw(st.dictionaries(names, JSON, max_size=4))
+
+    content = plain.content(raw)
+
+    assert content.keys() <= raw.keys()
+    if validate_without_patterns(form, content):
+        assert to_schema(plain.with_defaults(raw if len(raw) == len(content) else {})) is not None
