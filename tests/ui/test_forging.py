@@ -71,7 +71,8 @@ async def test_every_user_interface_shows_every_warning(interface: Interface, re
     shown = await interface(request_)
 
     assert warning.code == code
-    assert " ".join(warning.text.split()) in shown.text
+    # Pages mark the domain in an element of its own.
+    assert "".join(warning.text.split()) in "".join(shown.text.split())
 
 
 @pytest.mark.parametrize("payload", PAYLOADS, ids=name_of)
