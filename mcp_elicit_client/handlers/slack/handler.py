@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
 from collections import OrderedDict
@@ -57,7 +58,7 @@ class SlackHandler(ChatHandler):
         if reaction.dialog is not None:
             try:
                 await client.views_open(trigger_id=body["trigger_id"], view=view(reaction.dialog))
-            except (SlackApiError, ClientError, TimeoutError):  # too late: go on with buttons
+            except (SlackApiError, ClientError, asyncio.TimeoutError):  # too late: go on with buttons
                 reaction = await self.press(person, data, opens_dialogs=False)
         if reaction.note:
             with _suppressed():
@@ -122,7 +123,7 @@ def _chat_errors() -> Iterator[None]:
         is_limited = response.status_code == 429
         seconds = float(response.headers.get("Retry-After", 1)) if is_limited else None
         raise ChatError(f"Slack: {response.get('error', 'no reason')}", seconds) from error
-    except (ClientError, TimeoutError) as error:
+    except (ClientError, asyncio.TimeoutError) as error:
         raise ChatError(f"Slack cannot be reached: {type(error).__name__}") from error
 
 
