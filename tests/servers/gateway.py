@@ -3,7 +3,10 @@ A gateway with relays to one server, over standard input and output, or with ``-
 
 ``ELICIT_UPSTREAM`` is the URL of the server, or its command as JSON.
 ``ELICIT_RELAYS`` is a JSON object: the options of each relay, by the prefix of
-its tools, with another ``upstream`` if they have one.  ``ELICIT_KEY`` and ``ELICIT_REDIS`` are those of all relays.
+its tools, with another ``upstream`` if they have one.  ``ELICIT_KEY`` and
+``ELICIT_STORE`` (the URL of a Redis or PostgreSQL) are those of all relays.
+``ELICIT_LEASE`` is the time after which another process sends an answer again.
+The header ``x-user`` names the user.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import mcp.types
 from mcp.server.lowlevel import Server
 
 from mcp_elicit_client.inbox import Inbox, RedisStore
-from mcp_elicit_client.relay import Relay
+from mcp_elicit_client.relay import Relay, stored
 from tests.servers.serving import MCP_2, serve_http, serve_stdio, wants_http
 
 
@@ -89,14 +92,29 @@ def upstream() -> Any:
     return StdioServerParameters(command=program, args=arguments, env=dict(os.environ))
 
 
+def open_store(url: str) -> Any:
+    if url.startswith("postgres"):
+        from mcp_elicit_client.inbox import PostgresStore
+
+        return PostgresStore(url)
+    return RedisStore(url)
+
+
+def user_of(context: Any) -> str | None:
+    """Return the user that the request claims to be from; real gateways verify that."""
+    headers = getattr(context.request, "headers", None)
+    return None if headers is None else headers.get("x-user")
+
+
 def make_relays() -> dict[str, Relay]:
     environ = os.environ
-    key, redis = environ.get("ELICIT_KEY", "").encode() or None, environ.get("ELICIT_REDIS")
-    inbox = None if redis is None else Inbox(RedisStore(redis), key)
+    key, store = environ.get("ELICIT_KEY", "").encode() or None, environ.get("ELICIT_STORE")
+    inbox = None if store is None else Inbox(open_store(store), key)
+    stored.LEASE = float(environ.get("ELICIT_LEASE", stored.LEASE))
     described: dict[str, dict[str, Any]] = json.loads(environ.get("ELICIT_RELAYS", '{"": {}}'))
     target = upstream()
     return {
-        prefix: Relay("visitor", options.pop("upstream", target), key=key, inbox=inbox, **options)
+        prefix: Relay("visitor", options.pop("upstream", target), key=key, inbox=inbox, user=user_of, **options)
         for prefix, options in described.items()
     }
 

@@ -170,6 +170,14 @@ class Tools:
         hidden = {"type": "object", "properties": {"password": {"type": "string", "format": "password"}}}
         return Asks({"a": asked_form(), "b": {**asked_form("Your password?"), "requestedSchema": hidden}}, "s")
 
+    async def order(self, peer: Peer, number: int) -> Any:
+        """Ask who orders, and note the order: the same answer that arrives again is the same order."""
+        if peer.rounds and not peer.answers:
+            return Asks({"q": asked_form()}, f"order {number}")
+        answer = peer.answers["q"] if peer.rounds else await peer.form()
+        self.seen(f"placed {number} {json.dumps(answer, sort_keys=True)}")
+        return {"number": number, "answer": answer}
+
     async def twice(self, peer: Peer) -> Any:
         """Ask two questions, one after the other."""
         if not peer.rounds:
