@@ -1,0 +1,170 @@
+"""
+What a relay adds to a bare relay, which forwards params and answers unchanged.
+
+Run from the checkout with mcp 2: ``python -m benchmarks.relay``.  Both are
+gateways in this process, to the same server, with the same client, which
+answers a form with a constant.  They take turns in short batches.  The bar: a
+call with one question takes at most 0.5 ms and 10 % more, and a call without
+a question as well.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import anyio
+import mcp
+import mcp.types
+from mcp.server.lowlevel import Server
+from mcp.types import ElicitResult
+
+from benchmarks.round_trip import CONTENT, PARAMS
+from mcp_elicit_client.relay import Relay
+from tests.servers.asker import build_for_mcp_2
+
+MODES = {"push": "legacy", "rounds": "auto"}
+BAR_MS, BAR_SHARE = 0.5, 0.10
+
+_BATCHES = 40
+_CALLS = 10
+
+types: Any = mcp.types
+sdk: Any = mcp
+server_class: Any = Server
+
+
+async def answer(_context: Any, _params: Any) -> ElicitResult:
+    """Answer with a constant, as the callback of the client."""
+    return ElicitResult(action="accept", content=dict(CONTENT))
+
+
+class BareRelay:
+    """Forwards everything unchanged, with one connection and one client."""
+
+    def __init__(self, up: str) -> None:
+        self._up = up
+        self._context: Any = None
+        self._upstream: Any = None
+        self._group: anyio.abc.TaskGroup
+        self._asked: Any = None
+        self._answered: Any = None
+
+    async def open(self, stack: AsyncExitStack) -> None:
+        """Connect to the server."""
+        client = sdk.Client(build_for_mcp_2(), mode=MODES[self._up], elicitation_callback=self._ask)
+        self._upstream = await stack.enter_async_context(client)
+        self._group = await stack.enter_async_context(anyio.create_task_group())
+
+    async def list_tools(self, _context: Any, _params: Any) -> Any:
+        """Forward the list of tools."""
+        return await self._upstream.list_tools()
+
+    async def call_tool(self, context: Any, params: Any) -> Any:
+        """Forward a call."""
+        self._context = context
+        if context.protocol_version < "2026-07-28":
+            return await self._upstream.call_tool(params.name, params.arguments)
+        if self._up == "rounds":
+            return await self._upstream.session.call_tool(
+                params.name,
+                params.arguments,
+                input_responses=params.input_responses,
+                request_state=params.request_state,
+                allow_input_required=True,
+            )
+        return await self._hold(params)
+
+    async def _hold(self, params: Any) -> Any:
+        """Keep the call open between two requests of the client."""
+        if params.request_state is None:
+            self._asked, self._answered = anyio.create_memory_object_stream[Any](1), None
+            self._group.start_soon(self._run, params)
+        else:
+            (self._answered_with,) = params.input_responses.values()
+            self._answered.set()
+        came = await self._asked[1].receive()
+        if isinstance(came, types.CallToolResult):
+            return came
+        request = types.ElicitRequest(params=came)
+        return types.InputRequiredResult(input_requests={"q": request}, request_state="held")
+
+    async def _run(self, params: Any) -> None:
+        await self._asked[0].send(await self._upstream.call_tool(params.name, params.arguments))
+
+    async def _ask(self, _context: Any, params: Any) -> Any:
+        if self._context.protocol_version >= "2026-07-28":
+            self._answered = anyio.Event()
+            await self._asked[0].send(params)
+            await self._answered.wait()
+            return self._answered_with
+        return await self._context.session.elicit_form(
+            params.message, params.requested_schema, related_request_id=self._context.request_id
+        )
+
+
+@asynccontextmanager
+async def through(relay: Any, down: str) -> AsyncIterator[Any]:
+    """Connect a client to the gateway of *relay*."""
+    server = server_class("gateway", on_list_tools=relay.list_tools, on_call_tool=relay.call_tool)
+    async with sdk.Client(server, mode=MODES[down], elicitation_callback=answer) as client:
+        yield client
+
+
+class OwnRelay(Relay):
+    """The relay of the package, with a list of tools."""
+
+    async def list_tools(self, context: Any, _params: Any) -> Any:
+        """Return the tools of the upstream server."""
+        async with self.connection(context) as client:
+            return await client.list_tools()
+
+
+async def batch(client: Any, arguments: Mapping[str, Any]) -> float:
+    """Return the CPU seconds of one call: other programs do not matter."""
+    start = time.process_time()
+    for _ in range(_CALLS):
+        result = await client.call_tool("ask", dict(arguments))
+        assert not result.is_error, result
+    return (time.process_time() - start) / _CALLS
+
+
+async def measure(up: str, down: str, arguments: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the seconds of a call through a bare relay and through that of the package: medians of batches."""
+    async with AsyncExitStack() as stack:
+        bare = BareRelay(up)
+        await bare.open(stack)
+        own = await stack.enter_async_context(OwnRelay("asker", build_for_mcp_2(), mode=MODES[up]))
+        clients = [await stack.enter_async_context(through(relay, down)) for relay in (bare, own)]
+        for client in clients:
+            await batch(client, arguments)
+        seconds: list[list[float]] = [[], []]
+        for turn in range(_BATCHES):
+            for which in (0, 1) if turn % 2 else (1, 0):
+                seconds[which].append(await batch(clients[which], arguments))
+    return statistics.median(seconds[0]), statistics.median(seconds[1])
+
+
+async def main() -> bool:
+    """Print the results; return True if all are within the bar."""
+    is_good = True
+    print("| upstream | client | question | bare, ms | relay, ms | added, ms | bar, ms |")
+    print("|---|---|---|---|---|---|---|")
+    for up, down, question in itertools.product(MODES, MODES, (True, False)):
+        bare, own = await measure(up, down, {"params": dict(PARAMS)} if question else {})
+        bar = BAR_MS / 1000 + BAR_SHARE * bare
+        added = own - bare
+        is_good = is_good and added <= bar and math.isfinite(added)
+        figures = " | ".join(f"{1000 * each:.2f}" for each in (bare, own, added, bar))
+        print(f"| {up} | {down} | {'a form' if question else 'none'} | {figures} |")
+    return is_good
+
+
+if __name__ == "__main__":
+    sys.exit(not anyio.run(main))
