@@ -10,6 +10,7 @@ again, as the client itself would without a gateway.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -34,6 +35,7 @@ LEASE = 10.0
 """Seconds after which a process that sends answers, and does not say so again, counts as stopped."""
 
 _POLL_INTERVAL = 0.1
+_MAX_REMEMBERED = 64
 _CONNECTION_CLOSED = -32000
 _OWNER = "relay "
 
@@ -112,11 +114,14 @@ class StoredCalls:
         self._calls = inbox.calls
         self._leg_ttl = leg_ttl
         self._max_ttl = max_ttl
+        self._read: OrderedDict[str, _Loaded] = OrderedDict()
 
     async def start(self, caller: str, paused: PausedCall) -> Leg:
         """Store a call that was made and needs input."""
         leg = self._next_leg(paused, None, "")
-        stored = await self._calls.suspend(_OWNER + caller, leg.model_dump_json(), [], self._ttl(leg))
+        body = leg.model_dump_json()
+        stored = await self._calls.suspend(_OWNER + caller, body, [], self._ttl(leg))
+        self._remember(_Loaded(stored, body, leg))
         return _to_leg(stored.id, leg)
 
     async def respond(
@@ -205,6 +210,9 @@ class StoredCalls:
         found = await self._calls.find(_OWNER + caller, call_id)
         if found is None or not found.body:
             raise RefusedError("ended")
+        known = self._read.get(call_id)
+        if known is not None and known.body == found.body:
+            return _Loaded(found.call, found.body, known.leg)
         try:
             return _Loaded(found.call, found.body, StoredLeg.model_validate_json(found.body))
         except ValueError:
@@ -218,7 +226,15 @@ class StoredCalls:
     async def _store(self, loaded: _Loaded, leg: StoredLeg, ttl: float) -> _Loaded | None:
         body = leg.model_dump_json()
         stored = await self._calls.update(loaded.stored, body, [], self._now() + ttl)
-        return None if stored is None else _Loaded(stored, body, leg)
+        return None if stored is None else self._remember(_Loaded(stored, body, leg))
+
+    def _remember(self, loaded: _Loaded) -> _Loaded:
+        """Spare this process reading what it has written."""
+        self._read[loaded.stored.id] = loaded
+        self._read.move_to_end(loaded.stored.id)
+        if len(self._read) > _MAX_REMEMBERED:
+            self._read.popitem(last=False)
+        return loaded
 
     def _next_leg(self, paused: PausedCall, before: StoredLeg | None, digest: str) -> StoredLeg:
         number = 1 if before is None else before.number + 1
