@@ -260,6 +260,9 @@ class Tools:
         return arguments
 
 
+LISTED = os.environ.get("ELICIT_LISTED", "").split()
+"""The names of the tools that are listed; most clients need no list."""
+
 DYING: list[str] = []
 
 
@@ -390,7 +393,7 @@ def build_for_mcp_2(tools: Tools) -> Any:
         return types.ReadResourceResult(contents=[text], ttl_ms=0, cache_scope="private")
 
     async def list_tools(_context: Any, _params: Any) -> Any:
-        return types.ListToolsResult(tools=[])
+        return types.ListToolsResult(tools=[types.Tool(name=name, input_schema={"type": "object"}) for name in LISTED])
 
     return server_class(
         NAME,
