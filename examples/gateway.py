@@ -39,13 +39,15 @@ async def call_tool(context: Any, params: Any) -> Any:
     """Call a tool.  Its server may ask the user of the client for input, in either way."""
     name, _, tool = params.name.partition(".")
     if name not in relays:
-        return types.CallToolResult(content=[types.TextContent(type="text", text="unknown tool")], is_error=True)
+        text = types.TextContent(type="text", text="unknown tool")
+        return types.CallToolResult.model_validate({"content": [text], "isError": True})
     return await relays[name].call_tool(context, params, name=tool)
 
 
 async def main(port: int | None) -> None:
     """Serve until the client or the operator ends it."""
-    server: Any = Server("gateway", on_list_tools=list_tools, on_call_tool=call_tool)
+    handlers: dict[str, Any] = {"on_list_tools": list_tools, "on_call_tool": call_tool}
+    server: Any = Server("gateway", **handlers)
     async with AsyncExitStack() as stack:
         for relay in relays.values():
             await stack.enter_async_context(relay)
