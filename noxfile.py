@@ -73,6 +73,9 @@ HOSTS = [
 ]
 """Host libraries that can be installed together, on mcp 1.x.  The session ``compatibility`` tests all of them."""
 
+COPILOT = "github-copilot-sdk>=1.0.27"
+"""A library that can only be tested without its program, which needs an account."""
+
 
 def install(session: nox.Session, *requirements: str) -> None:
     """Install *requirements*, unless the environment was made for the same ones."""
@@ -126,9 +129,14 @@ def tests(session: nox.Session, mcp: str) -> None:
 @nox.session
 def hosts(session: nox.Session) -> None:
     """Check the types and run the tests of the adapters whose libraries can be installed together."""
-    install(session, "-e", ".", *TEST, "mcp<2", *HOSTS)
+    install(session, "-e", ".", *TEST, "mcp<2", *HOSTS, COPILOT)
     session.run("mypy", "mcp_elicit_client/hosts", "tests/compatibility", "examples/hosts")
-    pytest(session, "tests/hosts/test_hosts.py", hosts=",".join(re.split(r"[^\w-]", each)[0] for each in HOSTS))
+    pytest(
+        session,
+        "tests/hosts/test_hosts.py",
+        "tests/hosts/test_copilot.py",
+        hosts=",".join(re.split(r"[^\w-]", each)[0] for each in HOSTS),
+    )
 
 
 @nox.session

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ag_ui.core import RunErrorEvent
-
 from mcp_elicit_client.handlers.agui import ResumeEntryError, check_ids, read_resume
 from mcp_elicit_client.handlers.langgraph.handler import INTERRUPT_TYPE, question_request, resume_value
 
@@ -35,7 +33,7 @@ class ElicitingAgentMixin:
     async def run(self, input: RunAgentInput) -> AsyncGenerator[Any, None]:  # noqa: A002 -- as in ag-ui-langgraph
         """Run the graph; end with ``RUN_ERROR`` if a resume is refused."""
         async for event in super().run(input):  # type: ignore[misc]
-            is_refusal = self._refused and isinstance(event, RunErrorEvent)
+            is_refusal = self._refused and event.type == "RUN_ERROR"
             yield event.model_copy(update={"code": self._refused}) if is_refusal else event
 
     def _build_command_from_agui_resume(

@@ -35,10 +35,12 @@ def wrap_session(caller: Caller, session: S, *, user: str | None = None) -> S:
     Raises:
         ValueError: If *user* is empty or too long.
     """
-    return cast("S", _SessionProxy(caller, session, check_user(user)))
+    return cast("S", SessionProxy(caller, session, check_user(user)))
 
 
-class _SessionProxy:
+class SessionProxy:
+    """A session whose calls are made by a caller; the rest is that of the session."""
+
     def __init__(self, caller: Caller, session: Any, user: str | None) -> None:
         self._caller = caller
         self._user = user

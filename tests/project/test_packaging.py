@@ -21,6 +21,7 @@ else:
     import tomli as tomllib
 
 PROVIDED_BY_THE_HOST = {
+    "ag2",
     "ag_ui_langgraph",
     "agents",
     "claude_agent_sdk",

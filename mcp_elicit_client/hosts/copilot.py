@@ -1,0 +1,74 @@
+"""GitHub Copilot SDK: ``CopilotClient.create_session(on_elicitation_request=elicitation_handler(...))``."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from mcp_elicit_client.core.request import Server
+from mcp_elicit_client.exceptions import RequestError
+from mcp_elicit_client.sdk.callback import SdkDispatcher
+
+if TYPE_CHECKING:
+    from mcp_elicit_client.request_options import RequestOptions
+    from mcp_elicit_client.sdk.callback import UserSource
+    from mcp_elicit_client.typing import Handler
+
+ElicitationHandler: TypeAlias = Callable[[Any], Awaitable[Any]]
+"""Takes the SDK's ``ElicitationContext`` and returns its ``ElicitationResult``."""
+
+_NO_SESSION = SimpleNamespace(session=None)
+
+
+def elicitation_handler(
+    handler: Handler,
+    *,
+    agent: Server | str = "Copilot",
+    servers: Mapping[str, Server] | None = None,
+    user: UserSource = None,
+    request_options: RequestOptions | None = None,
+) -> ElicitationHandler:
+    """
+    Return the ``on_elicitation_request`` of a session.
+
+    The SDK passes the name of the MCP server.  It always gets an answer with
+    an action: it would make a cancel of anything else.
+
+    Args:
+        handler: The handler: a registry, or any other.
+        agent: The name that your users see for questions of the agent itself,
+            which come without the name of a server.
+        servers: What you know about the servers, by the names that they have
+            in the configuration of the session.
+        user: As for `sdk.callback.elicitation_callback`.
+        request_options: Limits, URL rules and modes; None for those of the
+            registry.
+
+    Raises:
+        TypeError: As for `sdk.callback.elicitation_callback`.
+        ValueError: As for `sdk.callback.elicitation_callback`.
+    """
+    dispatcher = SdkDispatcher(handler, request_options, user)
+    own = Server.from_name(agent)
+    known = dict(servers or {})
+
+    async def ask(context: Any) -> Any:
+        source = context.get("elicitationSource")
+        server = (known.get(source) or Server(name=source)) if isinstance(source, str) and source.strip() else own
+        try:
+            answer = await dispatcher.answer_in(_NO_SESSION, _params(context), server=server)
+        except RequestError:
+            return {"action": "cancel"}
+        return dispatcher.to_wire(answer)
+
+    return ask
+
+
+def _params(context: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *context* as the params of ``elicitation/create``."""
+    mode = context.get("mode", "form")
+    params = {"mode": mode, "message": context.get("message", "")}
+    if mode == "url":
+        return {**params, "url": context.get("url")}
+    return {**params, "requestedSchema": context.get("requestedSchema")}
