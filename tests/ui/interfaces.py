@@ -152,7 +152,8 @@ def _pages(request: Request, *, single_request: bool) -> Iterator[str]:
 def _parsed(html: Iterator[str]) -> Shown:
     parsed = [_Page(each) for each in html]
     text = " ".join(text for page in parsed for text in page.texts)
-    return Shown(text, frozenset(text for page in parsed for text in page.host))
+    # A domain within a sentence is an element, before the end of the sentence.
+    return Shown(text.replace(" .", "."), frozenset(text for page in parsed for text in page.host))
 
 
 async def inbox_pages(request: Request) -> Shown:
