@@ -47,6 +47,7 @@ async def book(target: Command | str, mode: Literal["auto", "legacy"]) -> None:
     assert request.message.startswith("[restaurant] ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_the_gateway_of_the_guide_serves_over_stdio(mode: Literal["auto", "legacy"], tmp_path: Path) -> None:
     with (tmp_path / "errors").open("w") as errors:

@@ -160,8 +160,7 @@ async def test_a_required_url_that_the_gateway_refuses_fails_the_call(up: str, d
     assert user.requests == []
 
 
-@pytest.mark.parametrize("up", SIDES)
-async def test_a_completed_url_is_reported_with_the_id_of_the_gateway(up: str) -> None:
+async def test_a_completed_url_is_reported_with_the_id_of_the_gateway() -> None:
     """The server reports it after the call that required the URL has ended."""
     finished = anyio.Event()
 
@@ -174,9 +173,7 @@ async def test_a_completed_url_is_reported_with_the_id_of_the_gateway(up: str) -
 
     user = User(wait_for_completion)
     caller = Caller(user, "gateway")
-    if up == "rounds":
-        pytest.skip("multi-round-trip requests have no completions")
-    async with gateway(up, "push", caller) as client, anyio.create_task_group() as group:
+    async with gateway("push", "push", caller) as client, anyio.create_task_group() as group:
 
         async def finish() -> None:
             await finished.wait()
