@@ -11,16 +11,12 @@ import pytest
 
 from mcp_elicit_client.calls import Caller, task_polling
 from mcp_elicit_client.relay import Relay
-from mcp_elicit_client.sdk.tasks_extension import supports_tasks
 from mcp_elicit_client.typing import Handler
 from tests.servers.tasker import Tasker, ask, build
 from tests.support.gateways import MODES, User, connected
 from tests.support.taskers import accepted, plan, told
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
-
-if not supports_tasks():
-    pytest.skip("the SDK has no tasks", allow_module_level=True)
 
 each_client = pytest.mark.parametrize("down", ["push", "rounds"])
 
