@@ -56,7 +56,7 @@ SITE = ["zensical==0.0.73", "mkdocstrings-python>=2.0.11,<3", "ruff"]
 """What builds the site.  Zensical is pinned, since it is at version 0; Ruff formats long signatures."""
 
 FASTMCP = {
-    "2": ["fastmcp>=4.1,<5", "fastmcp-tasks>=4.1,<5", "pydantic-ai-slim[ag-ui]>=2.60,<3"],
+    "2": ["fastmcp>=4.1,<5", "fastmcp-tasks>=4.1,<5", "pydantic-ai-slim[ag-ui]>=2.60,<3; python_version >= '3.11'"],
     "1": ["fastmcp>=3.4,<4"],
 }
 """FastMCP for each major version of the SDK, its tasks extension, and a framework with an AG-UI endpoint."""
