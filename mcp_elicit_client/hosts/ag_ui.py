@@ -36,8 +36,8 @@ try:
         ToolCallResultEvent,
         ToolMessage,
     )
-except ImportError as error:
-    raise MissingExtraError("agui", "hosts.ag_ui") from error
+except ImportError as _error:
+    raise MissingExtraError("agui", "hosts.ag_ui") from _error
 
 _logger = logging.getLogger("mcp_elicit_client")
 
