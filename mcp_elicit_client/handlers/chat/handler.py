@@ -75,7 +75,7 @@ class ChatHandler:
         catalog: MessageCatalog = ENGLISH,
         time_zone: str | None = None,
     ) -> None:
-        self.inbox = Inbox(MemoryStore()) if inbox is None else inbox
+        self.inbox: Inbox = Inbox(MemoryStore()) if inbox is None else inbox
         self._limits = platform.limits
         self._delivery = Delivery(platform)
         self._default_user = default_user
