@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, Server, parse_request
@@ -18,7 +19,10 @@ from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.exceptions import ResumeError
 from mcp_elicit_client.hosts import (
     agent_framework,
+    agno,
     autogen,
+    claude_agent,
+    copilot,
     fast_agent,
     fastmcp,
     google_adk,
@@ -27,6 +31,7 @@ from mcp_elicit_client.hosts import (
     llama_index,
     mcp_agent,
     mcp_use,
+    openai_codex,
     pydantic_ai,
     semantic_kernel,
     session_proxy,
@@ -139,6 +144,31 @@ async def _mcp_use(registry: ElicitationRegistry, user: Any) -> object:
     return await mcp_use.with_handler(client, registry, user=user).create_session("mail")
 
 
+async def _claude_agent(registry: ElicitationRegistry, user: Any) -> object:
+    async def write(message: str) -> None:
+        sent.append(message)
+
+    sent: list[str] = []
+    query: Any = SimpleNamespace(_handle_control_request=write, transport=SimpleNamespace(write=write))
+    client: Any = SimpleNamespace(_query=query)
+    claude_agent.answer_elicitations(client, registry, user=user)
+    asked = {"mode": "form", "message": "m", "requested_schema": PARAMS["requestedSchema"], "mcp_server_name": "mail"}
+    await query._handle_control_request({"request_id": "1", "request": {"subtype": "elicitation", **asked}})
+    return sent
+
+
+async def _copilot(registry: ElicitationRegistry, user: Any) -> object:
+    return await copilot.elicitation_handler(registry, user=user)({**PARAMS, "elicitationSource": "mail"})
+
+
+async def _openai_codex(registry: ElicitationRegistry, user: Any) -> object:
+    def refuse(_method: str, _params: dict[str, Any] | None) -> dict[str, Any]:
+        raise AssertionError
+
+    handle = openai_codex.approval_handler(registry, refuse, user=user)
+    return await anyio.to_thread.run_sync(handle, openai_codex.METHOD, {**PARAMS, "serverName": "mail"})
+
+
 def _sdk(adapter: Callable[..., Any]) -> Way:
     async def way(registry: ElicitationRegistry, user: Any) -> object:
         return await adapter(registry, server="mail", user=user)(None, PARAMS)
@@ -165,6 +195,7 @@ WAYS: dict[str, Way] = {
     "Caller.call_tool, server-initiated": _call,
     "hosts.session_proxy": _wrapped(session_proxy.wrap_session),
     "hosts.agent_framework": _wrapped(agent_framework.wrap_client),
+    "hosts.agno": _wrapped(agno.wrap_session),
     "hosts.autogen": _wrapped(autogen.wrap_session),
     "hosts.llama_index": _wrapped(llama_index.wrap_client),
     "hosts.semantic_kernel": _wrapped(semantic_kernel.wrap_session),
@@ -173,6 +204,9 @@ WAYS: dict[str, Way] = {
     "hosts.mcp_agent": _mcp_agent,
     "hosts.mcp_use": _mcp_use,
     "hosts.mcp_use, callback": _sdk(mcp_use.elicitation_callback),
+    "hosts.claude_agent": _claude_agent,
+    "hosts.copilot": _copilot,
+    "hosts.openai_codex": _openai_codex,
     "hosts.fast_agent": _sdk(fast_agent.elicitation_handler),
     "hosts.google_adk": _sdk(google_adk.elicitation_callback),
     "hosts.strands": _sdk(strands.elicitation_callback),
@@ -237,7 +271,8 @@ def test_each_adapter_is_in_the_table() -> None:
     modules = {path.stem for path in (ROOT / "mcp_elicit_client" / "hosts").glob("[a-z]*.py")}
     tested = {name.split(",")[0].split()[0].removeprefix("hosts.") for name in WAYS}
 
-    assert modules - tested == {"openai_agents"}  # needs its library, and passes the user to `Caller.call_tool`
+    # These need their libraries.
+    assert modules - tested == {"acp", "ag2", "ag_ui", "ag_ui_langgraph", "openai_agents"}
 
 
 @pytest.mark.parametrize("way", [_callback, _langchain, _mcp_agent, _sdk(strands.elicitation_callback)])
