@@ -50,6 +50,7 @@ def _run_scenarios(options: argparse.Namespace, names: Sequence[str]) -> list[Sc
         scenarios=names,
         answer_timeout=options.answer_timeout,
         scenario_timeout=options.scenario_timeout,
+        silence=options.silence,
     )
     results: list[ScenarioResult] = []
     try:

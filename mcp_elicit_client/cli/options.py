@@ -232,6 +232,7 @@ def _add_check(commands: Any, catalog: MessageCatalog) -> None:
     parser.add("--only", metavar="NAME", action="append", default=[], help=messages.ONLY)
     parser.add("--answer-timeout", metavar="SECONDS", type=_seconds, default=5.0, help=messages.ANSWER_TIMEOUT)
     parser.add("--scenario-timeout", metavar="SECONDS", type=_seconds, default=30.0, help=messages.SCENARIO_TIMEOUT)
+    parser.add("--silence", metavar="SECONDS", type=_seconds, default=5.0, help=messages.SILENCE)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
     parser.add("--junit", metavar="FILE", type=Path, help=messages.JUNIT)
     parser.add("--list", action="store_true", help=messages.LIST)

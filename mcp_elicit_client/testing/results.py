@@ -19,6 +19,7 @@ from mcp_elicit_client.presentation.quoting import wrap
 from mcp_elicit_client.testing.callback_under_test import CallbackUnderTest, UnsupportedActionError
 from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery
 from mcp_elicit_client.testing.scenario_run import (
+    SILENCE,
     FailedError,
     InconclusiveError,
     NoAnswerError,
@@ -77,7 +78,12 @@ class ScenarioResult:
 
 
 async def run_scenario(
-    under_test: CallbackUnderTest, scenario: Scenario, *, answer_timeout: float = ANSWER_TIMEOUT
+    under_test: CallbackUnderTest,
+    scenario: Scenario,
+    *,
+    answer_timeout: float = ANSWER_TIMEOUT,
+    silence: float = SILENCE,
+    deliveries: Sequence[Delivery] = DELIVERIES,
 ) -> ScenarioResult:
     """
     Run *scenario* with every delivery that the installed SDK supports.
@@ -89,14 +95,17 @@ async def run_scenario(
         under_test: The callback.
         scenario: The scenario.
         answer_timeout: Maximum seconds for one answer.
+        silence: Seconds for which scenarios with a silent user watch the
+            callback.
+        deliveries: Only these deliveries.
     """
     started = time.monotonic()
-    deliveries = [delivery for delivery in DELIVERIES if delivery in scenario.deliveries]
-    if not deliveries:
+    applicable = [delivery for delivery in deliveries if delivery in scenario.deliveries]
+    if not applicable:
         return ScenarioResult(scenario=scenario.name, outcome="not applicable", reason="It needs mcp 2.")
     found: list[tuple[Delivery, Outcome, str]] = []
-    for delivery in deliveries:
-        found.append((delivery, *await _run_once(under_test, scenario, delivery, answer_timeout)))
+    for delivery in applicable:
+        found.append((delivery, *await _run_once(under_test, scenario, delivery, answer_timeout, silence)))
         if found[-1][1] == "fail":
             break
     delivery, outcome, reason = min(found, key=lambda each: _WORST_FIRST.index(each[1]))
@@ -109,6 +118,11 @@ async def run_scenario(
     )
 
 
+def worst_result(results: Sequence[ScenarioResult]) -> ScenarioResult:
+    """Return the first of *results* with the worst outcome: those of one scenario, one for each delivery."""
+    return min(results, key=lambda each: _WORST_FIRST.index(each.outcome))
+
+
 async def run_scenarios(
     under_test: CallbackUnderTest, scenarios: Iterable[Scenario], *, answer_timeout: float = ANSWER_TIMEOUT
 ) -> list[ScenarioResult]:
@@ -117,12 +131,12 @@ async def run_scenarios(
 
 
 async def _run_once(
-    under_test: CallbackUnderTest, scenario: Scenario, delivery: Delivery, answer_timeout: float
+    under_test: CallbackUnderTest, scenario: Scenario, delivery: Delivery, answer_timeout: float, silence: float
 ) -> tuple[Outcome, str]:
     outcome: Outcome = "pass"
     reason = ""
     try:
-        async with start_run(under_test, delivery, answer_timeout) as run:
+        async with start_run(under_test, delivery, answer_timeout, silence) as run:
             try:
                 await scenario.run(run)
             except FailedError as error:

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -27,7 +28,9 @@ from typing import Any, TextIO
 import anyio
 
 from mcp_elicit_client.testing.callback_under_test import CallbackShape, CallbackUnderTest, LoadError, load_callback
-from mcp_elicit_client.testing.results import ANSWER_TIMEOUT, Outcome, ScenarioResult, run_scenario
+from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery
+from mcp_elicit_client.testing.results import ANSWER_TIMEOUT, Outcome, ScenarioResult, run_scenario, worst_result
+from mcp_elicit_client.testing.scenario_run import SILENCE
 from mcp_elicit_client.testing.scenarios import SCENARIOS, Scenario
 
 SCENARIO_TIMEOUT = 30.0
@@ -35,6 +38,9 @@ SCENARIO_TIMEOUT = 30.0
 
 _IMPORT_TIMEOUT = 120.0
 _CRASHED = 70
+_MAX_RESULT = 65_536
+_POLL_INTERVAL = 0.02
+_CAN_FORK = hasattr(os, "fork")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +56,8 @@ class ScenarioRunner:
         scenarios: The names of the scenarios; None for all.
         answer_timeout: Maximum seconds for one answer.
         scenario_timeout: Maximum seconds for one scenario.
+        silence: Seconds for which scenarios with a silent user watch the
+            callback, in addition to the time for one scenario.
         python: The Python interpreter, so that a callback can be tested in
             its own environment.
     """
@@ -61,6 +69,7 @@ class ScenarioRunner:
     scenarios: Sequence[str] | None = None
     answer_timeout: float = ANSWER_TIMEOUT
     scenario_timeout: float = SCENARIO_TIMEOUT
+    silence: float = SILENCE
     python: str = sys.executable
 
     def results(self) -> Iterator[ScenarioResult]:
@@ -87,6 +96,7 @@ class ScenarioRunner:
             "server": self.server,
             "scenarios": list(names),
             "answer_timeout": self.answer_timeout,
+            "silence": self.silence,
         }
         process = subprocess.Popen(  # noqa: S603 -- this module, in the interpreter that the caller names
             [self.python, "-m", __name__, json.dumps(job)],
@@ -99,36 +109,40 @@ class ScenarioRunner:
         lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         reader = threading.Thread(target=_read_lines, args=(process.stdout, lines), daemon=True)
         reader.start()
-        started: str | None = None
+        pending: list[str] = []
         try:
             while True:
-                line = lines.get(timeout=_IMPORT_TIMEOUT if started is None else self.scenario_timeout)
+                line = lines.get(timeout=self._timeout(pending) if pending else _IMPORT_TIMEOUT)
                 if line is None:
-                    if started is not None:
-                        yield _crashed(started)
-                    elif process.wait() != 0:
+                    yield from map(_crashed, pending)
+                    if not pending and process.wait() != 0:
                         raise LoadError(f"The process crashed while it imported {self.callback}.")
                     return
                 event = json.loads(line)
                 if "error" in event:
                     raise LoadError(event["error"])
                 if "result" in event:
-                    started = None
-                    yield ScenarioResult(**event["result"])
+                    result = ScenarioResult(**event["result"])
+                    pending.remove(result.scenario)
+                    yield result
                 else:
-                    started = event["started"]
+                    pending = event["started"]
         except queue.Empty:
-            if started is None:
+            if not pending:
                 raise LoadError(f"The import of {self.callback} takes too long.") from None
-            yield self._stopped(started)
+            yield from map(self._stopped, pending)
         finally:
             _kill(process)
             reader.join()
 
+    def _timeout(self, names: Sequence[str]) -> float:
+        return self.scenario_timeout + (self.silence * len(DELIVERIES) if SCENARIOS[names[0]].silent else 0)
+
     def _stopped(self, name: str) -> ScenarioResult:
         outcome: Outcome = "fail" if SCENARIOS[name].hang_fails else "inconclusive"
-        reason = f"The scenario was stopped after {self.scenario_timeout:g} s."
-        return ScenarioResult(scenario=name, outcome=outcome, reason=reason, seconds=self.scenario_timeout)
+        seconds = self._timeout([name])
+        reason = f"The scenario was stopped after {seconds:g} s."
+        return ScenarioResult(scenario=name, outcome=outcome, reason=reason, seconds=seconds)
 
 
 def _read_lines(stream: Any, lines: queue.SimpleQueue[bytes | None]) -> None:
@@ -163,38 +177,108 @@ def main(job: dict[str, Any]) -> int:
     except LoadError as error:
         _write(events, {"error": str(error)})
         return 2
-    for scenario in [SCENARIOS[name] for name in job["scenarios"]]:
-        _write(events, {"started": scenario.name})
-        _run_in_fork(events, under_test, scenario, job["answer_timeout"])
+    for scenarios in batches([SCENARIOS[name] for name in job["scenarios"]]):
+        _write(events, {"started": [each.name for each in scenarios]})
+        for result in _run_batch(under_test, scenarios, (job["answer_timeout"], job["silence"])):
+            _write(events, {"result": asdict(result)})
     return 0
 
 
-def _run_in_fork(events: TextIO, under_test: CallbackUnderTest, scenario: Scenario, answer_timeout: float) -> None:
-    if not hasattr(os, "fork"):
-        _run(events, under_test, scenario, answer_timeout)
+def batches(scenarios: Sequence[Scenario]) -> Iterator[Sequence[Scenario]]:
+    """Yield the scenarios that are run at the same time: each alone, and at the end those with a silent user."""
+    yield from ([each] for each in scenarios if not each.silent)
+    silent = [each for each in scenarios if each.silent]
+    if _CAN_FORK and silent:
+        yield silent
+    elif silent:
+        yield from ([each] for each in silent)
+
+
+def _run_batch(
+    under_test: CallbackUnderTest, scenarios: Sequence[Scenario], seconds: tuple[float, float]
+) -> Iterator[ScenarioResult]:
+    if not _CAN_FORK:
+        yield from (_run(under_test, each, seconds, DELIVERIES) for each in scenarios)
         return
-    child = os.fork()
-    if child == 0:
+    children = [
+        _Child(under_test, each, seconds, deliveries) for each in scenarios for deliveries in _deliveries_at_once(each)
+    ]
+    found: dict[str, list[ScenarioResult]] = {}
+    for result in _wait_for(children):
+        found.setdefault(result.scenario, []).append(result)
+        if len(found[result.scenario]) == len(_deliveries_at_once(SCENARIOS[result.scenario])):
+            yield worst_result(found[result.scenario])
+
+
+def _wait_for(children: list[_Child]) -> Iterator[ScenarioResult]:
+    """Yield the result of each process, as soon as it has ended."""
+    while children:
+        for child in list(children):
+            if child.has_ended(wait=len(children) == 1):
+                children.remove(child)
+                yield child.result()
+        if len(children) > 1:
+            time.sleep(_POLL_INTERVAL)
+
+
+def _deliveries_at_once(scenario: Scenario) -> list[Sequence[Delivery]]:
+    return [[each] for each in DELIVERIES] if scenario.silent else [DELIVERIES]
+
+
+class _Child:
+    """A process that runs one scenario, with each of *deliveries*."""
+
+    def __init__(
+        self,
+        under_test: CallbackUnderTest,
+        scenario: Scenario,
+        seconds: tuple[float, float],
+        deliveries: Sequence[Delivery],
+    ) -> None:
+        self._scenario = scenario
+        self._has_crashed = False
+        self._reader, writer = os.pipe()
+        self._process = os.fork()
+        if self._process:
+            os.close(writer)
+            return
         status = _CRASHED
         try:
-            _run(events, under_test, scenario, answer_timeout)
-            status = 0
-        except BaseException as error:  # noqa: BLE001 -- the callback may have raised SystemExit
-            reason = f"The callback ended the process with {_innermost(error)}."
-            _write_result(events, ScenarioResult(scenario=scenario.name, outcome="fail", reason=reason))
+            try:
+                result = _run(under_test, scenario, seconds, deliveries)
+            except BaseException as error:  # noqa: BLE001 -- the callback may have raised SystemExit
+                reason = f"The callback ended the process with {_innermost(error)}."
+                result = ScenarioResult(scenario=scenario.name, outcome="fail", reason=reason)
+            os.write(writer, json.dumps(asdict(result)).encode())
             status = 0
         finally:
             os._exit(status)
-    _, status = os.waitpid(child, 0)
-    if status:
-        _write_result(events, _crashed(scenario.name))
+
+    def has_ended(self, *, wait: bool) -> bool:
+        """Return True if the process has ended; wait for its end if *wait* is True."""
+        process, status = os.waitpid(self._process, 0 if wait else os.WNOHANG)
+        self._has_crashed = bool(status)
+        return bool(process)
+
+    def result(self) -> ScenarioResult:
+        """Return the result of the process, which has ended."""
+        # The result fits into the buffer of the pipe, which a program that the callback started may keep open.
+        data = b"" if self._has_crashed else os.read(self._reader, _MAX_RESULT)
+        os.close(self._reader)
+        return ScenarioResult(**json.loads(data)) if data else _crashed(self._scenario.name)
 
 
-def _run(events: TextIO, under_test: CallbackUnderTest, scenario: Scenario, answer_timeout: float) -> None:
+def _run(
+    under_test: CallbackUnderTest, scenario: Scenario, seconds: tuple[float, float], deliveries: Sequence[Delivery]
+) -> ScenarioResult:
+    answer_timeout, silence = seconds
+
     async def run() -> ScenarioResult:
-        return await run_scenario(under_test, scenario, answer_timeout=answer_timeout)
+        return await run_scenario(
+            under_test, scenario, answer_timeout=answer_timeout, silence=silence, deliveries=deliveries
+        )
 
-    _write_result(events, anyio.run(run))
+    return anyio.run(run)
 
 
 def _crashed(name: str) -> ScenarioResult:
@@ -204,10 +288,6 @@ def _crashed(name: str) -> ScenarioResult:
 def _innermost(error: BaseException) -> str:
     several = getattr(error, "exceptions", None)
     return _innermost(several[0]) if several else type(error).__name__
-
-
-def _write_result(events: TextIO, result: ScenarioResult) -> None:
-    _write(events, {"result": asdict(result)})
 
 
 def _write(events: TextIO, event: dict[str, Any]) -> None:

@@ -34,9 +34,13 @@ SENTINEL_URL: Params = {
     "elicitationId": "4711",
 }
 
+SILENCE = 5.0
+"""The default of the seconds for which a silent user is watched."""
+
 _HEARTBEAT = 0.02
 _BEFORE_INTERRUPTION = 0.1
 _END_TIMEOUT = 1.0
+_AFTER_SILENCE = 1.0
 
 
 class FailedError(Exception):
@@ -65,6 +69,7 @@ class ScenarioRun:
         server: The server that sends the requests.
         observer: Observes the process.
         answer_timeout: Maximum seconds for one answer.
+        silence: Seconds for which a silent user is watched.
         raised: Exceptions that the callback raised.
         longest_block: The longest time for which the callback blocked the
             event loop, in seconds.
@@ -78,6 +83,7 @@ class ScenarioRun:
     server: FakeServer
     observer: ProcessObserver
     answer_timeout: float
+    silence: float = SILENCE
     raised: list[BaseException] = field(default_factory=list)
     longest_block: float = 0.0
     seen: list[str] = field(default_factory=list)
@@ -117,6 +123,13 @@ class ScenarioRun:
             with anyio.move_on_after(self.answer_timeout):
                 return await self.server.ask_all([params for params, _, _ in several])
         raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
+
+    async def ask_silent_user(self, params: Params) -> Reply | None:
+        """Send a request that the user does not answer; return the reply that arrives nevertheless, or None."""
+        lines = self.perform(UserAction("hang", {}, params))
+        with self.observer.typing(lines, until=self.silence + _AFTER_SILENCE), anyio.move_on_after(self.silence):
+            return await self.server.ask(params)
+        return None
 
     def perform(self, action: UserAction) -> list[str | bytes]:
         """Make the user of the callback perform *action*; return the lines to type."""
@@ -288,11 +301,11 @@ class ScenarioRun:
 
 @asynccontextmanager
 async def start_run(
-    under_test: CallbackUnderTest, delivery: Delivery, answer_timeout: float
+    under_test: CallbackUnderTest, delivery: Delivery, answer_timeout: float, silence: float
 ) -> AsyncIterator[ScenarioRun]:
     """Connect *under_test* to a server with *delivery* and observe it."""
     with ProcessObserver() as observer:
         server = FakeServer(delivery, name="fake-server")
-        run = ScenarioRun(under_test, server, observer, answer_timeout)
+        run = ScenarioRun(under_test, server, observer, answer_timeout, silence)
         async with server.connected(run.callback):
             yield run

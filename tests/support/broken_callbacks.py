@@ -296,6 +296,20 @@ async def impatient(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
     return {"action": "cancel"}
 
 
+def overhasty(instead: Wire, *, mode: str = "form", empty: bool = False) -> Break:
+    """Answer *instead* if the user says nothing for a while."""
+
+    async def spoil(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
+        is_empty = not wire.get("requestedSchema", {}).get("properties")
+        if (wire.get("mode", "form"), is_empty) != (mode, empty):
+            return await ask(wire)
+        with anyio.move_on_after(0.3):
+            return await ask(wire)
+        return instead
+
+    return spoil
+
+
 async def blocks(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
     if action is not None:
         time.sleep(action.after)  # noqa: ASYNC251 -- it is broken
@@ -559,6 +573,9 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     # failures
     "nobody-fills-in-no-form": absent({"action": "accept", "content": {"name": "John Doe"}}, empty=False),
     "nobody-confirms-nothing": absent({"action": "accept", "content": {}}, empty=True),
+    "silence-is-no-answer-to-a-form": overhasty({"action": "accept", "content": {"name": "x"}}),
+    "silence-confirms-nothing": overhasty({"action": "decline"}, empty=True),
+    "silence-opens-no-url": overhasty({"action": "accept"}, mode="url", empty=True),
     "nobody-is-not-a-decline": absent({"action": "decline"}),
     "nobody-holds-up-nothing": hangs_alone,
     "nobody-raises-nothing": absent(EOFError("EOF when reading a line")),

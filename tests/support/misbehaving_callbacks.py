@@ -1,4 +1,4 @@
-"""Callbacks that hang, crash or exit, and one that reads standard input, for ``mcp-elicit check``."""
+"""Callbacks that hang, crash, exit or decide too early, and one that reads standard input, for ``mcp-elicit check``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import sys
 import time
 from typing import Any
 
+import anyio
 from mcp.types import ElicitResult
 
 from mcp_elicit_client.testing import UnsupportedActionError, UserAction
+from tests.support import callbacks
 
 NOTHING = "not callable"
 
@@ -21,6 +23,19 @@ async def hangs(_context: Any, _params: Any) -> ElicitResult:
 
 async def crashes(_context: Any, _params: Any) -> ElicitResult:
     os._exit(3)
+
+
+async def crashes_at_url(context: Any, params: Any) -> Any:
+    if params.mode == "url":
+        os._exit(3)
+    return await callbacks.callback(context, params)
+
+
+async def hurries(context: Any, params: Any) -> Any:
+    """Decline for a user who says nothing for two seconds."""
+    with anyio.move_on_after(2):
+        return await callbacks.callback(context, params)
+    return ElicitResult(action="decline")
 
 
 async def exits(_context: Any, _params: Any) -> ElicitResult:

@@ -18,10 +18,11 @@ import pytest
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.testing import SCENARIOS
 from mcp_elicit_client.testing.callback_under_test import CALLBACK_SHAPES, LoadError, load_callable
-from mcp_elicit_client.testing.runner import ScenarioRunner
+from mcp_elicit_client.testing.runner import ScenarioRunner, batches
 from tests.support import ROOT, skip_or_fail
 
 CONFIRMATION = "nobody-confirms-nothing"
+CRASHED = "The process crashed."
 SCENARIO_GROUPS = dict.fromkeys(each.group for each in SCENARIOS.values())
 OURS = ["tests.support.callbacks:callback", "--user", "tests.support.callbacks:follow", "--server", "mail"]
 
@@ -47,7 +48,7 @@ def results(*arguments: str, status: int | None = None) -> dict[str, dict[str, A
 
 
 def test_our_callback_passes_every_scenario_of_failures() -> None:
-    found = results(*OURS, "--only", "nobody there, and failures", status=0)
+    found = results(*OURS, "--only", "nobody there, and failures", "--silence", "1", status=0)
 
     assert len(found) > 10
     assert {each["outcome"] for each in found.values()} <= {"pass", "not applicable"}
@@ -104,6 +105,46 @@ def test_lines_are_typed_to_a_callback_that_reads_standard_input() -> None:
         found["form-cancel-is-cancel"]["reason"]
         == "The interface does not support this action: There is no word for it."
     )
+
+
+SILENT_SCENARIOS = [name for name, each in SCENARIOS.items() if each.silent]
+
+
+def test_a_callback_that_decides_for_a_silent_user_fails() -> None:
+    runner = ScenarioRunner(
+        callback="tests.support.misbehaving_callbacks:hurries",
+        user="tests.support.callbacks:follow",
+        server="mail",
+        scenarios=SILENT_SCENARIOS,
+        silence=3,
+    )
+
+    found = {each.scenario: each for each in runner.results()}
+
+    assert {name: each.outcome for name, each in found.items()} == dict.fromkeys(SILENT_SCENARIOS, "fail")
+    assert "The user did not answer, but the server received {'action': 'decline'}" in found[SILENT_SCENARIOS[0]].reason
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_all_silent_scenarios_run_at_the_same_time() -> None:
+    *others, last = batches(list(SCENARIOS.values()))
+
+    assert [each.name for each in last] == SILENT_SCENARIOS
+    assert all(len(each) == 1 for each in others)
+
+
+def test_a_crash_in_a_silent_scenario_leaves_the_results_of_the_others() -> None:
+    runner = ScenarioRunner(
+        callback="tests.support.misbehaving_callbacks:crashes_at_url",
+        user="tests.support.callbacks:follow",
+        server="mail",
+        scenarios=SILENT_SCENARIOS,
+        silence=0.5,
+    )
+
+    found = {each.scenario: (each.outcome, each.reason) for each in runner.results()}
+
+    assert found == {**dict.fromkeys(SILENT_SCENARIOS, ("pass", "")), "silence-opens-no-url": ("fail", CRASHED)}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from mcp_elicit_client.testing import SCENARIOS
 from mcp_elicit_client.testing.scenarios import ALL_DELIVERIES, GROUPS, function_name, load_data
 
 REQUIRED = {"name", "title", "because", "source"}
-OPTIONAL = {"deliveries", "hang_fails", "run", "arguments"}
+OPTIONAL = {"deliveries", "hang_fails", "silent", "run", "arguments"}
 ROWS = [pytest.param(group, row, id=row["name"]) for group in GROUPS for row in load_data(group)["scenarios"]]
 
 
@@ -31,7 +31,7 @@ def test_a_row_has_its_texts_and_no_unknown_members(group: str, row: dict[str, A
     assert re.fullmatch(r"[a-z]+(-[a-z]+)+", row["name"])
     assert row["title"].endswith(".")
     assert all(isinstance(row[name], str) and row[name] for name in REQUIRED)
-    assert row.get("hang_fails", True) is True
+    assert row.get("hang_fails", True) is row.get("silent", True) is True
     assert tuple(row.get("deliveries", ())) in ((), *((each,) for each in ALL_DELIVERIES))
 
 

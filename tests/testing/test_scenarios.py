@@ -10,6 +10,9 @@ from tests.support.callbacks import scripted
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 
+SILENCE = 0.8
+"""Seconds for which a silent user is watched here."""
+
 OF_MCP_2 = {"withdrawn-is-no-answer", "server-may-die"}
 """Scenarios that do not apply to mcp 1.x."""
 
@@ -20,7 +23,7 @@ def test_every_scenario_has_one_broken_callback() -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_broken_callback_fails(name: str) -> None:
-    result = await run_scenario(broken(BROKEN_CALLBACKS[name]), SCENARIOS[name], answer_timeout=3)
+    result = await run_scenario(broken(BROKEN_CALLBACKS[name]), SCENARIOS[name], answer_timeout=3, silence=SILENCE)
 
     if result.outcome == "not applicable":
         assert name in OF_MCP_2
@@ -30,7 +33,7 @@ async def test_a_broken_callback_fails(name: str) -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_our_callback_passes(name: str) -> None:
-    result = await run_scenario(scripted(), SCENARIOS[name])
+    result = await run_scenario(scripted(), SCENARIOS[name], silence=SILENCE)
 
     if result.outcome == "not applicable":
         assert name in OF_MCP_2

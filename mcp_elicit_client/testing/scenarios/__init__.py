@@ -49,6 +49,8 @@ class Scenario:
         deliveries: The deliveries to which it applies.
         hang_fails: True if a missing answer is a failure, False if it is
             inconclusive.
+        silent: True if the user stays silent for a while.  These scenarios
+            are run at the same time where the system can fork.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Scenario:
     run: Callable[[ScenarioRun], Awaitable[None]]
     deliveries: tuple[Delivery, ...] = ("server-initiated", "multi-round-trip")
     hang_fails: bool = False
+    silent: bool = False
 
 
 class _Scenarios(Mapping[str, Scenario]):
@@ -97,6 +100,7 @@ def _load_group(group: str) -> Iterator[Scenario]:
             run=functools.partial(function, **row.get("arguments", {})),
             deliveries=tuple(row.get("deliveries", ALL_DELIVERIES)),
             hang_fails=row.get("hang_fails", False),
+            silent=row.get("silent", False),
         )
 
 

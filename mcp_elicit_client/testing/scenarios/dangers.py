@@ -112,6 +112,20 @@ async def absent_user_does_not_accept(run: ScenarioRun, request: str) -> None:
     run.expect(not reply.accepted, f"The user was absent, but the server received {reply}.")
 
 
+async def silence_is_no_decision(run: ScenarioRun, request: str) -> None:
+    run.require_user()
+    params = REQUESTS[request]
+    await run.require_accept(params, {"name": "Ada"} if request == "form" else {})
+    before = len(run.observer.opened(_SECRET))
+    reply = await run.ask_silent_user(params)
+    opened = run.observer.opened(_SECRET)[before:]
+    run.expect(not opened, f"The user did not answer, but the URL was opened ({_names(opened)}).")
+    run.expect(
+        reply is None or reply.action not in ("accept", "decline"),
+        f"The user did not answer, but the server received {reply}.",
+    )
+
+
 async def nobody_is_not_a_decline(run: ScenarioRun) -> None:
     reply = await run.ask(NAME_FORM, "absent")
     run.expect(reply.action != "decline", "The user was absent, but the server received a decline.")
