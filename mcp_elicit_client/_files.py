@@ -52,7 +52,7 @@ def open_safely(path: Path, flags: int, *, private: bool = False, hard_links: bo
     """
     Open a file that other users cannot write.  New files get the mode 0600.
 
-    This does not wait, whatever *path* is, and it does not follow a link.
+    This does not block, even if *path* is a pipe, and it does not follow a link.
 
     Args:
         path: The file.
@@ -83,7 +83,7 @@ def open_safely(path: Path, flags: int, *, private: bool = False, hard_links: bo
 
 def open_to_verify(path: Path) -> BinaryIO:
     """
-    Open a file whose content is verified, or shown, but not trusted.  This does not wait, whatever *path* is.
+    Open a file whose content is verified, or shown, but not trusted.  This does not block, even if *path* is a pipe.
 
     Raises:
         UnsafeFileError: If it is not a regular file.

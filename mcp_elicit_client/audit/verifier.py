@@ -29,7 +29,7 @@ class Verification:
             were torn when a process was killed do not count.
         events: The number of valid lines.
         first: The number of the first of them: more than 1 if older files
-            were deleted, 0 if there is none.
+            were deleted; 0 for an empty log.
         last: The last of them.  Store it as a checkpoint.
         violations: The inconsistencies, including torn lines; at most 100.
         more: The number of further violations.
@@ -127,7 +127,7 @@ def open_all(log: Path, stack: ExitStack) -> tuple[bytes, list[OpenFile]]:
 
     Raises:
         AuditError: If one is not a regular file.
-        OSError: If a file cannot be read, or there is none.
+        OSError: If a file is missing or cannot be read.
     """
     head = b""
     with ExitStack() as opening:

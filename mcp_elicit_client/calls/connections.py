@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mcp import Client, ClientSession  # type: ignore[attr-defined,unused-ignore]
 
 MessageHandler: TypeAlias = Callable[[Any], Awaitable[None]]
+"""A function that takes the notifications and other messages of a server."""
 
 
 class _Connections:
@@ -125,9 +126,9 @@ class _Connections:
                 server process as ``StdioServerParameters``, or a transport of
                 the SDK.  With mcp 2.x, also a server in this process.
             mode: How the protocol version is negotiated: ``auto`` for the
-                newest that both sides support, ``legacy`` for the handshake
-                of the versions up to 2025-11-25, or a version from 2026-07-28
-                on.  mcp 1.x always uses the handshake.  If a call failed
+                newest version that both sides support, ``legacy`` for the
+                handshake of versions up to 2025-11-25, or a later version.
+                mcp 1.x always uses the handshake.  If a call failed
                 because the server needs the handshake to ask, ``auto`` uses
                 it from the next connection on.
             message_handler: Your own message handler.

@@ -29,7 +29,7 @@ from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, I
 from mcp_elicit_client.inbox.stores.models import StoredCall
 
 MIN_LIFETIME = 60.0
-"""The minimum time for which a suspended task is stored, in seconds, whatever the server says."""
+"""The minimum time for which a suspended task is stored, in seconds, even if the server states less."""
 
 _CLOSE_TIMEOUT = 5.0
 _MISSED_POLLS = 2

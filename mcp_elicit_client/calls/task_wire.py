@@ -63,7 +63,7 @@ class TaskState:
         message: The server's text about it, sanitized; None without a text.
         ttl: Its lifetime from its creation, in seconds; None for no limit.
         poll_interval: The interval that the server wants between polls, in
-            seconds; None if it has no wish.
+            seconds; None if it requests no interval.
         requests: What the server asks, by its keys.
         result: The result of the tool, as on the wire.
         error: The JSON-RPC error of the call, as on the wire.
@@ -86,7 +86,7 @@ class TaskState:
 
 def read_created_task(result: Any) -> TaskState:
     """
-    Read the task that a call returned in place of its result, whatever its class.
+    Read the task that a call returned instead of its result, as an object of any class.
 
     Raises:
         TaskError: If it is invalid.

@@ -26,9 +26,9 @@ Action: TypeAlias = Literal["accept", "decline", "cancel"]
 By: TypeAlias = Literal["user", "policy", "default", "host", "timeout", "unattended", "pending", "error"]
 """
 Who decided: the user; a policy of the host application; the form's defaults;
-the host's own code, which did not say on whose behalf; a timeout; no one,
-because no user was asked; no one yet, because the request is stored in an
-inbox; or no one, because of an error.
+the host's own code, which did not say on whose behalf; or a timeout.
+``unattended``, ``pending`` and ``error`` mean that there was no decision: no
+user was asked, the request is stored in an inbox, or an error occurred.
 """
 
 Source: TypeAlias = Literal["user", "default", "policy", "host"]

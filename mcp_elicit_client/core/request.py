@@ -176,7 +176,7 @@ class _Request(BaseModel):
 
     @property
     def user_and_server(self) -> tuple[str | None, str]:
-        """The key for whatever a policy remembers: one user's requests never affect another user's."""
+        """The key under which policies store their state: one user's requests never affect another user's."""
         return self.user, self.server.name
 
     def with_deadline(
@@ -292,6 +292,7 @@ class UrlRequest(_Request):
 
 
 Request: TypeAlias = FormRequest | UrlRequest
+"""A request of a server: a form or a URL."""
 
 
 def default_answer_timeout(request: Request) -> float:

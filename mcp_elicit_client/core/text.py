@@ -173,10 +173,10 @@ class _Kinds(dict[int, str]):
     """
     The kinds of the characters that were read so far, each as one letter.
 
-    ``v`` is visible anywhere, ``p`` a pictograph, ``m`` a mark, ``s`` a
-    selector of styles, ``i`` an invisible mark, ``z`` the joiner of emoji,
-    ``j`` the other joiner, ``f`` the flag that tags may follow, ``n`` a line
-    break, and ``e`` any other character that is escaped.
+    ``v`` is visible anywhere, ``p`` a pictograph, ``m`` a mark, ``i`` an
+    invisible mark and ``s`` a selector of styles.  ``z`` is the joiner of
+    emoji, ``j`` the other joiner, and ``f`` the flag that tags may follow.
+    ``n`` is a line break, and ``e`` any other character that is escaped.
     """
 
     def __missing__(self, number: int) -> str:

@@ -164,7 +164,7 @@ def error_text(form: Form, errors: Iterable[FieldError], catalog: MessageCatalog
 
 def message_text(request: Request, catalog: MessageCatalog, *, problem: str = "") -> str:
     """
-    Return who asks for what, and all warnings, as plain text.
+    Return the introduction of a request, with all warnings, as plain text.
 
     Each line of server text begins with ``|``.  A URL is shown whole.
 

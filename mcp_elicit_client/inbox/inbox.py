@@ -261,7 +261,7 @@ class Inbox:
         await self._store.save_draft(owner, key, text, self._store.clock() + DRAFT_TTL)
 
     async def get_draft(self, owner: str, entry_id: str) -> dict[str, Any] | None:
-        """Return the draft for a request of *owner*; None if there is none.  Raises as `save_draft`."""
+        """Return the draft for a request of *owner*, or None.  Raises as `save_draft`."""
         key = draft_key(self._codec.decode_request(await self._find(owner, entry_id)))
         text = await self._store.get_draft(owner, key)
         if not text:

@@ -61,9 +61,8 @@ class RememberedAnswers:
     Use `policy` as a policy, before those that limit how often a server may
     ask.  It offers that to the user (`FormRequest.remember_seconds`), and
     remembers an accept or a decline if the user chose it (`Answer.remember`).
-    The same form has the same message, fields, options and default values,
-    and comes from the same server, under the same claimed name, through the
-    same gateways and from the same tool, for the same user.
+    The same form has the same message, fields, options and default values.
+    Server, claimed name, gateways, tool and user must also be the same.
 
     URLs are never answered from memory.  Neither are forms with a warning,
     forms that request sensitive data, and answers that contain it.  The

@@ -100,7 +100,7 @@ def server_name(server: Server) -> str:
 
 
 def title_line(request: Request, catalog: MessageCatalog) -> str:
-    """Return the heading of *request*: who asks for what."""
+    """Return the heading of *request*: the server, and what it requests."""
     name = server_name(request.server)
     if isinstance(request, UrlRequest):
         message = messages.NOT_FINISHED if request.previous_visits else messages.ASKS_TO_OPEN
@@ -308,8 +308,8 @@ def sent_note(field: Field, typed: str, value: Any, catalog: MessageCatalog) -> 
     """
     Return a sentence about what is sent, if it differs from what the user typed; else empty text.
 
-    Numbers, dates and times are sent in one format, whatever the user's
-    format is.  The time zone is named if the user did not name it.
+    Numbers, dates and times are sent in one format, independent of the
+    user's.  The time zone is named if the user did not name it.
 
     Args:
         field: The field.

@@ -117,7 +117,7 @@ class Downstream:
 
 
 def read_downstream(context: Any, user: str | None) -> Downstream:
-    """Return the client that sent the request of *context*, which is what the SDK passes to handlers."""
+    """Return the client that sent the request of *context*, the object that the SDK passes to handlers."""
     session = context.session
     has_rounds = uses_multi_round_trip(session)
     connection = None if has_rounds else _number_of(getattr(session, "_connection", session))

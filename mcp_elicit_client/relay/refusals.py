@@ -75,7 +75,7 @@ def to_sdk_error(error: ElicitationError) -> Exception:
 
 
 def error_code_of_cause(error: Exception) -> int | None:
-    """Return the code of the SDK's error that caused *error*; None if there is none."""
+    """Return the code of the SDK's error that caused *error*, or None."""
     cause = error.__cause__
     code = error_code(cause) if isinstance(cause, Exception) else None
     return code if isinstance(code, int) else None

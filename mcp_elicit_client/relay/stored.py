@@ -2,7 +2,7 @@
 `StoredCalls`: calls whose state is stored between two requests of the client.
 
 Any process can continue such a call.  Each leg is taken once: a process notes
-in the store that it sends the answers, and what came of it.  The same
+in the store that it sends the answers, and then the result.  The same
 responses again lead to the same result, and other responses are refused.  If
 a process stops before it has noted the result, the same responses are sent
 again, as the client itself would without a gateway.

@@ -33,7 +33,7 @@ def supports_tasks() -> bool:
 
 
 def tasks_extensions(resolve: Resolve) -> list[Any]:
-    """Return the SDK's ``ClientExtension`` whose tasks are finished by *resolve*; nothing if there is none."""
+    """Return the SDK's ``ClientExtension`` whose tasks are finished by *resolve*; nothing without *resolve*."""
     if not supports_tasks():
         return []
     extension: Any = importlib.import_module("mcp.client.extension")
@@ -52,7 +52,7 @@ def client_options(options: dict[str, Any], extensions: Sequence[Any]) -> dict[s
     """
     Return *options* of a ``Client`` with *extensions*, those of `tasks_extensions`.
 
-    If the host application passed one of its own, or another extension that
+    If the host application passed one, or another extension that
     claims tasks, *options* are returned unchanged.
     """
     given = options.get("extensions") or ()
@@ -103,7 +103,7 @@ def finish_tasks(session: Any, resolve: Resolve) -> Any:
 
 
 def is_task(result: object) -> bool:
-    """Return True if *result* is a task, whatever its class."""
+    """Return True if *result* is a task, of any class."""
     return getattr(result, "result_type", None) == TASK_RESULT
 
 

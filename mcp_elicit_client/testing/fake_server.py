@@ -65,7 +65,7 @@ class Reply:
 
     @property
     def content(self) -> Any:
-        """The content; None if there is none."""
+        """The content, or None."""
         return None if self.result is None else self.result.get("content")
 
     @property

@@ -50,7 +50,7 @@ class ScenarioRunner:
 
     Attributes:
         callback: ``MODULE:CALLABLE`` or ``FILE.py:CALLABLE``.
-        user: The user hook, in the same form; None if there is none.
+        user: The user hook, in the same form, or None.
         shape: The parameters of the callback.
         server: The server name that the callback shows.
         scenarios: The names of the scenarios; None for all.

@@ -48,7 +48,7 @@ def results(*arguments: str, status: int | None = None) -> dict[str, dict[str, A
 
 
 def test_our_callback_passes_every_scenario_of_failures() -> None:
-    found = results(*OURS, "--only", "nobody there, and failures", "--silence", "1", status=0)
+    found = results(*OURS, "--only", "without a user, and failures", "--silence", "1", status=0)
 
     assert len(found) > 10
     assert {each["outcome"] for each in found.values()} <= {"pass", "not applicable"}

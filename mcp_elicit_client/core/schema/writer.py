@@ -20,6 +20,7 @@ from mcp_elicit_client.core.validation.formats import STANDARD_FORMATS
 from mcp_elicit_client.exceptions import ElicitationError
 
 NEWEST: ProtocolVersion = PROTOCOL_VERSIONS[-1]
+"""The newest protocol version that the package writes requests for."""
 _OLDEST = PROTOCOL_VERSIONS[0]
 
 

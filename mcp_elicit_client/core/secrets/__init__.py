@@ -22,9 +22,9 @@ def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tu
     """
     Find the secrets that a form asks for, and those in an answer to it.
 
-    What grants access or authorises a payment is a secret; names, e-mail
-    addresses and the like are none.  To ask for secrets at a URL is right:
-    a request for one asks for nothing here.
+    Sensitive data grants access or authorizes a payment.  Names and email
+    addresses are not sensitive.  Requests for URLs are not examined: servers
+    may ask for sensitive data on their own pages.
 
     Args:
         params: What `parse_request` takes.

@@ -87,7 +87,7 @@ class PatternPool:
             self._changed.notify()
 
     def warm_up(self) -> None:
-        """Start a process, if there is none, without waiting for it."""
+        """Start a process if none is running.  Do not wait for it."""
         if not self.processes:
             self.submit(PatternJob([("", "")], (None, ""), when_done=lambda: None))
 

@@ -3,9 +3,9 @@ The process that runs a server's regular expressions.
 
 It is started by path, without site-packages except the directory that it is
 given, and imports nothing of this package.  It reads one JSON list
-``[pattern, text]`` per line and answers with five bytes: ``1`` for a match,
-``0`` for no match or ``e`` for an invalid pattern, and the processor time of
-the check in microseconds as a little-endian integer.  It writes ``rrrrr``
+``[pattern, text]`` per line and answers with five bytes.  The first is ``1``
+for a match, ``0`` for no match or ``e`` for an invalid pattern.  The others
+are the processor time of the check, in microseconds, little-endian.  It writes ``rrrrr``
 when it is ready.
 """
 

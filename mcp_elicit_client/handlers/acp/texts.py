@@ -15,7 +15,7 @@ from mcp_elicit_client.typing import Request, UrlRequest
 
 def request_text(request: Request, catalog: MessageCatalog, errors: Sequence[str] = ()) -> str:
     """
-    Return who asks for what: the words of the host, and of the server behind ``|``.
+    Return the introduction of a request: text of the host, and text of the server after ``|``.
 
     ACP has no place for the server: the editor knows the agent only.
 

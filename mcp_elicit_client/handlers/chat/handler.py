@@ -1,4 +1,4 @@
-"""`ChatHandler`: asks the user of a request in a chat, whatever the chat is."""
+"""`ChatHandler`: asks the user of a request in any chat, through an adapter."""
 
 from __future__ import annotations
 
@@ -214,13 +214,13 @@ class ChatHandler:
 
     async def reply(self, person: str, text: str, *, message_id: str, reply_to: str | None = None) -> Reaction | None:
         """
-        React to a message of a user; return None if it is no answer to a request.
+        React to a message of a user; return None if it does not answer a request.
 
         Args:
             person: Who sent it, as the chat reports.
             text: The text.
             message_id: The ID of the message, so that it is used only once.
-            reply_to: The message that it replies to; None if there is none.
+            reply_to: The message that it replies to, or None.
                 Without one, the text answers the only field that is asked.
         """
         found = await self._asked(person, reply_to)
@@ -294,7 +294,7 @@ class ChatHandler:
         return Reaction()
 
     async def _send(self, person: str, session: Session, answer: Answer) -> Reaction:
-        """Answer the request: exactly once, whoever else tries to."""
+        """Answer the request, unless it was answered before."""
         entry_id = session.entry.id
         try:
             result = await self.inbox.answer(
@@ -354,7 +354,7 @@ class ChatHandler:
     # --- Ends
 
     async def _answer_elsewhere(self, request: Request, reason: str) -> Answer:
-        """Return the answer to a request that the chat cannot show.  Nobody was asked here."""
+        """Return the answer to a request that the chat cannot show.  The user was not asked."""
         if self._fallback is not None:
             return await self._fallback(request)
         owner = request.user or self._default_user

@@ -114,7 +114,7 @@ class ChatButton:
         label: The text on it, without markup.
         data: What to pass to `ChatHandler.press`; empty for a link.
         url: The URL that it opens; empty for other buttons.
-        is_option: It has a row of its own, if possible.
+        is_option: It is shown in a separate row, if possible.
     """
 
     label: str

@@ -33,7 +33,7 @@ class Session:
         request: The same, as it is asked.
         conversation: The conversation.
         is_new: Nothing was kept: the conversation begins.
-        message_id: The message with the buttons; empty if there is none.
+        message_id: The message with the buttons, or empty.
         seen: The messages of the user that were used already.
     """
 

@@ -107,7 +107,7 @@ class _Slack:
                 await self._client.chat_update(channel=channel, ts=ts, **content(message))
                 return
             if ts not in self._response_urls:
-                raise ChatError("nobody has pressed a button of this message yet")
+                raise ChatError("The user must press a button of this message first.")
             webhook = AsyncWebhookClient(self._response_urls[ts])
             replaced = await webhook.send(replace_original=True, **content(message))
             if replaced.status_code != 200:

@@ -227,7 +227,7 @@ async def _read_response(response: httpx.Response) -> Reply | None:
 
 
 def _retry_after(response: httpx.Response) -> float:
-    """Return the pause that the webhook requests, in seconds; 0 if there is none."""
+    """Return the pause that the webhook requests, in seconds, or 0."""
     text = response.headers.get("retry-after", "").strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])

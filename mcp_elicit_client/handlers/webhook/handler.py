@@ -223,7 +223,7 @@ class _WebhookExchange:
         return answer if fits else invalid_answer(fits.errors, "the webhook's answer does not fit the form")
 
     async def _send(self, answer_url: str | None) -> Answer | None:
-        """Return the webhook's answer, or a cancel that says why there is none; None if it will answer later."""
+        """Return the webhook's answer, a cancel with the reason if it failed, or None if it will answer later."""
         handler = self._handler
         body = write_question(self._id, self._request, answer_url)
         try:

@@ -54,7 +54,7 @@ def parse_secrets(secrets: Secrets) -> tuple[bytes, ...]:
     Return the keys of *secrets*.
 
     Raises:
-        ValueError: If there is none, or one is invalid.
+        ValueError: If *secrets* is empty, or one of them is invalid.
     """
     texts = [secrets] if isinstance(secrets, str) else list(secrets)
     if not texts:

@@ -22,8 +22,8 @@ class PostgresStore(SqlStore):
     """
     Store requests in PostgreSQL 12 or newer, for asyncio and trio.
 
-    The tables are created when the store is first used, in a schema of their
-    own.  Changes are announced with ``NOTIFY``, and looked for every half
+    The tables are created when the store is first used, in a separate
+    schema.  Changes are announced with ``NOTIFY``, and looked for every half
     second, so that none is lost when a connection breaks.  If a proxy such as
     PgBouncer is between, it must pool sessions, not transactions.
 

@@ -136,7 +136,7 @@ class PostgresConnections:
             raise InboxError(f"The inbox in PostgreSQL cannot be used: {text.rstrip('.')}.") from error
 
     def _take(self) -> Any:
-        """Return a connection that can be used; None if there is none."""
+        """Return a connection that can be used, or None."""
         with self._lock:
             if self._process_id != os.getpid():
                 # The parent process owns these connections.  psycopg does not close them here.

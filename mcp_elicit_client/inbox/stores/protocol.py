@@ -180,7 +180,7 @@ class DraftStore(Protocol):
         ...
 
     async def get_draft(self, owner: str, key: str) -> str:
-        """Return the draft of *owner* under *key*; empty if there is none."""
+        """Return the draft of *owner* under *key*; empty without a draft."""
         ...
 
 

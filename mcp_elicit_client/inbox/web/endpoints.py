@@ -43,9 +43,10 @@ Step: TypeAlias = Literal["review", "confirm", "open", "extend", "check", "accep
 
 View: TypeAlias = Literal["form", "errors", "review", "confirm", "open"]
 """
-What a page shows of a pending request: the request; its form with the errors
-in the draft; the draft before it is sent; the warnings before the user
-confirms; the URL that the user agreed to open.
+The part of a pending request that a page shows.
+
+It is the request, its form with the errors in the draft, the draft before it
+is sent, the warnings to confirm, or the URL that the user agreed to open.
 """
 
 _RECENT = 10

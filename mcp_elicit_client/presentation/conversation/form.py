@@ -36,8 +36,7 @@ class FormConversation:
 
     Each reply leads to one turn.  Nothing is sent before the user said so in
     the review: with a word or a button that is offered only there.  If there
-    are warnings, another input has to confirm it.  A form that only asks for
-    a yes or a no is its own review.
+    are warnings, another input has to confirm it.  A form with a single yes/no field needs no review.
 
     Patterns are checked in another process, which takes up to 0.08 s: call
     `reply`, `press`, `give` and `fill` in a thread.

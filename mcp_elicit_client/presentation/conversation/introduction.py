@@ -1,4 +1,4 @@
-"""The beginning of a conversation: who asks for what, and the warnings about it."""
+"""The beginning of a conversation: the server, its request, and the warnings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mcp_elicit_client.typing import Request, UrlRequest
 def introduction(
     request: Request, catalog: MessageCatalog, time_zone: str | None, style: Style = LINES
 ) -> Iterator[Part]:
-    """Yield who asks for what, in the words of the host and of the server."""
+    """Yield the heading of the host and the message of the server."""
     yield HostText(title_line(request, catalog), is_heading=True)
     yield ServerText(request.message)
     for detail in request_details(request, catalog):

@@ -33,7 +33,7 @@ _ON_ENTER: Mapping[Present, Message] = {
 
 def find_command(text: str, field: Field, *, can_block: bool = True) -> str | None:
     """
-    Return the command that *text* is; None if it is none.
+    Return the name of the command in *text*, or None.
 
     Where an answer may be any text, a command is typed in full.  Elsewhere a
     beginning is enough that no other command has.

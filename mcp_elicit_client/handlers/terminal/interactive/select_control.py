@@ -112,7 +112,7 @@ class SelectControl(Control):
         return True
 
     def value(self, room: int) -> Drawing:
-        """Return what is selected: it stays visible whatever the filter shows."""
+        """Return what is selected.  It stays visible with any filter."""
         values = [choice.value for choice in self.selected]
         shown = values if self.several else values[0] if values else None
         text = format_value(self.field, shown, self.catalog) if values else ""

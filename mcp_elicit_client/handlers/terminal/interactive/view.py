@@ -55,8 +55,7 @@ class Action:
         label: What it does, as a verb.
         key: The key, as it is shown.
         letters: The letters that execute it.
-        meaning: The key that executes it, by its meaning; empty if there is
-            none.
+        meaning: The key that executes it, by its meaning, or empty.
         guarded: It has no effect until the view was visible for a moment.
         careful: Its letter only selects it.  Enter executes it then.
         style: The style of its label.
