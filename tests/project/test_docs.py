@@ -1,4 +1,4 @@
-"""The documentation lists all codes, limits and names; pytest runs its code blocks."""
+"""The documentation lists all codes, limits and names, in plain words; pytest runs its code blocks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import dataclasses
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, get_args
 
+import griffe
 import pytest
 
 import mcp_elicit_client
@@ -18,6 +20,20 @@ from mcp_elicit_client.core.url.domains import UrlWarningCode
 from mcp_elicit_client.core.validation.field_errors import ErrorCode
 from mcp_elicit_client.exceptions import UrlRefusal
 from tests.support import ROOT
+from tests.support.wording import (
+    MODULES,
+    PAGES,
+    WORDING,
+    docstrings,
+    find_whole,
+    page_text,
+    plain,
+    prose,
+    sentences,
+    words,
+)
+from tools.messages import messages_in_the_package
+from tools.surface import public_modules
 
 REFERENCE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -55,6 +71,48 @@ def test_every_exported_name_is_documented_and_exists() -> None:
 
     assert sorted(documented) == mcp_elicit_client.__all__ == sorted(mcp_elicit_client.__all__)
     assert all(hasattr(mcp_elicit_client, name) for name in documented)
+
+
+def test_every_public_name_has_an_entry_in_the_reference() -> None:
+    """The pages in `docs/api` show the names of their modules that have a docstring."""
+    package: Any = griffe.load("mcp_elicit_client", search_paths=[ROOT], resolve_aliases=True, resolve_implicit=True)
+    missing = []
+    for module in public_modules():
+        found = package.modules_collection[module]
+        public = [name for name in found.members if not name.startswith("_") and not found[name].is_alias]
+        missing += [f"{module}.{name}" for name in found.exports or public if not found[str(name)].has_docstring]
+
+    assert missing == []
+
+
+RECORDED = {"check.md", "mutants.md"}
+"""Pages with texts that were recorded from programs."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_contains_no_replaced_name_and_no_unclear_phrase(page: Path) -> None:
+    text = plain(prose(page))
+
+    assert [name for name in WORDING["identifiers"] if find_whole(name, page_text(page))] == []
+    assert page.name in RECORDED or [phrase for phrase in WORDING["phrases"] if find_whole(phrase, text)] == []
+
+
+def test_the_package_contains_no_replaced_name_and_no_unclear_phrase() -> None:
+    names = {path.name: path.read_text(encoding="utf-8") for path in MODULES}
+    texts = [(path.name, plain(text)) for path in MODULES for text in docstrings(path)]
+    texts += [("messages", f"{each.text} {each.plural}".lower()) for each in messages_in_the_package()]
+
+    assert [
+        (file, name) for file, text in names.items() for name in WORDING["identifiers"] if find_whole(name, text)
+    ] == []
+    assert [(file, phrase) for file, text in texts for phrase in WORDING["phrases"] if find_whole(phrase, text)] == []
+
+
+def test_no_sentence_has_more_than_35_words() -> None:
+    texts = [(page.name, prose(page)) for page in PAGES if page.name not in RECORDED]
+    texts += [(path.name, text) for path in MODULES for text in docstrings(path)]
+
+    assert [(name, each) for name, text in texts for each in sentences(text) if words(each) > 35] == []
 
 
 @pytest.mark.parametrize(("name", "page"), [("host.py", "unattended.md"), ("terminal.py", "get-started.md")])
