@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import CommandError, UsageError
+from mcp_elicit_client.cli.common import CommandError, UnansweredError, UsageError
 from mcp_elicit_client.cli.options import make_parser
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import RequestError
@@ -19,6 +19,7 @@ __all__ = ["main"]
 
 _FAILED = 1
 _USAGE_ERROR = 2
+_UNANSWERED = 3
 _INTERRUPTED = 130
 _LANGUAGE = "--language"
 
@@ -43,6 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(options.run(options))
     except UsageError as error:
         return _fail(error.text(catalog), catalog, _USAGE_ERROR)
+    except UnansweredError as error:
+        return _fail(error.text(catalog), catalog, _UNANSWERED)
     except CommandError as error:
         return _fail(error.text(catalog), catalog, _FAILED)
     except RequestError as error:

@@ -17,9 +17,11 @@ from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import CommandFailedError, UsageError, output_width, parse_json
+from mcp_elicit_client.cli.answer_options import scripted_answers
+from mcp_elicit_client.cli.common import CommandFailedError, UnansweredError, UsageError, output_width, parse_json
 from mcp_elicit_client.cli.handlers import handler_from_options, interactive_handler, limits, url_rules, wants_browser
 from mcp_elicit_client.cli.remembered import remembered_hint, remembered_lines
+from mcp_elicit_client.cli.scripted_answers import ScriptedAnswers
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.demo.run import run_demo
@@ -66,22 +68,42 @@ def run_call(options: argparse.Namespace) -> int:
     Call a tool, or list the tools and let the user choose; return the exit status.
 
     Raises:
-        UsageError: If the arguments are not a JSON object, or no server is
-            named.
+        CommandFailedError: If the server fails.
+        UnansweredError: If the answers given in advance do not fit the
+            server's requests.
+        UsageError: If the arguments are not a JSON object, no server is
+            named, or the answers cannot be read.
     """
     if bool(options.url) == bool(options.server_command):
         raise UsageError(messages.SERVER_MISSING)
     arguments = parse_json(options.args, "--args")
     if not isinstance(arguments, dict):
         raise UsageError(messages.NOT_AN_OBJECT, source="--args")
-    return anyio.run(_connect_and_call, options, arguments)
+    script = scripted_answers(options)
+    if script is None:
+        return anyio.run(_connect_and_call, options, arguments, None)
+    failure = ""
+    try:
+        status = anyio.run(_connect_and_call, options, arguments, script)
+    except CommandFailedError as error:
+        if not script.unanswered:
+            raise
+        status, failure = 1, error.text(options.catalog)
+    report = script.report(include_unused=status == 0)
+    if options.json and script.unanswered:
+        print(json.dumps({"unanswered": [each.to_json() for each in script.unanswered]}))
+    if report:
+        raise UnansweredError("\n".join(filter(None, (failure, report))))
+    return status
 
 
-async def _connect_and_call(options: argparse.Namespace, arguments: Mapping[str, Any]) -> int:
+async def _connect_and_call(
+    options: argparse.Namespace, arguments: Mapping[str, Any], script: ScriptedAnswers | None
+) -> int:
     remembered = RememberedAnswers()
-    policy = compose(remembered.policy, protect_secrets(action="warn"))
+    policy = compose(script.policy if script else None, remembered.policy, protect_secrets(action="warn"))
     registry = ElicitationRegistry(limits=limits(options), url_rules=url_rules(options), policy=policy)
-    registry.on_elicitation(handler_from_options(options))
+    registry.on_elicitation(script or handler_from_options(options))
     catalog: MessageCatalog = options.catalog
     mode: ConnectMode = "legacy" if options.legacy else "auto"
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:

@@ -88,6 +88,10 @@ class CommandFailedError(CommandError):
     """The command failed.  The exit status is 1."""
 
 
+class UnansweredError(CommandError):
+    """The answers given in advance do not fit the server's requests.  The exit status is 3."""
+
+
 # --- JSON from files and arguments
 
 
@@ -101,6 +105,23 @@ def read_params(name: str) -> object:
     Raises:
         UsageError: If the file cannot be read or is not JSON.
     """
+    data = read_file(name)
+    found = parse_json(data, name)
+    if isinstance(found, dict) and "message" not in found and isinstance(found.get("params"), dict):
+        return found["params"]
+    return found
+
+
+def read_file(name: str) -> bytes:
+    """
+    Return what a file contains.
+
+    Args:
+        name: The path; ``-`` for standard input.
+
+    Raises:
+        UsageError: If the file cannot be read or is too large.
+    """
     try:
         if name == "-":
             data = sys.stdin.buffer.read(_MAX_FILE + 1)
@@ -111,10 +132,7 @@ def read_params(name: str) -> object:
         raise UsageError(messages.CANNOT_READ, path=name, reason=error.strerror) from None
     if len(data) > _MAX_FILE:
         raise UsageError(messages.TOO_LARGE, path=name, max=_MAX_FILE)
-    found = parse_json(data, name)
-    if isinstance(found, dict) and "message" not in found and isinstance(found.get("params"), dict):
-        return found["params"]
-    return found
+    return data
 
 
 def parse_json(data: str | bytes, source: str) -> object:

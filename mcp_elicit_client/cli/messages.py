@@ -42,6 +42,30 @@ UNKNOWN_TOOL = Message("Unknown tool.")
 ARGUMENTS_NOT_JSON = Message("The arguments are not JSON. Example: {example}")
 ARGUMENTS_NOT_AN_OBJECT = Message("The arguments must be a JSON object.")
 
+# --- Answers given in advance
+
+OPTIONS_CONFLICT = Message("{first} cannot be combined with {second}.")
+TOOL_MISSING = Message("{option} needs a TOOL.")
+SET_SHAPE = Message("--set needs FIELD=VALUE.")
+TWO_ANSWERS = Message("There are two answers for {name}.")
+ANSWERS_SHAPE = Message(
+    "{path} must contain an object with the values of one form, or a list of answers. Example: {example}"
+)
+ANSWER_SHAPE = Message(
+    'Answer {number} must be an object with "action" (accept, decline or cancel) or "content" (only to accept), '
+    'and optionally "message". Example: {example}'
+)
+REQUEST_UNANSWERED = Message("This request of the server has no valid answer:")
+NO_ANSWER = Message("No answer was given for it.")
+ANSWER_UNUSED = Message("Answer {number} was not used, because the server sent no request for it.")
+SENSITIVE_ARGUMENT = Message(
+    "This field asks for sensitive data, and arguments are visible in the process list. "
+    "Pass the value to --answers - (standard input)."
+)
+OPEN_URL_HINT = Message("To accept the URL without opening it, pass --open-url none.")
+URL_NOT_OPENED = Message("This URL was accepted, but not opened:")
+URL_STILL_REQUIRED = Message("The server still requires this URL, which was accepted without opening it.")
+
 # --- show and lint
 
 NOTE = Message("Note: {text}")
@@ -88,6 +112,7 @@ FAILED = Message(
     "failure: the request was not answered, the server or its tool failed, or no protocol version allows the request"
 )
 USAGE_ERROR = Message("usage error")
+UNANSWERED = Message("a request had no valid answer in --answers or --set, or an answer was not used")
 INTERRUPTED = Message("interrupted")
 CHECK_SUCCEEDED = Message("no scenario failed (with --strict: every scenario passed or does not apply)")
 CHECK_FAILED = Message("a scenario failed")
@@ -120,6 +145,11 @@ FILE = Message("params of elicitation/create, or the whole request, as JSON; - f
 LINT = Message("check a request against each protocol version")
 PROTOCOL_VERSION = Message("check only this protocol version")
 BROWSER = Message("show requests in the browser (also: MCP_ELICIT_UI=browser)")
+ANSWERS = Message("answer from a JSON file: the values of one form, or a list of answers; - for standard input")
+SET = Message("answer a field with a text, as if typed (repeatable); values are visible in the process list")
+DECLINE_ALL = Message("decline every request")
+CANCEL_ALL = Message("cancel every request")
+OPEN_URL = Message("accept URLs without opening them")
 HEADLESS = Message("cancel every request without asking")
 ALLOW_LOOPBACK = Message("allow URLs on this computer")
 MAXIMUM = Message("default: {count}")

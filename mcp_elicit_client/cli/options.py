@@ -122,8 +122,10 @@ def _print_help(parser: argparse.ArgumentParser) -> int:
     return 0
 
 
-def _exit_status(catalog: MessageCatalog, success: Message, failure: Message, usage: Message) -> str:
-    rows = ((0, success), (1, failure), (2, usage), (130, messages.INTERRUPTED))
+def _exit_status(
+    catalog: MessageCatalog, success: Message, failure: Message, usage: Message, *others: tuple[int, Message]
+) -> str:
+    rows = ((0, success), (1, failure), (2, usage), *others, (130, messages.INTERRUPTED))
     lines = (wrap(f"{status:<4} {catalog.text(message)}", 2, 7) for status, message in rows)
     return "\n".join((catalog.text(messages.EXIT_STATUS), *lines))
 
@@ -152,7 +154,7 @@ def _add_call(commands: Any, catalog: MessageCatalog) -> None:
         messages.CALL,
         usage="mcp-elicit call [TOOL] [--args JSON] [--name NAME] [--json] (--url URL | -- COMMAND [ARG ...])",
         description=wrap(catalog.text(messages.CALL_DESCRIPTION)),
-        epilog=_exit_status(catalog, *_SUCCESS_AND_FAILURE),
+        epilog=_exit_status(catalog, *_SUCCESS_AND_FAILURE, (3, messages.UNANSWERED)),
     )
     parser.add("tool", metavar="TOOL", nargs="?", help=messages.TOOL)
     parser.add("--args", metavar="JSON", default="{}", help=messages.TOOL_ARGUMENTS)
@@ -160,6 +162,11 @@ def _add_call(commands: Any, catalog: MessageCatalog) -> None:
     parser.add("--name", metavar="NAME", help=messages.NAME)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
     parser.add("--legacy", action="store_true", help=messages.LEGACY)
+    parser.add("--answers", metavar="FILE", help=messages.ANSWERS)
+    parser.add("--set", metavar="FIELD=VALUE", action="append", default=[], help=messages.SET)
+    parser.add("--decline", action="store_true", help=messages.DECLINE_ALL)
+    parser.add("--cancel", action="store_true", help=messages.CANCEL_ALL)
+    parser.add("--open-url", choices=("none",), help=messages.OPEN_URL)
     _add_handler(parser)
     _add_limits(parser)
 
