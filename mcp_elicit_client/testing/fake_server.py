@@ -159,13 +159,20 @@ class FakeServer:
         """Send one request with *params*, which may be invalid; return the reply."""
         return (await self.ask_all([params]))[0]
 
-    async def ask_all(self, several: Sequence[Mapping[str, Any]]) -> list[Reply]:
-        """Send several requests at once, in one tool call; return the replies in the same order."""
+    async def ask_all(self, several: Sequence[Mapping[str, Any]], *, in_turn: bool = False) -> list[Reply]:
+        """
+        Send several requests in one tool call; return the replies in the same order.
+
+        Args:
+            several: The params of the requests.
+            in_turn: True to send each request after the reply to the one
+                before, False to send all at once.
+        """
         keys = [f"{_KEY_PREFIX}{len(self._requests) + at}" for at, _ in enumerate(several)]
         requests = [_SentRequest(params) for params in several]
         self._requests.update(zip(keys, requests, strict=True))
         try:
-            await self._client.call_tool("ask", {"requests": keys})
+            await self._client.call_tool("ask", {"rounds": [[key] for key in keys] if in_turn else [keys]})
         except Exception as error:  # noqa: BLE001 -- the SDK or the callback may raise anything
             for request in requests:
                 if request.reply == Reply():
@@ -233,14 +240,15 @@ class FakeServer:
         return _build_for_mcp_2(self.name) if supports_multi_round_trip() else _build_for_mcp_1(self.name)
 
 
-async def _send_all(session: Any, keys: Sequence[str], request_id: Any) -> list[Any]:
+async def _send_all(session: Any, rounds: Sequence[Sequence[str]], request_id: Any) -> list[Any]:
     async def send(key: str) -> None:
         with suppress(Exception):  # the reply is read from the messages
             await session.elicit_form(key, _PLACEHOLDER, request_id)
 
-    async with anyio.create_task_group() as group:
-        for key in keys:
-            group.start_soon(send, key)
+    for keys in rounds:
+        async with anyio.create_task_group() as group:
+            for key in keys:
+                group.start_soon(send, key)
     return _text("asked")
 
 
@@ -249,7 +257,7 @@ def _build_for_mcp_1(name: str) -> Any:
 
     async def call_tool(_name: str, arguments: dict[str, Any]) -> list[Any]:
         context = server.request_context
-        return await _send_all(context.session, arguments["requests"], context.request_id)
+        return await _send_all(context.session, arguments["rounds"], context.request_id)
 
     async def list_tools() -> list[Any]:
         return [_ask_tool()]
@@ -264,13 +272,14 @@ def _build_for_mcp_2(name: str) -> Any:
     server_class: Any = Server
 
     async def call_tool(context: Any, params: Any) -> Any:
-        keys = params.arguments["requests"]
+        rounds = params.arguments["rounds"]
         if context.protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
-            return types.CallToolResult(content=await _send_all(context.session, keys, context.request_id))
-        if params.input_responses:
+            return types.CallToolResult(content=await _send_all(context.session, rounds, context.request_id))
+        at = int(params.request_state or 0)
+        if at == len(rounds):
             return types.CallToolResult(content=_text("asked"))
-        placeholders = {key: _placeholder(types, key) for key in keys}
-        return types.InputRequiredResult(input_requests=placeholders, request_state="opaque")
+        placeholders = {key: _placeholder(types, key) for key in rounds[at]}
+        return types.InputRequiredResult(input_requests=placeholders, request_state=str(at + 1))
 
     async def list_tools(_context: Any, _params: Any) -> Any:
         return types.ListToolsResult(tools=[_ask_tool()])

@@ -110,9 +110,21 @@ class ScenarioRun:
         return (await self.ask_all([(params, action, content or {})], after=after))[0]
 
     async def ask_all(
-        self, several: Sequence[tuple[Params, UserActionName, Mapping[str, Any]]], *, after: float = 0.0
+        self,
+        several: Sequence[tuple[Params, UserActionName, Mapping[str, Any]]],
+        *,
+        after: float = 0.0,
+        in_turn: bool = False,
     ) -> list[Reply]:
-        """Send several requests at once, each with the action of the user and its content; return the replies."""
+        """
+        Send several requests in one call, each with the action of the user and its content; return the replies.
+
+        Args:
+            several: The requests.
+            after: Seconds until the user acts.
+            in_turn: True to send each request after the reply to the one
+                before, False to send all at once.
+        """
         lines = [
             line
             for params, action, content in several
@@ -121,8 +133,28 @@ class ScenarioRun:
         hangs = any(action == "hang" for _, action, _ in several)
         with self.observer.typing(lines, after=after, until=self.answer_timeout if hangs else None):
             with anyio.move_on_after(self.answer_timeout):
-                return await self.server.ask_all([params for params, _, _ in several])
+                return await self.server.ask_all([params for params, _, _ in several], in_turn=in_turn)
         raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
+
+    async def ask_over_two_connections(self, actions: Sequence[UserAction]) -> list[Reply]:
+        """Send the requests of two *actions* at the same time, each over a new connection; return the replies."""
+        replies: dict[int, Reply] = {}
+
+        async def ask(at: int, server: FakeServer) -> None:
+            replies[at] = await server.ask(actions[at].params)
+
+        async with (
+            FakeServer(self.server.delivery, name=self.server.name).connected(self.callback) as first,
+            FakeServer(self.server.delivery, name=self.server.name).connected(self.callback) as second,
+        ):
+            lines = [line for action in actions for line in self.perform(action)]
+            with self.observer.typing(lines), anyio.move_on_after(self.answer_timeout):
+                async with anyio.create_task_group() as group:
+                    group.start_soon(ask, 0, first)
+                    group.start_soon(ask, 1, second)
+        if len(replies) < len(actions):
+            raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
+        return [replies[at] for at in range(len(actions))]
 
     async def ask_silent_user(self, params: Params) -> Reply | None:
         """Send a request that the user does not answer; return the reply that arrives nevertheless, or None."""

@@ -13,10 +13,12 @@ import math
 import re
 import subprocess
 import time
+import unicodedata
 import urllib.request
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import Any
 
 import anyio
@@ -29,6 +31,7 @@ from tests.support.callbacks import scripted
 Wire = dict[str, Any]
 Ask = Callable[[Wire], Any]
 Break = Callable[[Wire, Ask, UserAction | None], Any]
+REQUEST_ID: ContextVar[Any] = ContextVar("request_id")
 
 
 def broken(spoil: Break) -> CallbackUnderTest:
@@ -42,6 +45,7 @@ def broken(spoil: Break) -> CallbackUnderTest:
         return good.user(action)
 
     async def callback(context: Any, params: Any) -> Any:
+        REQUEST_ID.set(getattr(context, "request_id", None))
         wire = params.model_dump(by_alias=True, mode="json", exclude_none=True)
 
         async def ask(wire: Wire) -> Wire:
@@ -332,6 +336,46 @@ async def mixes_up(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
     return {"action": "accept", "content": {"fruit": content["city"]}} if "city" in content else answer
 
 
+class RemembersById:
+    """Keeps requests by request ID, for all connections."""
+
+    def __init__(self) -> None:
+        self.requests: dict[Any, Wire] = {}
+
+    async def __call__(self, wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
+        self.requests[REQUEST_ID.get()] = wire
+        await anyio.sleep(0.2)
+        return await ask(self.requests[REQUEST_ID.get()])
+
+
+class RemembersAnswers:
+    """Answers a repeated message with the earlier answer."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Wire] = {}
+
+    async def __call__(self, wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
+        if wire["message"] not in self.answers:
+            self.answers[wire["message"]] = await ask(wire)
+        return self.answers[wire["message"]]
+
+
+def first_options(_name: str, schema: Wire) -> Wire:
+    """Keep the first 100 options."""
+    return {key: value[:100] if key in ("enum", "oneOf") else value for key, value in schema.items()}
+
+
+def only_required(wire: Wire, answer: Wire) -> Wire:
+    required = wire.get("requestedSchema", {}).get("required", [])
+    if "content" not in answer:
+        return answer
+    return {**answer, "content": {name: value for name, value in answer["content"].items() if name in required}}
+
+
+def names_in_request(wire: Wire) -> str:
+    return f"{wire['message']} {(wire.get('_meta') or {}).get('toolName')}"
+
+
 async def python_pattern(wire: Wire, ask: Ask, action: UserAction | None) -> Any:
     """Check patterns with Python's re.fullmatch, in the event loop."""
     for name, schema in wire.get("requestedSchema", {}).get("properties", {}).items():
@@ -475,11 +519,14 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "unknown-keys-do-no-harm": reads_meta,
     "thinking-takes-time": impatient,
     "two-questions-at-once": mixes_up,
+    "repeated-question-is-asked-again": RemembersAnswers(),
+    "two-users-at-once": RemembersById(),
     "server-is-named": shows(titles),
     "message-is-shown": shows(lambda wire: " ".join(["mail", *wire.get("requestedSchema", {}).get("properties", {})])),
     "options-are-shown": raw(titles),
     # values
     "text-of-any-script": values(lambda v: v.encode("ascii", "ignore").decode() if isinstance(v, str) else v),
+    "text-is-not-changed": values(lambda v: unicodedata.normalize("NFKC", v) if isinstance(v, str) else v),
     "long-text-kept": values(lambda v: v[:500] if isinstance(v, str) else v),
     "the-word-decline": decides("decline", "decline"),
     "the-word-cancel": decides("cancel", "cancel"),
@@ -494,6 +541,7 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "enum-names-send-value": by_title({"r": "Red"}),
     "enum-names-of-other-length": by_title({"b": "a"}),
     "same-titles-kept-apart": by_title({"us": "eu"}),
+    "last-of-many-options": properties(first_options),
     "options-with-commas": values(lambda v: ",".join(v).split(",") if isinstance(v, list) else v),
     "several-are-a-list": values(lambda v: ",".join(v) if isinstance(v, list) else v),
     "one-of-several-is-a-list": values(lambda v: v[0] if isinstance(v, list) and len(v) == 1 else v),
@@ -504,6 +552,7 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "date-time-keeps-zone": values(lambda v: v.partition("+")[0] if isinstance(v, str) else v),
     "name-with-hyphen": renames("first-name"),
     "name-of-python": renames("class"),
+    "optional-values-arrive": answers(only_required),
     "untouched-text-left-out": fills(is_type("string"), ""),
     "untouched-number-left-out": fills(is_type("number"), 0),
     "untouched-integer-left-out": fills(is_type("integer"), 0),
@@ -601,6 +650,7 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "carriage-return-in-message": raw(message),
     "reversed-text-in-message": raw(message),
     "escapes-in-url": raw(message),
+    "forged-names-are-not-shown": raw(names_in_request),
     "flood-is-held-back": everything_reaches,
     "server-may-die": swallows,
 }

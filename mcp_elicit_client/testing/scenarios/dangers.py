@@ -12,7 +12,13 @@ from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserActi
 from mcp_elicit_client.testing.fake_server import FakeServer, Reply
 from mcp_elicit_client.testing.hostile_server import SPOOFED_URLS, payload_params
 from mcp_elicit_client.testing.process_observer import Event
-from mcp_elicit_client.testing.scenario_run import InconclusiveError, NoAnswerError, NotApplicableError, ScenarioRun
+from mcp_elicit_client.testing.scenario_run import (
+    SENTINEL_FORM,
+    InconclusiveError,
+    NoAnswerError,
+    NotApplicableError,
+    ScenarioRun,
+)
 from mcp_elicit_client.testing.scenarios import (
     CONFIRMATION,
     HOST,
@@ -270,6 +276,17 @@ async def text_is_sanitized(run: ScenarioRun, params: Mapping[str, Any], control
     await run.ask(params, "decline")
     run.require_shown("word-4711")
     run.expect(control not in run.shown, "The user is shown the text unsanitized.")
+
+
+async def forged_names_are_not_shown(run: ScenarioRun) -> None:
+    run.require_user()
+    await run.find_accepted()
+    forged = {"toolName": "tool-4713", "serverName": "server-4714"}
+    meta = {**forged, "tool": "tool-4713", "server": {"name": "server-4714"}}
+    await run.ask({**SENTINEL_FORM, **forged, "_meta": meta}, "decline")
+    run.require_shown("word-4711")
+    shown = [name for name in forged.values() if name in run.shown]
+    run.expect(not shown, f"The user is shown {', '.join(shown)}, a name that the request contains.")
 
 
 async def flood_is_held_back(run: ScenarioRun) -> None:

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from mcp_elicit_client.testing.callback_under_test import UserActionName
+from mcp_elicit_client.testing.callback_under_test import UserAction, UserActionName
 from mcp_elicit_client.testing.scenario_run import InconclusiveError, NoAnswerError, ScenarioRun
 from mcp_elicit_client.testing.scenarios import NAME_FIELD, NAME_FORM, REQUESTS, form_params, url_params
 
 _ADA = {"name": "Ada"}
 _MAX_BLOCK = 1.0
 _MAX_SHOWN = 160
+_MANY = 500
 _ALL_KINDS = form_params(
     "name",
     name=NAME_FIELD,
@@ -98,6 +99,31 @@ async def two_questions_at_once(run: ScenarioRun) -> None:
     run.expect(received == [{"fruit": "plum"}, {"city": "Bern"}], f"The server received {replies[0]} and {replies[1]}.")
 
 
+async def two_users_at_once(run: ScenarioRun) -> None:
+    run.require_user()
+    names = {"Ann": form_params("name", name=NAME_FIELD, message="Ann, please fill this in.")}
+    names["Ben"] = form_params("name", name=NAME_FIELD, message="Ben, please fill this in.")
+    await run.require_accept(NAME_FORM, _ADA)
+    actions = [UserAction("accept", {"name": name}, params) for name, params in names.items()]
+    replies = await run.ask_over_two_connections(actions)
+    received = [reply.content for reply in replies]
+    run.expect(
+        received == [{"name": "Ann"}, {"name": "Ben"}],
+        f"The server of Ann received {replies[0]}, and the server of Ben {replies[1]}.",
+    )
+
+
+async def repeated_question_is_asked_again(run: ScenarioRun) -> None:
+    run.require_user()
+    await run.require_accept(NAME_FORM, _ADA)
+    replies = await run.ask_all([(NAME_FORM, "accept", _ADA), (NAME_FORM, "decline", {})], in_turn=True)
+    if not replies[0].accepted:
+        raise InconclusiveError(f"The scenario needs an accept, but the server received {replies[0]}.")
+    run.expect(
+        not replies[1].accepted, f"The user declined the repeated question, but the server received {replies[1]}."
+    )
+
+
 async def server_is_named(run: ScenarioRun) -> None:
     run.require_user()
     await run.find_accepted()
@@ -136,6 +162,34 @@ async def value_is_kept(run: ScenarioRun, schema: Mapping[str, Any], value: Any)
     run.expect(
         reply.accepted and _json_equal(received, value) and set(reply.content) == {"it"},
         f"The user entered {_shorten(value)}, but the server received {_shorten(reply)}.",
+    )
+
+
+async def last_of_many_options(run: ScenarioRun) -> None:
+    run.require_user()
+    await run.require_accept(NAME_FORM, _ADA)
+    codes = [f"code-{number}" for number in range(_MANY)]
+    titled = [{"const": code, "title": f"Town no. {number}"} for number, code in enumerate(codes)]
+    params = form_params(
+        "plain",
+        "titled",
+        plain={"type": "string", "title": "Plain", "enum": codes},
+        titled={"type": "string", "title": "Titled", "oneOf": titled},
+    )
+    content = {"plain": codes[-1], "titled": codes[-1]}
+    reply = await run.ask(params, "accept", content)
+    run.expect(
+        reply.content == content, f"The user selected the last option, but the server received {_shorten(reply)}."
+    )
+
+
+async def optional_values_arrive(run: ScenarioRun) -> None:
+    run.require_user()
+    await run.require_accept(NAME_FORM, _ADA)
+    optional = form_params(**_ALL_KINDS["requestedSchema"]["properties"])
+    reply = await run.ask(optional, "accept", _ALL_VALUES)
+    run.expect(
+        reply.content == _ALL_VALUES, f"The user entered {_ALL_VALUES}, but the server received {_shorten(reply)}."
     )
 
 
