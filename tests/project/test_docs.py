@@ -85,6 +85,14 @@ def test_every_public_name_has_an_entry_in_the_reference() -> None:
     assert missing == []
 
 
+def test_the_readme_counts_the_libraries_of_the_table() -> None:
+    table = (ROOT / "docs" / "hosts.md").read_text(encoding="utf-8")
+    libraries = set(re.findall(r"^\| \[(.+?)\]\(hosts/", table, re.MULTILINE)) - {"mcp 1, 2"}
+
+    assert len(libraries) == 19
+    assert README.count("nineteen") == 2
+
+
 RECORDED = {"check.md", "mutants.md"}
 """Pages with texts that were recorded from programs."""
 
