@@ -158,7 +158,7 @@ class ScriptedAnswers:
         return "\n".join(lines)
 
     def _take(self, request: Request) -> ScriptedAnswer | None:
-        """Remove and return the answer to *request*; None if there is none."""
+        """Remove and return the answer to *request*, or None."""
         message = normalize_message(request.message)
         found = next((each for each in self._remaining if each.message == message), None)
         found = found or next((each for each in self._remaining if each.message is None), None)
