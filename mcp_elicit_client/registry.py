@@ -184,7 +184,7 @@ class ElicitationRegistry(NormalizedHandler):
         if server is not None and not isinstance(server, str):
             raise TypeError(f"`server` must be the name of a server, not {type(server).__name__}.")
         if server is not None and not server.strip():
-            raise ValueError("The server name is empty. Leave out `server` to register for every server.")
+            raise ValueError("The server name is empty. Omit `server` to register for every server.")
         if when is not None:
             check_sync("when", when)
         route = Route(mode, server, when)

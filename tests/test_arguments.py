@@ -115,7 +115,7 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "a blank name": (lambda _: registry.callback(" \t"), "The server name is empty"),
     "a server without name": (lambda _: Caller(ask, Server(name=" ")), "The server name is empty"),
     "an empty name of a request": (lambda _: parse_request({"message": "m"}, server=""), "The server name is empty"),
-    "a handler for an empty name": (lambda _: registry.on_elicitation(server=""), "Leave out `server`"),
+    "a handler for an empty name": (lambda _: registry.on_elicitation(server=""), "Omit `server`"),
     "a handler for a Server": (
         lambda any_: any_.on_elicitation(server=Server(name="a")),
         "must be the name of a server",

@@ -25,6 +25,7 @@ from tests.support.wording import (
     PAGES,
     WORDING,
     docstrings,
+    error_texts,
     find_whole,
     page_text,
     plain,
@@ -108,6 +109,7 @@ def test_a_page_contains_no_replaced_name_and_no_unclear_phrase(page: Path) -> N
 def test_the_package_contains_no_replaced_name_and_no_unclear_phrase() -> None:
     names = {path.name: path.read_text(encoding="utf-8") for path in MODULES}
     texts = [(path.name, plain(text)) for path in MODULES for text in docstrings(path)]
+    texts += [(path.name, text.lower()) for path in MODULES for text in error_texts(path)]
     texts += [("messages", f"{each.text} {each.plural}".lower()) for each in messages_in_the_package()]
 
     assert [

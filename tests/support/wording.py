@@ -53,6 +53,14 @@ def docstrings(module: Path) -> Iterator[str]:
             yield node.value.value
 
 
+def error_texts(module: Path) -> Iterator[str]:
+    """Yield the texts of exceptions that *module* raises."""
+    raised = (node for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))) if isinstance(node, ast.Raise))
+    for node in (part for each in raised for part in ast.walk(each)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
 def sentences(text: str) -> Iterator[str]:
     """Yield the sentences of *text*; each cell of a table and each item of a list stands alone."""
     for paragraph in _paragraphs(text):
