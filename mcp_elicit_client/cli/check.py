@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mcp_elicit_client.testing import ScenarioResult
 
 _MAX_ERROR = 500
+_INCONCLUSIVE = 3
 
 
 def run_check(options: argparse.Namespace) -> int:
@@ -34,8 +35,10 @@ def run_check(options: argparse.Namespace) -> int:
         raise
     except OSError as error:
         raise UsageError(messages.CANNOT_WRITE, path=error.filename, reason=error.strerror) from None
-    failing = ("fail", "inconclusive") if options.strict else ("fail",)
-    return 1 if any(each.outcome in failing for each in results) else 0
+    outcomes = {each.outcome for each in results}
+    if "fail" in outcomes:
+        return 1
+    return _INCONCLUSIVE if "inconclusive" in outcomes and not options.allow_inconclusive else 0
 
 
 def _run_scenarios(options: argparse.Namespace, names: Sequence[str]) -> list[ScenarioResult]:
@@ -99,7 +102,8 @@ def _report(options: argparse.Namespace, results: Sequence[ScenarioResult]) -> N
     from mcp_elicit_client.testing.results import as_json, as_junit, as_text
 
     if options.junit is not None:
-        options.junit.write_text(as_junit(options.callback, results), encoding="utf-8")
+        report = as_junit(options.callback, results, allow_inconclusive=options.allow_inconclusive)
+        options.junit.write_text(report, encoding="utf-8")
     if options.json:
         print(json.dumps(as_json(options.callback, results), indent=2))
         return
@@ -107,8 +111,6 @@ def _report(options: argparse.Namespace, results: Sequence[ScenarioResult]) -> N
     catalog: MessageCatalog = options.catalog
     for line in as_text(results, verbose=options.verbose, width=output_width(), catalog=catalog):
         print(line)
-    if options.user is None:
-        print(wrap(catalog.text(messages.USER_SKIPPED)))
 
 
 def _show_progress(line: str) -> None:

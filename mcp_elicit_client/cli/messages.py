@@ -80,7 +80,6 @@ REQUEST_REJECTED = Message("mcp-elicit rejects this request: {reason}.")
 # --- check
 
 PROGRESS = Message("{done} of {count} scenario", "{done} of {count} scenarios", "count")
-USER_SKIPPED = Message("Scenarios that need a user were skipped. Pass --user to run them.")
 
 # --- audit
 
@@ -114,8 +113,9 @@ FAILED = Message(
 USAGE_ERROR = Message("usage error")
 UNANSWERED = Message("a request had no valid answer in --answers or --set, or an answer was not used")
 INTERRUPTED = Message("interrupted")
-CHECK_SUCCEEDED = Message("no scenario failed (with --strict: every scenario passed or does not apply)")
+CHECK_SUCCEEDED = Message("every scenario passed or does not apply (with --allow-inconclusive: no scenario failed)")
 CHECK_FAILED = Message("a scenario failed")
+CHECK_INCONCLUSIVE = Message("no scenario failed, but some are inconclusive")
 CHECK_USAGE_ERROR = Message("the callback cannot be loaded, or usage error")
 AUDIT_SUCCEEDED = Message("success; for verify: the log is valid")
 AUDIT_FAILED = Message("the log is not valid, or it cannot be verified")
@@ -186,7 +186,7 @@ SCENARIO_TIMEOUT = Message("maximum time for one scenario, in seconds")
 SILENCE = Message("seconds for which a user who says nothing is watched (default: 5)")
 JUNIT = Message("also write the report as JUnit XML")
 LIST = Message("list the scenarios without running them")
-STRICT = Message("treat inconclusive scenarios as failed")
+ALLOW_INCONCLUSIVE = Message("exit with status 0 if no scenario failed but some are inconclusive")
 VERBOSE = Message("also list the scenarios that pass")
 
 COMPLETION = Message("print the completion script of a shell")

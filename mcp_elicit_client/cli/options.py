@@ -222,7 +222,13 @@ def _add_user(parser: _Parser) -> None:
 
 
 def _add_check(commands: Any, catalog: MessageCatalog) -> None:
-    status = _exit_status(catalog, messages.CHECK_SUCCEEDED, messages.CHECK_FAILED, messages.CHECK_USAGE_ERROR)
+    status = _exit_status(
+        catalog,
+        messages.CHECK_SUCCEEDED,
+        messages.CHECK_FAILED,
+        messages.CHECK_USAGE_ERROR,
+        (3, messages.CHECK_INCONCLUSIVE),
+    )
     parser = _add_command(
         commands,
         catalog,
@@ -243,7 +249,7 @@ def _add_check(commands: Any, catalog: MessageCatalog) -> None:
     parser.add("--json", action="store_true", help=messages.AS_JSON)
     parser.add("--junit", metavar="FILE", type=Path, help=messages.JUNIT)
     parser.add("--list", action="store_true", help=messages.LIST)
-    parser.add("--strict", action="store_true", help=messages.STRICT)
+    parser.add("--allow-inconclusive", action="store_true", help=messages.ALLOW_INCONCLUSIVE)
     parser.add("--verbose", action="store_true", help=messages.VERBOSE)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 from xml.etree import ElementTree as ET
 
@@ -43,7 +43,13 @@ OUTCOMES: Mapping[Outcome, Message] = {
 FAIL = Message("FAIL")
 RESULT = Message("Result: {text}")
 REASON = Message("Reason: {text}")
+NEXT_STEP = Message("Next step: {text}")
 REFERENCE = Message("Reference: {text}")
+NOT_PASSED = Message(
+    "{count} scenario was not tested to the end, so nothing is known about it.",
+    "{count} scenarios were not tested to the end, so nothing is known about them.",
+    "count",
+)
 SCENARIO_COUNT = Message("{count} scenario", "{count} scenarios", "count")
 
 ANSWER_TIMEOUT = 5.0
@@ -65,6 +71,8 @@ class ScenarioResult:
         scenario: The name of the scenario.
         outcome: The outcome.
         reason: The reason, as sanitized text; empty for a pass.
+        next_step: What to do so that an inconclusive scenario reaches the
+            tested step; empty for other outcomes.
         delivery: The delivery with this outcome; None if the first delivery
             has it.
         seconds: The duration.
@@ -73,6 +81,7 @@ class ScenarioResult:
     scenario: str
     outcome: Outcome
     reason: str = ""
+    next_step: str = ""
     delivery: Delivery | None = None
     seconds: float = 0.0
 
@@ -103,17 +112,16 @@ async def run_scenario(
     applicable = [delivery for delivery in deliveries if delivery in scenario.deliveries]
     if not applicable:
         return ScenarioResult(scenario=scenario.name, outcome="not applicable", reason="It needs mcp 2.")
-    found: list[tuple[Delivery, Outcome, str]] = []
+    found: list[ScenarioResult] = []
     for delivery in applicable:
-        found.append((delivery, *await _run_once(under_test, scenario, delivery, answer_timeout, silence)))
-        if found[-1][1] == "fail":
+        found.append(await _run_once(under_test, scenario, delivery, answer_timeout, silence))
+        if found[-1].outcome == "fail":
             break
-    delivery, outcome, reason = min(found, key=lambda each: _WORST_FIRST.index(each[1]))
-    return ScenarioResult(
-        scenario=scenario.name,
-        outcome=outcome,
-        reason=sanitize_text(reason, limit=_MAX_REASON, multiline=False),
-        delivery=None if found[0][1] == outcome else delivery,
+    worst = worst_result(found)
+    return replace(
+        worst,
+        reason=sanitize_text(worst.reason, limit=_MAX_REASON, multiline=False),
+        delivery=None if found[0].outcome == worst.outcome else worst.delivery,
         seconds=round(time.monotonic() - started, 3),
     )
 
@@ -132,27 +140,31 @@ async def run_scenarios(
 
 async def _run_once(
     under_test: CallbackUnderTest, scenario: Scenario, delivery: Delivery, answer_timeout: float, silence: float
-) -> tuple[Outcome, str]:
+) -> ScenarioResult:
     outcome: Outcome = "pass"
-    reason = ""
+    reason = next_step = ""
     try:
         async with start_run(under_test, delivery, answer_timeout, silence) as run:
             try:
                 await scenario.run(run)
             except FailedError as error:
                 outcome, reason = "fail", str(error)
-            except NoAnswerError as error:
-                outcome, reason = ("fail" if scenario.hang_fails else "inconclusive"), str(error)
             except InconclusiveError as error:
-                outcome, reason = "inconclusive", str(error)
+                is_failure = isinstance(error, NoAnswerError) and scenario.hang_fails
+                outcome, reason = ("fail" if is_failure else "inconclusive"), str(error)
+                next_step = "" if is_failure else error.next_step
             except NotApplicableError as error:
                 outcome, reason = "not applicable", str(error)
             except UnsupportedActionError as error:
                 outcome, reason = "inconclusive", f"The interface does not support this action: {error}"
+                next_step = "If it does, make the user hook perform it; otherwise, pass --allow-inconclusive."
     except Exception as error:  # noqa: BLE001 -- the SDK raises when a connection is closed
         if outcome == "pass" and not _is_disconnect(error):
             outcome, reason = "inconclusive", f"The connection failed: {type(error).__name__}."
-    return outcome, reason
+            next_step = "Call run_scenario in a test to debug the callback."
+    return ScenarioResult(
+        scenario=scenario.name, outcome=outcome, reason=reason, next_step=next_step, delivery=delivery
+    )
 
 
 def _is_disconnect(error: BaseException) -> bool:
@@ -190,6 +202,8 @@ def as_text(
         yield from report.unfinished_lines(in_group)
     yield ""
     yield f"{catalog.text(SCENARIO_COUNT, count=len(results))}: {report.counts(results)}"
+    if inconclusive := sum(each.outcome == "inconclusive" for each in results):
+        yield from wrap(catalog.text(NOT_PASSED, count=inconclusive), width, 0, 2).split("\n")
 
 
 class _Report:
@@ -220,12 +234,14 @@ class _Report:
 
     def unfinished_lines(self, results: Sequence[ScenarioResult]) -> Iterator[str]:
         """Yield the inconclusive and not applicable scenarios, grouped by reason."""
-        names: dict[tuple[Outcome, str], list[str]] = {}
+        names: dict[tuple[Outcome, str, str], list[str]] = {}
         for each in results:
             if each.outcome in ("inconclusive", "not applicable"):
-                names.setdefault((each.outcome, each.reason), []).append(each.scenario)
-        for (outcome, reason), scenarios in names.items():
+                names.setdefault((each.outcome, each.reason, each.next_step), []).append(each.scenario)
+        for (outcome, reason, next_step), scenarios in names.items():
             yield from self._wrap(f"{self._text(OUTCOMES[outcome])}: {reason}", 2)
+            if next_step:
+                yield from self._wrap(self._text(NEXT_STEP, text=next_step))
             yield from (f"{' ' * _INDENT}{name}" for name in scenarios)
 
     def counts(self, results: Sequence[ScenarioResult]) -> str:
@@ -257,16 +273,21 @@ def _texts(scenario: Scenario) -> Mapping[str, str]:
     return {name: getattr(scenario, name) for name in ("group", "title", "because", "source")}
 
 
-def as_junit(callback: str, results: Sequence[ScenarioResult]) -> str:
-    """Return the report as JUnit XML.  Inconclusive and not applicable scenarios are skipped tests."""
+def as_junit(callback: str, results: Sequence[ScenarioResult], *, allow_inconclusive: bool = False) -> str:
+    """
+    Return the report as JUnit XML.
+
+    Scenarios that do not apply are skipped tests.  Inconclusive ones are
+    errors, or skipped tests if *allow_inconclusive* is True.
+    """
     counts = Counter(each.outcome for each in results)
     suite = ET.Element(
         "testsuite",
         name=f"mcp-elicit check {sanitize_text(callback, multiline=False)}",
         tests=str(len(results)),
         failures=str(counts["fail"]),
-        errors="0",
-        skipped=str(counts["inconclusive"] + counts["not applicable"]),
+        errors=str(0 if allow_inconclusive else counts["inconclusive"]),
+        skipped=str(counts["not applicable"] + (counts["inconclusive"] if allow_inconclusive else 0)),
         time=f"{sum(each.seconds for each in results):.3f}",
     )
     for result in results:
@@ -278,7 +299,9 @@ def as_junit(callback: str, results: Sequence[ScenarioResult]) -> str:
             failure = ET.SubElement(case, "failure", message=result.reason)
             failure.text = f"{scenario.title}\n{scenario.because}\n{scenario.source}"
         elif result.outcome != "pass":
-            ET.SubElement(case, "skipped", message=f"{result.outcome}: {result.reason}")
+            is_error = result.outcome == "inconclusive" and not allow_inconclusive
+            message = f"{result.outcome}: {result.reason} {result.next_step}".rstrip()
+            ET.SubElement(case, "error" if is_error else "skipped", message=message)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True)
 
 

@@ -38,6 +38,7 @@ SCENARIO_TIMEOUT = 30.0
 
 _IMPORT_TIMEOUT = 120.0
 _CRASHED = 70
+_AFTER_STOP = "Make the callback return when the user has answered, or raise --scenario-timeout."
 _MAX_RESULT = 65_536
 _POLL_INTERVAL = 0.02
 _CAN_FORK = hasattr(os, "fork")
@@ -141,8 +142,13 @@ class ScenarioRunner:
     def _stopped(self, name: str) -> ScenarioResult:
         outcome: Outcome = "fail" if SCENARIOS[name].hang_fails else "inconclusive"
         seconds = self._timeout([name])
-        reason = f"The scenario was stopped after {seconds:g} s."
-        return ScenarioResult(scenario=name, outcome=outcome, reason=reason, seconds=seconds)
+        return ScenarioResult(
+            scenario=name,
+            outcome=outcome,
+            reason=f"The scenario was stopped after {seconds:g} s.",
+            next_step=_AFTER_STOP if outcome == "inconclusive" else "",
+            seconds=seconds,
+        )
 
 
 def _read_lines(stream: Any, lines: queue.SimpleQueue[bytes | None]) -> None:

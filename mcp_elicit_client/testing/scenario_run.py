@@ -37,6 +37,11 @@ SENTINEL_URL: Params = {
 SILENCE = 5.0
 """The default of the seconds for which a silent user is watched."""
 
+PLAY_USER = "Pass --user to name the hook that plays the user."
+ENTER_CONTENT = "Make the user hook enter the content of the UserAction; if it does, correct the callback."
+REPORT_SHOWN_TEXT = "Make the user hook report what the user is shown, with UserAction.saw."
+ALLOW_INCONCLUSIVE = "If this is intended, pass --allow-inconclusive."
+
 _HEARTBEAT = 0.02
 _BEFORE_INTERRUPTION = 0.1
 _END_TIMEOUT = 1.0
@@ -48,7 +53,17 @@ class FailedError(Exception):
 
 
 class InconclusiveError(Exception):
-    """The scenario did not reach the tested step.  The text says why."""
+    """
+    The scenario did not reach the tested step.
+
+    Args:
+        reason: Why, as a sentence.
+        next_step: What to do so that it does, as a sentence.
+    """
+
+    def __init__(self, reason: str, next_step: str) -> None:
+        super().__init__(reason)
+        self.next_step = next_step
 
 
 class NotApplicableError(Exception):
@@ -57,6 +72,9 @@ class NotApplicableError(Exception):
 
 class NoAnswerError(InconclusiveError):
     """The callback did not answer within the answer timeout."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, "Make the user hook answer this request, or raise --answer-timeout.")
 
 
 @dataclass
@@ -197,7 +215,8 @@ class ScenarioRun:
             group.cancel_scope.cancel()
         if not was_pending:
             raise InconclusiveError(
-                "The request ended before it could be interrupted: the callback blocks the event loop."
+                "The request ended before it could be interrupted: the callback blocks the event loop.",
+                "Make the callback wait without blocking the event loop, for example in a thread.",
             )
         self.expect(has_ended, f"The request was still pending {_END_TIMEOUT:g} s later.")
 
@@ -217,8 +236,13 @@ class ScenarioRun:
         """
         reply = await self.ask(params, "accept", content)
         if not reply.accepted:
-            raise InconclusiveError(f"The scenario needs an accept, but the server received {reply}.")
+            raise self.not_accepted(reply)
         return reply
+
+    def not_accepted(self, reply: Reply) -> InconclusiveError:
+        """Return the error for a scenario that needs an accept but got *reply*."""
+        reason = f"The scenario needs an accept, but the server received {reply}."
+        return InconclusiveError(reason, PLAY_USER if self.under_test.user is None else ENTER_CONTENT)
 
     async def find_accepted(self) -> tuple[Params, Mapping[str, Any]]:
         """
@@ -240,7 +264,7 @@ class ScenarioRun:
             InconclusiveError: If there is no user hook.
         """
         if self.under_test.user is None:
-            raise InconclusiveError("The scenario needs a user. Pass --user to name the hook that plays yours.")
+            raise InconclusiveError("The scenario needs a user.", PLAY_USER)
 
     def require_shown(self, text: str) -> None:
         """
@@ -250,7 +274,7 @@ class ScenarioRun:
             InconclusiveError: If not: then it is unknown what the user is shown.
         """
         if text not in self.shown:
-            raise InconclusiveError("The user interface cannot be observed.")
+            raise InconclusiveError("The user interface cannot be observed.", REPORT_SHOWN_TEXT)
 
     # --- checks
 

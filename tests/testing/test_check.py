@@ -22,6 +22,7 @@ from mcp_elicit_client.testing.runner import ScenarioRunner, batches
 from tests.support import ROOT, skip_or_fail
 
 CONFIRMATION = "nobody-confirms-nothing"
+INCONCLUSIVE = 3
 CRASHED = "The process crashed."
 SCENARIO_GROUPS = dict.fromkeys(each.group for each in SCENARIOS.values())
 OURS = ["tests.support.callbacks:callback", "--user", "tests.support.callbacks:follow", "--server", "mail"]
@@ -72,7 +73,7 @@ def test_line_mode_passes_every_scenario() -> None:
 
 
 def test_a_callback_without_a_user_fails_nothing() -> None:
-    found = results("tests.support.callbacks:headless", status=0)
+    found = results("tests.support.callbacks:headless", status=INCONCLUSIVE)
 
     assert found[CONFIRMATION]["outcome"] == found["nobody-is-not-a-decline"]["outcome"] == "pass"
     assert found["form-accept-is-accept"]["outcome"] == "inconclusive"
@@ -182,8 +183,10 @@ def test_the_text_report_names_failures_reasons_and_references() -> None:
     assert "Result: The user was absent, but the server received" in run.stdout
     assert "Reference: NousResearch/hermes-agent#58778" in run.stdout
     text = " ".join(run.stdout.split())  # without line breaks, which depend on the width
-    assert "inconclusive: The scenario needs a user. Pass --user to name the hook that plays yours." in text
-    assert "2 scenarios: 1 fail, 1 inconclusive" in run.stdout
+    assert (
+        "inconclusive: The scenario needs a user. Next step: Pass --user to name the hook that plays the user." in text
+    )
+    assert "2 scenarios: 1 fail, 1 inconclusive 1 scenario was not tested to the end" in text
     assert "\x1b" not in run.stdout
 
 
@@ -202,19 +205,30 @@ def test_the_junit_report_counts_outcomes_and_names_scenarios(tmp_path: Path) ->
     )
 
     suite = ET.parse(file).getroot()
-    assert {name: suite.get(name) for name in ("tests", "failures", "skipped")} == {
+    assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
         "tests": "2",
         "failures": "1",
-        "skipped": "1",
+        "errors": "1",
+        "skipped": "0",
     }
     assert [case.get("name") for case in suite] == ["too-long", CONFIRMATION]
 
 
-def test_inconclusive_scenarios_fail_with_strict() -> None:
-    arguments = ("tests.support.callbacks:headless", "--only", "too-long")
+def test_inconclusive_scenarios_have_an_exit_status_of_their_own_unless_they_are_allowed(tmp_path: Path) -> None:
+    file = tmp_path / "junit.xml"
+    arguments = ("tests.support.callbacks:headless", "--only", "too-long", "--junit", str(file))
 
-    check(*arguments, status=0)
-    check(*arguments, "--strict", status=1)
+    check(*arguments, status=INCONCLUSIVE)
+    assert ET.parse(file).getroot().get("errors") == "1"
+    check(*arguments, "--allow-inconclusive", status=0)
+    assert ET.parse(file).getroot().get("skipped") == "1"
+
+
+def test_each_inconclusive_scenario_names_the_next_step() -> None:
+    found = results("tests.support.callbacks:headless", status=INCONCLUSIVE)
+
+    assert {bool(each["next_step"]) for each in found.values() if each["outcome"] == "inconclusive"} == {True}
+    assert {each["next_step"] for each in found.values() if each["outcome"] != "inconclusive"} <= {""}
 
 
 def test_the_scenarios_can_be_listed_by_group() -> None:

@@ -13,6 +13,9 @@ from mcp_elicit_client.testing.fake_server import FakeServer, Reply
 from mcp_elicit_client.testing.hostile_server import SPOOFED_URLS, payload_params
 from mcp_elicit_client.testing.process_observer import Event
 from mcp_elicit_client.testing.scenario_run import (
+    ALLOW_INCONCLUSIVE,
+    ENTER_CONTENT,
+    REPORT_SHOWN_TEXT,
     SENTINEL_FORM,
     InconclusiveError,
     NoAnswerError,
@@ -31,6 +34,7 @@ from mcp_elicit_client.testing.scenarios import (
 )
 
 _SECRET = "ticket=4711"  # noqa: S105 -- part of the URL, which is secret
+_OTHER_SDK = "Run the check with another version of the SDK, or pass --allow-inconclusive."
 _WITHOUT_USER: tuple[UserActionName, ...] = ("absent",)
 _WITH_USER: tuple[UserActionName, ...] = ("decline", "accept")
 _TRACES = ("Traceback", 'File "', "EOF when", "codec can't")
@@ -103,7 +107,8 @@ async def url_not_logged(run: ScenarioRun) -> None:
 
 def _require_url_mode(reply: Reply) -> None:
     if reply.result is None:
-        raise InconclusiveError(f"The callback does not support URL mode: the server received {reply}.")
+        reason = f"The callback does not support URL mode: the server received {reply}."
+        raise InconclusiveError(reason, ALLOW_INCONCLUSIVE)
 
 
 def _names(events: list[Event]) -> str:
@@ -157,7 +162,7 @@ async def exception_text_not_told(run: ScenarioRun) -> None:
     quoted = _quoted_exception(run, reply)
     run.expect(not quoted, f"The server received the text of the exception: {quoted}")
     if run.under_test.user is None and reply.error is None and not run.raised:
-        raise InconclusiveError("Nothing failed. Pass --user to name a hook that makes the interface fail.")
+        raise InconclusiveError("Nothing failed.", "Pass --user to name a hook that makes the interface fail.")
 
 
 def _quoted_exception(run: ScenarioRun, reply: Reply) -> str:
@@ -190,13 +195,13 @@ async def values_not_in_errors(run: ScenarioRun) -> None:
         reply = await run.ask(params, "accept", content)
         run.expect(_PRIVATE not in str(reply.error or ""), "The server received an error that quotes the value.")
         if isinstance(reply.content, dict) and reply.content.get("age") == nested:
-            raise InconclusiveError("The callback accepts the invalid value.")
+            raise InconclusiveError("The callback accepts the invalid value.", "Correct the validation first.")
 
 
 async def values_not_logged(run: ScenarioRun) -> None:
     reply = await run.require_accept(NAME_FORM, {"name": _PRIVATE})
     if (reply.content or {}).get("name") != _PRIVATE:
-        raise InconclusiveError("The server did not receive the value of the user.")
+        raise InconclusiveError("The server did not receive the value of the user.", ENTER_CONTENT)
     run.expect(not any(_PRIVATE in line for line in run.observer.logged), "The log contains the value.")
 
 
@@ -249,7 +254,7 @@ async def payload_is_survived(run: ScenarioRun, payload: str) -> None:
     started = run.started
     reply = await run.ask(payload_params(payload), "decline")
     if not started or run.started == started:
-        raise InconclusiveError("The SDK refused the request before it reached the callback.")
+        raise InconclusiveError("The SDK refused the request before it reached the callback.", _OTHER_SDK)
     run.expect_nothing_raised()
     run.expect_no_block(_MAX_BLOCK_OF_PAYLOAD)
     has_reply = reply.result is not None or reply.error is not None or reply.refused
@@ -266,7 +271,7 @@ async def no_reference_fetched(run: ScenarioRun) -> None:
         params = form_params("name", name=NAME_FIELD, it={"$ref": reference})
         await run.ask(params, "accept", {"name": "Ada", "it": "x"})
         if not run.started:
-            raise InconclusiveError("The SDK refused the request before it reached the callback.")
+            raise InconclusiveError("The SDK refused the request before it reached the callback.", _OTHER_SDK)
         events = observed(name)
         run.expect(not events, f"{reference} was fetched ({events[0].name if events else ''}).")
 
@@ -299,7 +304,7 @@ async def flood_is_held_back(run: ScenarioRun) -> None:
         await run.ask({**params, "message": f"Please, word-4711 {number}"}, "decline")
         shown += "word-4711" in "\n".join([*run.seen, run.observer.printed[before:]])
     if not shown:
-        raise InconclusiveError("The user interface cannot be observed.")
+        raise InconclusiveError("The user interface cannot be observed.", REPORT_SHOWN_TEXT)
     run.expect(shown < _MAX_SHOWN_OF_FLOOD, f"The user was shown {shown} of {_FLOOD} requests in a row.")
 
 

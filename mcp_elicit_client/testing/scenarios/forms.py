@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from mcp_elicit_client.testing.callback_under_test import UserAction, UserActionName
-from mcp_elicit_client.testing.scenario_run import InconclusiveError, NoAnswerError, ScenarioRun
+from mcp_elicit_client.testing.scenario_run import ALLOW_INCONCLUSIVE, InconclusiveError, NoAnswerError, ScenarioRun
 from mcp_elicit_client.testing.scenarios import NAME_FIELD, NAME_FORM, REQUESTS, form_params, url_params
 
 _ADA = {"name": "Ada"}
@@ -38,12 +38,17 @@ async def action_is_kept(run: ScenarioRun, request: str, action: UserActionName)
     if action == "accept":
         control = await run.ask(params, "decline", content)
         if control.accepted:
-            raise InconclusiveError("The callback also accepts what the user declines.")
+            raise InconclusiveError(
+                "The callback also accepts what the user declines.",
+                "Make the user hook decline; if it does, correct the callback.",
+            )
     else:
         await run.require_accept(params, content)
     reply = await run.ask(params, action, content)
     if reply.refused:
-        raise InconclusiveError(f"The callback does not support such requests: the server received {reply}.")
+        raise InconclusiveError(
+            f"The callback does not support such requests: the server received {reply}.", ALLOW_INCONCLUSIVE
+        )
     run.expect(reply.action == action, f"The action of the user is {action}, but the server received {reply}.")
 
 
@@ -118,7 +123,7 @@ async def repeated_question_is_asked_again(run: ScenarioRun) -> None:
     await run.require_accept(NAME_FORM, _ADA)
     replies = await run.ask_all([(NAME_FORM, "accept", _ADA), (NAME_FORM, "decline", {})], in_turn=True)
     if not replies[0].accepted:
-        raise InconclusiveError(f"The scenario needs an accept, but the server received {replies[0]}.")
+        raise run.not_accepted(replies[0])
     run.expect(
         not replies[1].accepted, f"The user declined the repeated question, but the server received {replies[1]}."
     )
@@ -206,7 +211,7 @@ async def untouched_field_is_omitted(run: ScenarioRun, schema: Mapping[str, Any]
     failure = f"The user did not touch an optional field, but the server received {reply}."
     if not reply.accepted:
         if run.under_test.user is None:
-            raise InconclusiveError(f"The scenario needs an accept, but the server received {reply}.")
+            raise run.not_accepted(reply)
         await run.require_accept(NAME_FORM, _ADA)
     run.expect(reply.accepted and "it" not in reply.content, failure)
 
@@ -242,7 +247,7 @@ async def no_nulls(run: ScenarioRun) -> None:
     replies = [await run.ask(_ALL_KINDS, "accept", content) for content in (_ADA, _ALL_VALUES)]
     accepted = [reply.content for reply in replies if reply.accepted and isinstance(reply.content, dict)]
     if not accepted:
-        raise InconclusiveError(f"The scenario needs an accept, but the server received {replies[0]}.")
+        raise run.not_accepted(replies[0])
     for content in accepted:
         run.expect(all(value is not None for value in content.values()), f"The server received {_shorten(content)}.")
 
