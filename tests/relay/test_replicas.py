@@ -1,8 +1,4 @@
-"""
-Calls through two processes of a gateway with one store, which are killed at random.
-
-``ELICIT_RELAY_CALLS`` is the number of calls, 200 for the long run.
-"""
+"""Calls through two processes of a gateway with one store, which are killed at random."""
 
 from __future__ import annotations
 
@@ -22,12 +18,12 @@ import anyio
 import httpx
 import pytest
 
-from tests.support import ROOT, VISITOR, free_port, http_server, read_line
+from tests.support import LONG, ROOT, VISITOR, free_port, http_server, read_line
 from tests.support.relay_matrix import GATEWAY
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
-CALLS = int(os.environ.get("ELICIT_RELAY_CALLS", "16"))
+CALLS = 200 if LONG else 16
 AT_ONCE = 4
 CALLS_PER_KILL = 8
 MAX_REFUSALS = 20
