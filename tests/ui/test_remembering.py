@@ -14,7 +14,7 @@ from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.policies import RememberedAnswers
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
-from mcp_elicit_client.presentation.conversation import start_conversation
+from mcp_elicit_client.presentation.conversation import Style, start_conversation
 from mcp_elicit_client.presentation.input_parsing import InputContext
 from mcp_elicit_client.presentation.remembering import remember_label
 from tests.support import form_params
@@ -154,7 +154,7 @@ async def test_line_mode_does_not_offer_it_for_sensitive_data_that_was_typed() -
 
 
 def test_a_chat_offers_it_as_a_button() -> None:
-    conversation = start_conversation(offered(CONFIRM), ENGLISH, InputContext())
+    conversation = start_conversation(offered(CONFIRM), ENGLISH, InputContext(), style=Style(has_buttons=True))
     button = next(each for each in conversation.start().buttons if each.label == "Remember")
     turn = conversation.press(button.id)
     send = next(each for each in turn.buttons if each.label == "Yes")
