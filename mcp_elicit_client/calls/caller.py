@@ -13,12 +13,13 @@ from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.calls.connections import _Connections
 from mcp_elicit_client.calls.methods import AnyClient, CallSpec, ProgressCallback, check_arguments, unwrap_session
 from mcp_elicit_client.calls.resuming import LoadedTask, claim_call, load_call
-from mcp_elicit_client.calls.runner import CallLimits, CallRunner
+from mcp_elicit_client.calls.runner import CallLimits, CallRunner, CompleteUrls
 from mcp_elicit_client.calls.server_errors import reports_missing_push
-from mcp_elicit_client.calls.suspending import CallSuspender, SuspendedCall, SuspendOptions
+from mcp_elicit_client.calls.suspending import CallPauser, CallSuspender, SuspendedCall, SuspendOptions
 from mcp_elicit_client.calls.task_calls import TaskCalls
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
 from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
+from mcp_elicit_client.calls.url_elicitations import complete_urls
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.exceptions import HandshakeRequiredError, ResumeError
 from mcp_elicit_client.request_options import RequestOptions
@@ -490,7 +491,7 @@ class Caller(_Connections):
         call = ActiveCall(unwrap_session(client), spec.tool, timeouts, self._limits.max_questions, user=user)
         suspender = None if suspend is None else CallSuspender(suspend, call, spec, self.server.name)
         try:
-            result = await self._runner(call, spec, suspender, progress_callback, finish_task).run()
+            result = await self._runner(call, spec, suspender, progress_callback, finish_task=finish_task).run()
         except HandshakeRequiredError:
             self._needs_handshake = True
             raise
@@ -499,13 +500,15 @@ class Caller(_Connections):
             _logger.warning("server %r: %s", self.server.name, HandshakeRequiredError())
         return result
 
-    def _runner(
+    def _runner(  # noqa: PLR0913 -- the parts of one call
         self,
         call: ActiveCall,
         spec: CallSpec,
-        suspender: CallSuspender | None,
-        progress_callback: Any,
+        suspender: CallPauser | None,
+        progress_callback: ProgressCallback | None,
+        *,
         finish_task: Callable[[ActiveCall, TaskState], Awaitable[Any]] | None = None,
+        complete_urls: CompleteUrls = complete_urls,
     ) -> CallRunner:
         return CallRunner(
             call,
@@ -515,6 +518,7 @@ class Caller(_Connections):
             finish_task=functools.partial(finish_task or self._tasks.finish, call),
             suspender=suspender,
             progress_callback=progress_callback,
+            complete_urls=complete_urls,
         )
 
 

@@ -83,8 +83,7 @@ class UpstreamCaller(Caller):
         """
         call = self._active_call(client, spec, options)
         complete = complete_urls if forward_urls is None else functools.partial(_forward_urls, forward_urls)
-        runner = self._relay_runner(call, spec, progress_callback=progress_callback, complete_urls=complete)
-        return await runner.run(required)
+        return await self._runner(call, spec, None, progress_callback, complete_urls=complete).run(required)
 
     async def start(
         self, client: Any, spec: CallSpec, options: CallOptions, progress_callback: ProgressCallback | None = None
@@ -127,35 +126,9 @@ class UpstreamCaller(Caller):
     def _pausing_runner(
         self, call: ActiveCall, spec: CallSpec, progress_callback: ProgressCallback | None = None
     ) -> CallRunner:
-        return self._relay_runner(
-            call,
-            spec,
-            pauser=CallPauser(call, spec, self.server.name),
-            finish_task=functools.partial(self._tasks.finish, wait=False),
-            complete_urls=_refuse_urls,
-            progress_callback=progress_callback,
-        )
-
-    def _relay_runner(  # noqa: PLR0913 -- the parts of one call
-        self,
-        call: ActiveCall,
-        spec: CallSpec,
-        *,
-        pauser: CallPauser | None = None,
-        finish_task: Callable[..., Awaitable[Any]] | None = None,
-        complete_urls: Callable[[ActiveCall, Ask, UrlRequired], Awaitable[None]],
-        progress_callback: ProgressCallback | None = None,
-    ) -> CallRunner:
-        return CallRunner(
-            call,
-            spec,
-            elicitations=self._elicitations,
-            limits=self._limits,
-            finish_task=functools.partial(finish_task or self._tasks.finish, call),
-            suspender=pauser,
-            progress_callback=progress_callback,
-            complete_urls=complete_urls,
-        )
+        pauser = CallPauser(call, spec, self.server.name)
+        finish_task = functools.partial(self._tasks.finish, wait=False)
+        return self._runner(call, spec, pauser, progress_callback, finish_task=finish_task, complete_urls=_refuse_urls)
 
 
 def has_rounds(client: Any) -> bool:
