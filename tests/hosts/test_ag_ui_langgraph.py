@@ -58,7 +58,7 @@ async def endpoint(
     *,
     with_other: bool = False,
 ) -> AsyncIterator[FrontEnd]:
-    """Serve a graph whose node calls *tool*, and that may have an interrupt of its own at the same time."""
+    """Serve a graph whose node calls *tool*, and that may have another interrupt at the same time."""
     ask = InterruptHandler()
     registry = ElicitationRegistry()
     registry.on_elicitation(ask)

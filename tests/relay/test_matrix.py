@@ -46,7 +46,7 @@ def environment(folder: Path, upstream: str, hasty_upstream: str) -> dict[str, s
 
 @each_client
 async def test_every_outcome_arrives_over_stdio(down: str, folder: Path, http_upstream: str, tmp_path: Path) -> None:
-    """Calls that time out go to the server over HTTP: each relay starts a process of its own otherwise."""
+    """Calls that time out go to the server over HTTP: otherwise each relay starts a process."""
     environ = {**os.environ, **environment(folder, json.dumps(VISITOR), http_upstream)}
     with (tmp_path / "errors").open("w") as errors:
         command = Command(GATEWAY, errors, environ)

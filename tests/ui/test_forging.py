@@ -71,7 +71,7 @@ async def test_every_user_interface_shows_every_warning(interface: Interface, re
     shown = await interface(request_)
 
     assert warning.code == code
-    # Pages mark the domain in an element of its own.
+    # Pages mark the domain in a separate element.
     assert "".join(warning.text.split()) in "".join(shown.text.split())
 
 
