@@ -13,6 +13,7 @@ from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from tests.support.slow import is_slow
 
 if TYPE_CHECKING:
+    from tests.servers.tasker import Tasker
     from tests.support.inboxes import Clock, PostgresServer, RedisServer
 
 os.environ["LC_ALL"] = "C.UTF-8"  # tests that need another language choose it
@@ -60,6 +61,22 @@ def clock() -> Clock:
     from tests.support.inboxes import Clock
 
     return Clock()
+
+
+@pytest.fixture
+def seen() -> list[str]:
+    """What the server saw."""
+    return []
+
+
+@pytest.fixture
+def tasker(seen: list[str], monkeypatch: pytest.MonkeyPatch) -> Tasker:
+    """The tasks of a server in this process, which are polled in short intervals."""
+    from mcp_elicit_client.calls import task_polling
+    from tests.servers.tasker import Tasker
+
+    monkeypatch.setattr(task_polling, "MIN_POLL_INTERVAL", 0.005)
+    return Tasker(seen.append)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

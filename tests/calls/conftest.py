@@ -1,4 +1,4 @@
-"""Fixtures of tests of calls: stores of suspended calls, and the server `tasker` in this process."""
+"""Fixtures of tests of calls: stores of suspended calls."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from mcp_elicit_client.calls import task_polling
-from tests.servers.tasker import Tasker
 from tests.support.inboxes import Clock, Stores, open_stores
 
 
@@ -22,16 +20,3 @@ def kind() -> str:
 async def stores(kind: str, tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> AsyncIterator[Stores]:
     async with open_stores(kind, tmp_path, clock, request.getfixturevalue) as stores:
         yield stores
-
-
-@pytest.fixture
-def seen() -> list[str]:
-    """What the server saw."""
-    return []
-
-
-@pytest.fixture
-def tasker(seen: list[str], monkeypatch: pytest.MonkeyPatch) -> Tasker:
-    """The tasks of a server, which are polled in short intervals."""
-    monkeypatch.setattr(task_polling, "MIN_POLL_INTERVAL", 0.005)
-    return Tasker(seen.append)

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_elicit_client.calls import Caller, task_polling
+from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.relay import Relay
 from mcp_elicit_client.typing import Handler
 from tests.servers.tasker import Tasker, ask, build
@@ -19,17 +19,6 @@ from tests.support.taskers import accepted, plan, told
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
 each_client = pytest.mark.parametrize("down", ["push", "rounds"])
-
-
-@pytest.fixture
-def seen() -> list[str]:
-    return []
-
-
-@pytest.fixture
-def tasker(seen: list[str], monkeypatch: pytest.MonkeyPatch) -> Tasker:
-    monkeypatch.setattr(task_polling, "MIN_POLL_INTERVAL", 0.005)
-    return Tasker(seen.append)
 
 
 @asynccontextmanager
