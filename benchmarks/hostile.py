@@ -75,7 +75,9 @@ async def _ask(client: Load) -> tuple[list[float], int]:
     for number in range(_ROUNDS):
         right = number % 2 == 0
         answer, after = await client.ask_honest(RIGHT if right else WRONG)
-        wrong += (answer.action == "accept") != right or (right and bool(answer.diagnostics))
+        if (answer.action == "accept") != right or (right and answer.diagnostics):
+            wrong += 1
+            print(f"     not checked: {answer!r}")
         shown.append(after)
         await anyio.sleep(_PAUSE)
     return shown, wrong
