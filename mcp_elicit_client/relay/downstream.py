@@ -6,14 +6,16 @@ import itertools
 import json
 import logging
 import secrets
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import anyio
 
+from mcp_elicit_client.calls.methods import ProgressCallback
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, ProtocolVersion
+from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip, uses_multi_round_trip
 from mcp_elicit_client.typing import Mode
 
@@ -130,6 +132,23 @@ def read_downstream(context: Any, user: str | None) -> Downstream:
         _declared_modes(session),
         _version(session),
     )
+
+
+def read_progress(context: Any) -> ProgressCallback | None:
+    """Return what forwards the progress of a call to its client, if the client wants to know it."""
+    meta = getattr(context, "meta", None)
+    if isinstance(meta, Mapping):
+        token = meta.get("progress_token", meta.get("progressToken"))
+    else:
+        token = getattr(meta, "progressToken", None)
+    if token is None:
+        return None
+
+    async def forward(progress: float, total: float | None, message: str | None) -> None:
+        shown = None if message is None else sanitize_text(message)
+        await context.session.send_progress_notification(token, progress, total, shown, context.request_id)
+
+    return forward
 
 
 def new_elicitation_id() -> str:

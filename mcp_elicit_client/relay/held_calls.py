@@ -1,0 +1,102 @@
+"""`HeldCalls`: the calls that one process of a relay holds between two requests of its clients."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
+
+import anyio
+import anyio.abc
+
+from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
+from mcp_elicit_client.relay.downstream import Downstream
+from mcp_elicit_client.relay.held import HeldCall
+from mcp_elicit_client.relay.legs import Outcome, Step
+from mcp_elicit_client.relay.refusals import RefusedError
+from mcp_elicit_client.relay.stored import OUTCOME_TTL
+
+MAX_CALL = 3_600.0
+"""How long a call may last in total, in seconds, if its client is asked with multi-round-trip requests."""
+
+Work: TypeAlias = Callable[[UpstreamConnection], Awaitable[Any]]
+"""Makes a call over a connection, and returns its result."""
+
+
+class HeldCalls:
+    """
+    The held calls of a relay.
+
+    Args:
+        connections: The connections to the upstream server.
+        max_calls: The maximum number of calls of one client at a time.
+        leg_ttl: How long a leg can be answered, in seconds.
+
+    Attributes:
+        group: Where the calls run; None while the relay is closed.
+    """
+
+    def __init__(self, connections: ConnectionPool, *, max_calls: int, leg_ttl: float) -> None:
+        self.group: anyio.abc.TaskGroup | None = None
+        self._connections = connections
+        self._max_calls = max_calls
+        self._leg_ttl = leg_ttl
+        self._process = secrets.token_urlsafe(9)
+        self._calls: dict[str, HeldCall] = {}
+        self._number_by_client: Counter[str] = Counter()
+
+    async def start(self, downstream: Downstream, work: Work) -> Step:
+        """
+        Make a call in a task of its own, and return its first leg or its outcome.
+
+        Raises:
+            RefusedError: If the client has too many calls in progress.
+        """
+        client = repr(downstream.key)
+        if self._number_by_client[client] >= self._max_calls:
+            raise RefusedError("too_many_calls")
+        assert self.group is not None
+        call = HeldCall(downstream.caller, self._process, leg_ttl=self._leg_ttl, max_ttl=MAX_CALL)
+        self._calls[call.id] = call
+        self._number_by_client[client] += 1
+        self.group.start_soon(self._run, call, client, downstream, work)
+        return await call.first()
+
+    def find(self, call_id: str, process: str) -> HeldCall:
+        """
+        Return a call.
+
+        Raises:
+            RefusedError: If another process holds it, or it has ended.
+        """
+        if process != self._process:
+            raise RefusedError("process")
+        call = self._calls.get(call_id)
+        if call is None:
+            raise RefusedError("ended")
+        return call
+
+    async def _run(self, call: HeldCall, client: str, downstream: Downstream, work: Work) -> None:
+        try:
+            with call.scope:
+                try:
+                    async with self._connections.lease(downstream) as connection:
+                        connection.ask = call.ask
+                        call.finish(Outcome(await work(connection)))
+                except Exception as error:  # noqa: BLE001 -- raised for the client, in its request
+                    call.finish(Outcome(error=error))
+            call.finish(Outcome(error=RefusedError("ended")))
+        finally:
+            self._number_by_client[client] -= 1
+            if not self._number_by_client[client]:
+                del self._number_by_client[client]
+            if call.was_asked and self.group is not None:
+                self.group.start_soon(self._forget, call.id)
+            else:
+                self._calls.pop(call.id, None)
+
+    async def _forget(self, call_id: str) -> None:
+        """Forget a call after its client had time to ask for the outcome again."""
+        await anyio.sleep(OUTCOME_TTL)
+        self._calls.pop(call_id, None)

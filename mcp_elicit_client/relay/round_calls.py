@@ -1,0 +1,148 @@
+"""`RoundCalls`: calls whose client is asked with multi-round-trip requests."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+
+from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
+from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
+from mcp_elicit_client.calls.task_polling import TaskHandle
+from mcp_elicit_client.calls.url_elicitations import UrlRequired
+from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
+from mcp_elicit_client.relay.downstream import Downstream
+from mcp_elicit_client.relay.held_calls import HeldCalls
+from mcp_elicit_client.relay.legs import Leg, Outcome, Step, input_required
+from mcp_elicit_client.relay.refusals import RefusedError
+from mcp_elicit_client.relay.state import Binding, CallState, StateSealer
+from mcp_elicit_client.relay.stored import StoredCalls
+from mcp_elicit_client.relay.upstream import CallOptions, UrlRequiredInRoundsError
+from mcp_elicit_client.typing import Answer
+
+_CANCEL_TIMEOUT = 5.0
+"""The maximum time for cancelling a task of the upstream server, in seconds."""
+
+
+class RoundCalls:
+    """
+    Such calls of a relay.
+
+    A call to a server with multi-round-trip requests is stored between two
+    requests of the client.  Any other call is held by this process.
+
+    Args:
+        connections: The connections to the upstream server.
+        stored: The stored calls.
+        held: The held calls.
+        sealer: Makes and reads the ``requestState``.
+        options: The timeouts of calls.
+        leg_ttl: How long a leg can be answered, in seconds.
+    """
+
+    def __init__(  # noqa: PLR0913 -- the parts of a relay
+        self,
+        connections: ConnectionPool,
+        *,
+        stored: StoredCalls,
+        held: HeldCalls,
+        sealer: StateSealer,
+        options: CallOptions,
+        leg_ttl: float,
+    ) -> None:
+        self._connections = connections
+        self._stored = stored
+        self._held = held
+        self._sealer = sealer
+        self._options = options
+        self._leg_ttl = leg_ttl
+
+    async def relay(
+        self, downstream: Downstream, spec: CallSpec, params: Any, progress_callback: ProgressCallback | None
+    ) -> Any:
+        """
+        Make or continue a call.
+
+        Args:
+            downstream: The client.
+            spec: What is called.
+            params: The params of its request.
+            progress_callback: Forwards the progress to this request.
+
+        Returns:
+            The result of the upstream server, or an ``InputRequiredResult``.
+
+        Raises:
+            ElicitationError: If the request is refused.
+            Exception: The error with which the call ended.
+        """
+        binding = Binding.of(downstream.caller, spec.kind, spec.name, spec.arguments)
+        responses = params.input_responses or {}
+        if params.request_state is None:
+            if responses:
+                raise RefusedError("state_missing")
+            step = await self._start(downstream, spec, progress_callback)
+        else:
+            state = self._sealer.unseal(params.request_state, binding)
+            if state.process:
+                step = await self._held.find(state.call_id, state.process).respond(state.leg, responses)
+            else:
+                step = await self._continue(downstream, spec, state, responses)
+        if isinstance(step, Outcome):
+            return step.unwrap()
+        sealed = self._sealer.seal(CallState(step.call_id, step.number, step.process), binding, self._leg_ttl)
+        return input_required(step, sealed)
+
+    async def _start(self, downstream: Downstream, spec: CallSpec, progress_callback: ProgressCallback | None) -> Step:
+        required: UrlRequired | None = None
+        async with self._connections.lease(downstream) as connection:
+            if connection.has_rounds:
+                try:
+                    came = await connection.caller.start(connection.client, spec, self._options, progress_callback)
+                except UrlRequiredInRoundsError as error:
+                    required = error.required
+                else:
+                    return await self._step_of(downstream, came)
+        return await self._held.start(downstream, functools.partial(_make, spec, self._options, required))
+
+    async def _step_of(self, downstream: Downstream, came: Any) -> Step:
+        if isinstance(came, PausedCall):
+            return await self._stored.start(downstream.caller, came)
+        if isinstance(came, TaskHandle):
+            return await self._held.start(downstream, functools.partial(_finish_task, came, self._options))
+        return Outcome(came)
+
+    async def _continue(
+        self, downstream: Downstream, spec: CallSpec, state: CallState, responses: Mapping[str, Any]
+    ) -> Step:
+        async def proceed(snapshot: CallSnapshot, answers: Mapping[str, Answer]) -> Any:
+            async with self._connections.lease(downstream) as connection:
+                came = await connection.caller.proceed(connection.client, snapshot, answers, self._options)
+            if isinstance(came, TaskHandle):
+                step = await self._step_of(downstream, came)
+                return step.unwrap() if isinstance(step, Outcome) else step
+            return came
+
+        step = await self._stored.respond(downstream.caller, state, responses, kind=spec.kind, proceed=proceed)
+        if isinstance(step, Leg) and step.process and not step.questions:  # held since, and asked for again
+            return await self._held.find(step.call_id, step.process).respond(step.number, {})
+        return step
+
+
+async def _make(
+    spec: CallSpec, options: CallOptions, required: UrlRequired | None, connection: UpstreamConnection
+) -> Any:
+    return await connection.caller.push(connection.client, spec, options, required=required)
+
+
+async def _finish_task(task: TaskHandle, options: CallOptions, connection: UpstreamConnection) -> Any:
+    """Drive a task to its end.  If that is cancelled, the task is cancelled."""
+    caller, client = connection.caller, connection.client
+    try:
+        return await caller.resume_task(task, client, timeout=options.timeout, answer_timeout=options.answer_timeout)
+    except anyio.get_cancelled_exc_class():
+        with anyio.move_on_after(_CANCEL_TIMEOUT, shield=True):
+            await caller.cancel_task(task, client)
+        raise
