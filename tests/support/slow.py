@@ -19,6 +19,7 @@ STARTERS = frozenset(
         *(
             "ASKER",
             "DEMO",
+            "FollowedPage",
             "VISITOR",
             "PostgresServer",
             "RedisServer",

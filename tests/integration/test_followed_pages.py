@@ -1,0 +1,127 @@
+"""A newcomer follows one page from top to bottom: its files in an empty directory, its commands as processes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+from tests.support import free_port, recording_browser, skip_or_fail
+from tests.support.chromium import browser
+from tests.support.inboxes import until
+from tests.support.pages import FollowedPage
+from tests.support.tmux import environment, window
+
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+
+
+async def listening(port: int) -> bool:
+    """Return True if something accepts connections on *port*."""
+    try:
+        await (await anyio.connect_tcp("127.0.0.1", port)).aclose()
+    except OSError:
+        return False
+    return True
+
+
+@asynccontextmanager
+async def web_application(folder: Path) -> AsyncIterator[str]:
+    """The program of docs/web-application.md, served; yields its origin."""
+    if importlib.util.find_spec("fastapi") is None:
+        skip_or_fail("fastapi is not installed; see the dependency group test")
+    page, port = FollowedPage("web-application.md", folder), free_port()
+    page.save()
+    with page.running("uvicorn", "--port", str(port)):
+        with anyio.fail_after(60):
+            await until(lambda: listening(port))
+        yield f"http://127.0.0.1:{port}"
+
+
+async def signed_in(launched: Any, origin: str, user: str, path: str = "/") -> Any:
+    """Return the page at *path*, in a browser profile of its own in which *user* has signed in."""
+    page = await (await launched.new_context(base_url=origin, locale="en-US")).new_page()
+    page.set_default_timeout(60_000)
+    await page.goto(f"/sign-in/{user}")
+    if path != "/":
+        await page.goto(path)
+    return page
+
+
+async def result_of(page: Any) -> dict[str, Any]:
+    """Wait for the result of the tool, and return what the server received."""
+    await page.wait_for_function("document.getElementById('result').textContent.includes('result')")
+    shown = json.loads(await page.locator("#result").inner_text())
+    return {"user": shown["user"], **json.loads(shown["result"])}
+
+
+async def test_two_users_answer_in_the_front_end_of_the_tutorial(tmp_path: Path) -> None:
+    async with web_application(tmp_path) as origin, browser() as launched:
+        ann, bob = await signed_in(launched, origin, "ann"), await signed_in(launched, origin, "bob")
+        await ann.get_by_role("button", name="Book a table").click()
+        await ann.get_by_role("link", name="restaurant").click()
+        await ann.get_by_label("Your name").fill("Ann Lee")
+        assert await bob.get_by_role("link", name="restaurant").count() == 0
+        await ann.get_by_role("button", name="Review").click()
+        await ann.locator("[data-awake]").wait_for()
+        await ann.get_by_role("button", name="Send").click()
+        answered = await result_of(ann)
+
+        await bob.get_by_role("button", name="Book a table").click()
+        await bob.get_by_role("link", name="restaurant").click()
+        await bob.locator("[data-awake]").wait_for()
+        await bob.get_by_role("button", name="Decline").first.click()
+        declined = await result_of(bob)
+
+    assert (answered["user"], answered["action"], answered["content"]["name"]) == ("ann", "accept", "Ann Lee")
+    assert (declined["user"], declined["action"]) == ("bob", "decline")
+
+
+async def test_a_user_answers_in_the_form_that_the_tutorial_draws(tmp_path: Path) -> None:
+    async with web_application(tmp_path) as origin, browser() as launched:
+        page = await signed_in(launched, origin, "ann", "/own")
+        await page.get_by_role("button", name="Book a table").click()
+        await page.get_by_label("Your name").fill("A")
+        await page.get_by_role("button", name="Send").click()
+        await page.get_by_role("alert").get_by_text("Enter at least 2 characters.").wait_for()
+        await page.get_by_label("Your name").fill("Ann Lee")
+        await page.get_by_role("button", name="Send").click()
+        answered = await result_of(page)
+        await page.locator("form").wait_for(state="detached")
+
+    assert (answered["action"], answered["content"]["name"]) == ("accept", "Ann Lee")
+
+
+@pytest.mark.skipif(version("mcp").startswith("1.24."), reason="FastMCP of mcp 1.24 does not send this error")
+async def test_a_url_is_visited_and_the_call_finished(tmp_path: Path) -> None:
+    if shutil.which("tmux") is None or importlib.util.find_spec("prompt_toolkit") is None:
+        skip_or_fail("tmux or the extra terminal is not installed")
+    page = FollowedPage("urls.md", tmp_path)
+    page.save(replaced=("8700", str(free_port())))
+    opener, opened = recording_browser(tmp_path)
+
+    variables = environment(page.environment(BROWSER=str(opener)))
+    with window(page.command("python host.py"), variables, cwd=tmp_path) as pane:
+        pane.sees("shop asks you to open 127.0.0.1", "Please pay 20 EUR.", "o Open")
+        pane.confirms("o", leaves="d Decline   o Open")
+        pane.sees("Press Enter to confirm")
+        pane.confirms("Enter", leaves="Press Enter to confirm")
+        pane.sees("f I have finished")
+        url = (await until(lambda: words_of(opened)))[1]
+        async with httpx.AsyncClient(trust_env=False) as client:
+            assert "Paid" in (await client.get(url)).text
+        pane.confirms("f", leaves="f I have finished")
+        assert "Ordered and paid." in pane.sees("exit status 0")
+
+
+async def words_of(file: Path) -> list[str]:
+    """Return the words in *file*, none if it does not exist."""
+    return file.read_text(encoding="utf-8").split() if file.exists() else []
