@@ -12,7 +12,7 @@ from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.typing import Request, Source, UrlRequest
+from mcp_elicit_client.typing import FormRequest, Request, Source, UrlRequest
 
 _MAX_TEXT = 500
 
@@ -115,6 +115,16 @@ def answer_warnings(
         RequestWarning(code="sensitive_data", text=catalog.text(messages.SENSITIVE_ANSWERS[kind])) for kind in kinds
     ]
     return (*warnings, *_notes(unchecked, catalog))
+
+
+def warnings_to_confirm(
+    request: Request, content: Mapping[str, Any] | None, catalog: MessageCatalog
+) -> tuple[RequestWarning, ...]:
+    """Return the warnings that the user must confirm before *request* is accepted with *content*, all of it typed."""
+    found = request_warnings(request, catalog)
+    if isinstance(request, FormRequest) and content:
+        found += answer_warnings(request.form, content, dict.fromkeys(content, "user"), catalog)
+    return tuple(each for each in found if not each.is_note)
 
 
 def must_confirm(warnings: Sequence[RequestWarning]) -> bool:

@@ -50,7 +50,8 @@ export function required(schema: RequestedSchema | null): string[] {
 }
 
 export async function answer(entry: Entry, content: AnswerBody["content"]): Promise<ValidationResult> {
-  const body: AnswerBody = { action: "accept", content: content ?? {} };
+  const codes = entry.warnings.filter((warning) => !warning.is_note).map((warning) => warning.code);
+  const body: AnswerBody = { action: "accept", content: content ?? {}, confirm_warnings: codes };
   const headers = { "content-type": "application/json" };
   const reply = await fetch(`/requests/${entry.id}`, { method: "POST", headers, body: JSON.stringify(body) });
   return (await reply.json()) as ValidationResult;

@@ -179,8 +179,58 @@ async def test_a_request_is_listed_shown_and_answered_as_json(web: Web) -> None:
     assert "Ann" not in json.dumps(past)
 
 
+WARNED_URL = {**URL, "url": "https://xn--pypal-4ve.example/"}
+TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b'{"action": "yes"}', b'{"action": "accept", "content": []}', b"[" * 60_000]
+    ("params", "content", "warned"),
+    [
+        pytest.param(WARNED_URL, None, {"punycode", "mixed_scripts"}, id="url"),
+        pytest.param(FORM, {"name": TOKEN, "must": True}, {"sensitive_data"}, id="sensitive data"),
+        pytest.param(URL, None, set(), id="no warning"),
+    ],
+)
+async def test_an_answer_as_json_confirms_exactly_the_warnings_of_the_request(
+    web: Web, params: dict[str, Any], content: dict[str, Any] | None, warned: set[str]
+) -> None:
+    async with web.asked(params) as question:
+
+        async def accept(**more: Any) -> httpx.Response:
+            return await web.client.post(f"/{question.id}", json={"action": "accept", "content": content, **more})
+
+        refused = [await accept(confirm_warnings=[*warned, "another"])]
+        if warned:
+            refused += [await accept(), await accept(confirmed=True), await accept(confirm_warnings=[])]
+        state = (await web.inbox.get("ann", question.id)).state
+        taken = await accept(confirm_warnings=sorted(warned))
+        answer = await question.over()
+
+    assert [each.status_code for each in refused] == [409] * len(refused)
+    assert all({warning["code"] for warning in each.json()["warnings"]} == warned for each in refused)
+    assert all(warning["text"] for each in refused for warning in each.json()["warnings"])
+    assert state == "pending"
+    assert (taken.status_code, answer.action, answer.confirmed) == (200, "accept", bool(warned))
+
+
+async def test_wrong_content_is_reported_before_its_warnings(web: Web) -> None:
+    async with web.asked() as question:
+        reply = await web.client.post(f"/{question.id}", json={"action": "accept", "content": {"name": TOKEN}})
+        declined = await web.client.post(
+            f"/{question.id}", json={"action": "decline", "confirm_warnings": ["sensitive_data"]}
+        )
+        answer = await question.over()
+
+    assert (reply.status_code, [error["field"] for error in reply.json()["errors"]]) == (422, ["must"])
+    assert (declined.status_code, answer.action, answer.confirmed) == (200, "decline", False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"{", b"[]", b'{"action": "yes"}', b'{"action": "accept", "content": []}', b"[" * 60_000),
+        *(b'{"action": "accept", "confirm_warnings": "punycode"}', b'{"action": "check", "confirm_warnings": [1]}'),
+    ],
 )
 async def test_a_bad_body_changes_nothing(web: Web, body: bytes) -> None:
     async with web.asked() as question:
@@ -462,9 +512,6 @@ async def test_decline_is_the_main_button_for_a_url_with_warnings(web: Web) -> N
         page = await web.get(f"/{question.id}")
         assert page.buttons == ["decline", "cancel", "confirm", "extend"]
         assert [each["value"] for each in page.all("button") if "main" in each.get("class", "")] == ["decline"]
-
-
-WARNED_URL = {**URL, "url": "https://xn--pypal-4ve.example/"}
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
@@ -770,7 +817,7 @@ async def test_sensitive_data_is_confirmed_in_the_review(web: Web) -> None:
     async with web.asked() as question:
         clean = await web.fill(question, "review", **GOOD)
         assert not clean.all("input", name="confirmed")
-        review = await web.fill(question, "review", **{**GOOD, "f0": "ghp_16C7e42F292c6912E7710c838347Ae178B4a"})
+        review = await web.fill(question, "review", **{**GOOD, "f0": TOKEN})
         assert "Warning: This answer seems to contain" in review.text
         assert "Send anyway" in review.text
         sent: dict[str, list[str]] = {}

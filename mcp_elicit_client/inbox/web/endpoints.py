@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import parse_qs
 
@@ -28,8 +29,9 @@ from mcp_elicit_client.inbox.web.controls import (
 from mcp_elicit_client.inbox.web.openapi import describe_api
 from mcp_elicit_client.inbox.web.pages import Pages
 from mcp_elicit_client.inbox.web.sse import EventStream
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.form_input import FormState
+from mcp_elicit_client.presentation.warnings import warnings_to_confirm
 from mcp_elicit_client.typing import FormRequest
 
 Authenticate: TypeAlias = "Callable[[Any], str | Awaitable[str | None] | None]"
@@ -171,18 +173,38 @@ class Endpoints:
         content = given.get("content")
         if content is not None and not isinstance(content, dict):
             raise HTTPException(400, "`content` must be an object.")
+        codes = given.get("confirm_warnings", [])
+        if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
+            raise HTTPException(400, "`confirm_warnings` must be a list of codes.")
         if given["action"] == "check":
             return JSONResponse((await self._inbox.validate(owner, entry.id, content)).model_dump(mode="json"))
+        if given["action"] == "accept" and entry.state == "pending":
+            refused = await self._check_confirmed(owner, entry, content, codes)
+            if refused is not None:
+                return refused
         validation = await self._inbox.answer(
             owner,
             entry.id,
             given["action"],
             content,
             block_server=given.get("block_server") is True,
-            confirmed=given.get("confirmed") is True,
+            confirmed=bool(codes) and given["action"] == "accept",
             remember=given.get("remember") is True,
         )
         return JSONResponse(validation.model_dump(mode="json"), 200 if validation else 422)
+
+    async def _check_confirmed(
+        self, owner: str, entry: Entry, content: dict[str, Any] | None, codes: Sequence[str]
+    ) -> Response | None:
+        """Return None if the user confirmed exactly the present warnings, otherwise the response with the warnings."""
+        warnings = warnings_to_confirm(entry.read(), content, ENGLISH)
+        if {each.code for each in warnings} == set(codes):
+            return None
+        validation = await self._inbox.validate(owner, entry.id, content)
+        if not validation:
+            return JSONResponse(validation.model_dump(mode="json"), 422)
+        error = "Show the warnings to the user. Send their codes as `confirm_warnings` after the user confirmed them."
+        return JSONResponse({"error": error, "warnings": [asdict(each) for each in warnings]}, 409)
 
     async def _answer_page(self, owner: str, entry: Entry, filled: FormData, web: WebRequest) -> Response:
         """Take one step of the pages: keep a draft, ask for more time, review the values, or answer."""

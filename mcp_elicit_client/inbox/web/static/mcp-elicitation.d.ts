@@ -1,12 +1,12 @@
 // Types of the JSON of the inbox, and of the element <mcp-elicitation>.
 // Written by `python -m tools.typescript`.
 
-/** The body of an answer.  `check` validates the content without answering. */
+/** The body of an answer.  `check` validates the content without answering.  `confirm_warnings` has the codes of the warnings that the user confirmed. */
 export interface AnswerBody {
   action: "accept" | "decline" | "cancel" | "check";
   content?: { [name: string]: unknown } | null;
   block_server?: boolean;
-  confirmed?: boolean;
+  confirm_warnings?: string[];
   remember?: boolean;
 }
 
@@ -82,6 +82,7 @@ export interface EntryPage {
 export interface ErrorBody {
   error: string;
   state?: "answered" | "withdrawn" | "expired" | "orphaned";
+  warnings?: RequestWarning[];
 }
 
 /** An error in one field of an answer. */
