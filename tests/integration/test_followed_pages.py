@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
+import io
 import json
+import re
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +18,7 @@ import anyio
 import httpx
 import pytest
 
-from tests.support import free_port, recording_browser, skip_or_fail
+from tests.support import ROOT, free_port, recording_browser, skip_or_fail
 from tests.support.chromium import browser
 from tests.support.inboxes import until
 from tests.support.pages import FollowedPage
@@ -120,6 +123,78 @@ async def test_a_url_is_visited_and_the_call_finished(tmp_path: Path) -> None:
             assert "Paid" in (await client.get(url)).text
         pane.confirms("f", leaves="f I have finished")
         assert "Ordered and paid." in pane.sees("exit status 0")
+
+
+def test_a_ten_line_callback_is_replaced(tmp_path: Path) -> None:
+    if shutil.which("tmux") is None or importlib.util.find_spec("prompt_toolkit") is None:
+        skip_or_fail("tmux or the extra terminal is not installed")
+    page = FollowedPage("migration.md", tmp_path)
+    page.save()
+
+    before = page.run("python before.py", typed=[*13 * [""], "y"])
+    assert json.loads(before.stdout.rpartition("Send? [y/n] ")[2])["content"]["guests"] == ""
+
+    with window(page.command("python after.py"), environment(page.environment()), cwd=tmp_path) as pane:
+        pane.sees("restaurant asks for 13 answers", "Ctrl+S Review")
+        pane.sends("C-s", "Your answers will be sent to restaurant.")
+        assert re.search(r'"guests":\s+2', pane.sees("exit status 0"))
+
+
+def test_a_user_interface_is_kept_as_a_handler(tmp_path: Path) -> None:
+    page = FollowedPage("migration.md", tmp_path)
+    page.save()
+    typed = ["Ann", "", "", "", "", "many", "3", *7 * [""], "send"]
+
+    own = page.run("python own.py", typed=typed)
+
+    assert "Enter a whole number." in own.stdout
+    answer = json.loads(own.stdout.rpartition("decline or cancel: ")[2])
+    assert (answer["action"], answer["content"]["name"], answer["content"]["guests"]) == ("accept", "Ann", 3)
+
+
+def test_a_language_is_added(tmp_path: Path) -> None:
+    if shutil.which("tmux") is None or importlib.util.find_spec("babel") is None:
+        skip_or_fail("tmux or the extra languages is not installed")
+    for name in ("mcp_elicit_client", "tools", "tests", "fixtures"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "conftest.py"):
+        shutil.copy(ROOT / name, tmp_path)
+    page = FollowedPage("languages.md", tmp_path)
+    checkout = {"PYTHONPATH": str(tmp_path)}
+    file = tmp_path / "mcp_elicit_client/presentation/locales/pt/LC_MESSAGES/mcp_elicit_client.po"
+    assert str(file.relative_to(tmp_path)) in page.text
+
+    listed = page.run("python -m tools.messages", **checkout).stdout.splitlines()
+    file.write_bytes(translated(file.read_bytes(), example_in(page.text)))
+    again = page.run("python -m tools.messages", **checkout)
+    tests = page.run("nox -s quick", "-q", "-k", "pt", "-p", "no:cacheprovider", **checkout)
+
+    assert len(listed) > 400
+    assert (again.stdout, again.returncode) == ("", 0)
+    assert tests.returncode == 0, tests.stdout
+    variables = environment(page.environment(**checkout))
+    with window(page.command("mcp-elicit --language pt"), variables, cwd=tmp_path) as pane:
+        assert "pede 13 respostas" in pane.sees("demo-restaurant")
+
+
+def example_in(text: str) -> dict[str, Any]:
+    """Return the translations that the page shows, by their English text."""
+    from babel.messages.pofile import read_po
+
+    (shown,) = re.findall(r"```po\n(.*?)```", text, re.DOTALL)
+    return {each.id[0]: each.string for each in read_po(io.StringIO(inspect.cleandoc(shown))) if each.id}
+
+
+def translated(source: bytes, examples: Mapping[str, Any]) -> bytes:
+    """Return *source* with a translation for each message: those of *examples*, the rest in English."""
+    from babel.messages.pofile import read_po, write_po
+
+    catalog = read_po(io.BytesIO(source))
+    for message in catalog:
+        message.string = message.id if isinstance(message.id, str) else examples.get(message.id[0], message.id)
+    written = io.BytesIO()
+    write_po(written, catalog)
+    return written.getvalue()
 
 
 async def words_of(file: Path) -> list[str]:

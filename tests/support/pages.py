@@ -8,14 +8,16 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.support import ROOT
 
-_FILE = re.compile(r"\b[Ss]ave[^\n]* as `([\w./-]+)`[^\n]*:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(
+    r"\b[Ss]ave(?:[^\n]|\n(?!\n))*? as `([\w./-]+)`[^\n]*:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
+_COMMANDS = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _INSTALLED = ("python3 -m venv", ". .venv", "pip install")
 
 
@@ -26,12 +28,12 @@ class FollowedPage:
         self.text = (ROOT / "docs" / name).read_text(encoding="utf-8")
         self.folder = folder
         self.files = dict(_FILE.findall(self.text))
-        assert self.files, f"{name} tells to save no file"
-        # Servers are started without PYTHONPATH.
-        (folder / "mcp_elicit_client").symlink_to(ROOT / "mcp_elicit_client")
 
     def save(self, *, replaced: tuple[str, str] = ("", "")) -> None:
         """Save all files that the page says, with the text *replaced* in each, such as a port."""
+        assert self.files, "the page tells to save no file"
+        # Servers are started without PYTHONPATH.
+        (self.folder / "mcp_elicit_client").symlink_to(ROOT / "mcp_elicit_client")
         for name, content in self.files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,31 +42,35 @@ class FollowedPage:
     @property
     def commands(self) -> list[str]:
         """The commands that the page shows, without those that install packages."""
-        lines = "".join(_COMMANDS.findall(self.text)).replace("\\\n", " ").splitlines()
+        lines = [
+            line.strip().removeprefix(".venv/bin/")
+            for each in _COMMANDS.findall(self.text)
+            for line in each.splitlines()
+        ]
         return [line for line in lines if line and not line.startswith(_INSTALLED)]
 
     def command(self, start: str) -> list[str]:
         """Return the only command that begins with *start*, as words that run with the Python of the tests."""
         (line,) = [each for each in self.commands if each.startswith(start)]
-        words = shlex.split(line, comments=True)
-        programs = {
-            "python": [sys.executable],
-            "pytest": [sys.executable, "-m", "pytest"],
-            "uvicorn": [sys.executable, "-m", "uvicorn"],
-            "mcp-elicit": [sys.executable, "-m", "mcp_elicit_client.cli"],
-        }
-        return [*programs.get(words[0], words[:1]), *words[1:]]
+        program, *words = shlex.split(line, comments=True)
+        if program == "nox":  # without its environments
+            program, words = "pytest", words[words.index("--") + 1 :]
+        module = {"mcp-elicit": "mcp_elicit_client.cli"}.get(program, program)
+        return [sys.executable, *([] if program == "python" else ["-m", module]), *words]
 
     def environment(self, **more: str) -> dict[str, str]:
         """Return the environment of the commands."""
         return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
-    def run(self, start: str, *more: str) -> subprocess.CompletedProcess[str]:
-        """Run the command that begins with *start* until it ends."""
+    def run(
+        self, start: str, *more: str, typed: Sequence[str] = (), **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the command that begins with *start* until it ends; *typed* are the lines of its input."""
         return subprocess.run(
             [*self.command(start), *more],
+            input="".join(f"{line}\n" for line in typed),
             cwd=self.folder,
-            env=self.environment(),
+            env=self.environment(**variables),
             capture_output=True,
             text=True,
             timeout=240,
