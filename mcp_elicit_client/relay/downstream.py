@@ -146,7 +146,10 @@ def read_progress(context: Any) -> ProgressCallback | None:
 
     async def forward(progress: float, total: float | None, message: str | None) -> None:
         shown = None if message is None else sanitize_text(message)
-        await context.session.send_progress_notification(token, progress, total, shown, context.request_id)
+        if supports_multi_round_trip():
+            await context.session.report_progress(progress, total, shown)
+        else:
+            await context.session.send_progress_notification(token, progress, total, shown, context.request_id)
 
     return forward
 

@@ -8,20 +8,27 @@ of the relay, and the requests of the client wait for its next leg.
 
 from __future__ import annotations
 
+import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 
+from mcp_elicit_client.calls.methods import ProgressCallback
+from mcp_elicit_client.core.request import Completion
 from mcp_elicit_client.relay.legs import Leg, Outcome, Step, digest_of, read_responses
 from mcp_elicit_client.relay.refusals import RefusedError
-from mcp_elicit_client.typing import Answer, Request
+from mcp_elicit_client.typing import Answer, Request, UrlRequest
 
 _COLLECTING_TURNS = 8
 """How many turns of the event loop further requests have to become part of the same leg."""
+
+MAX_WAIT = 45.0
+"""How long a request of the client waits while the user is at a URL, in seconds: less than common timeouts."""
 
 
 @dataclass(slots=True, eq=False)
@@ -63,6 +70,9 @@ class HeldCall:
         self._outcome: Outcome | None = None
         self._changed = anyio.Event()
         self._waiting = 0
+        self._pauses = 0
+        self._opened: list[Completion] = []
+        self._progress: ProgressCallback | None = None
         self.scope.deadline = self._ends_at
 
     # --- for the call
@@ -78,7 +88,30 @@ class HeldCall:
         finally:
             del self._open[key]
         assert question.answer is not None
+        if question.answer.action == "accept" and isinstance(request, UrlRequest):
+            self._follow(request)
         return question.answer
+
+    def _follow(self, request: UrlRequest) -> None:
+        """Have the client wait for the user, who is at the URL of *request* until the server reports completion."""
+        if request.respond_after == "consent" and request.completion is not None:
+            self._opened.append(request.completion)
+            self._wake()
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Have the client wait for the user in this block, with several requests if it takes long."""
+        self._pauses += 1
+        self._wake()
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+
+    async def report_progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """Forward the progress to the request of the client that waits now, if there is one."""
+        if self._progress is not None:
+            await self._progress(progress, total, message)
 
     def finish(self, outcome: Outcome) -> None:
         """End the call with *outcome*."""
@@ -88,11 +121,11 @@ class HeldCall:
 
     # --- for the requests of the client
 
-    async def first(self) -> Step:
+    async def first(self, progress: ProgressCallback | None) -> Step:
         """Return the first leg, or the outcome.  If the client withdraws its request, the call is cancelled."""
-        return await self._wait()
+        return await self._wait(progress)
 
-    async def respond(self, number: int, responses: Mapping[str, Any]) -> Step:
+    async def respond(self, number: int, responses: Mapping[str, Any], progress: ProgressCallback | None) -> Step:
         """
         Take the responses to leg *number*, and return the next one, or the outcome.
 
@@ -100,12 +133,17 @@ class HeldCall:
         returned again for the same responses: the result before may have been
         lost.
 
+        Args:
+            number: The number of the leg.
+            responses: The responses of the client.
+            progress: Forwards the progress to this request of the client.
+
         Raises:
             RefusedError: If the leg was answered already, or a response is
                 invalid.
         """
         if number == self._number and self._leg is not None:
-            if not responses:
+            if self._leg.questions and not responses:
                 return self._leg
             answers = await read_responses(responses, self._leg.questions)
         digest = digest_of(responses)
@@ -113,7 +151,7 @@ class HeldCall:
             self._take(answers, digest)
         elif number != self._number - 1 or digest != self._responses:
             raise RefusedError("used")
-        return await self._wait()
+        return await self._wait(progress)
 
     def _take(self, answers: Mapping[str, Answer], digest: str) -> None:
         self._number, self._leg, self._responses = self._number + 1, None, digest
@@ -124,9 +162,10 @@ class HeldCall:
                 question.answer = answer
                 question.answered.set()
 
-    async def _wait(self) -> Step:
-        number = self._number
+    async def _wait(self, progress: ProgressCallback | None) -> Step:
+        number, patient_until = self._number, anyio.current_time() + MAX_WAIT
         self._waiting += 1
+        self._progress = progress
         try:
             while True:
                 if self._number != number:
@@ -137,17 +176,26 @@ class HeldCall:
                     await self._collect(number)
                 elif self._outcome is not None:
                     return self._outcome
+                elif self._is_user_away() and patient_until <= anyio.current_time():
+                    self._show(number, {})
                 else:
-                    await self._changed.wait()
+                    with anyio.move_on_at(patient_until if self._is_user_away() else math.inf):
+                        await self._changed.wait()
         except anyio.get_cancelled_exc_class():
             if self._waiting == 1:  # no repeated request waits for the same
                 self.scope.cancel()
             raise
         finally:
             self._waiting -= 1
+            if self._progress is progress:
+                self._progress = None
 
     def _is_asking(self) -> bool:
         return any(question.answer is None for question in self._open.values())
+
+    def _is_user_away(self) -> bool:
+        """Return True while the user is at a URL, as far as the server reports it."""
+        return self._pauses > 0 or any(not each.is_finished() for each in self._opened)
 
     async def _collect(self, number: int) -> None:
         """Make the open requests a leg; those that follow at once belong to it."""
@@ -157,9 +205,13 @@ class HeldCall:
         origin = next((each.origin for each in pending.values()), ())
         questions = {key: each for key, each in pending.items() if each.origin == origin}  # one result has one origin
         if questions and self._leg is None and self._number == number:
-            self._leg = Leg(self.id, number, questions, self._process)
-            self.was_asked = True
-            self.scope.deadline = min(self._ends_at, anyio.current_time() + self._leg_ttl)
+            self._show(number, questions)
+
+    def _show(self, number: int, questions: Mapping[str, Request]) -> None:
+        """Make *questions* the leg.  Without questions, the client only makes its next request."""
+        self._leg = Leg(self.id, number, questions, self._process)
+        self.was_asked = True
+        self.scope.deadline = min(self._ends_at, anyio.current_time() + self._leg_ttl)
 
     def _wake(self) -> None:
         self._changed.set()

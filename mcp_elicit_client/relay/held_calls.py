@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import anyio
 import anyio.abc
 
+from mcp_elicit_client.calls.methods import ProgressCallback
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held import HeldCall
@@ -20,8 +21,8 @@ from mcp_elicit_client.relay.stored import OUTCOME_TTL
 MAX_CALL = 3_600.0
 """How long a call may last in total, in seconds, if its client is asked with multi-round-trip requests."""
 
-Work: TypeAlias = Callable[[UpstreamConnection], Awaitable[Any]]
-"""Makes a call over a connection, and returns its result."""
+Work: TypeAlias = Callable[[UpstreamConnection, HeldCall], Awaitable[Any]]
+"""Makes a held call over a connection, and returns its result."""
 
 
 class HeldCalls:
@@ -46,9 +47,9 @@ class HeldCalls:
         self._calls: dict[str, HeldCall] = {}
         self._number_by_client: Counter[str] = Counter()
 
-    async def start(self, downstream: Downstream, work: Work) -> Step:
+    async def start(self, downstream: Downstream, work: Work, progress: ProgressCallback | None) -> Step:
         """
-        Make a call in a task of its own, and return its first leg or its outcome.
+        Make a call in a separate task, and return its first leg or its outcome.
 
         Raises:
             RefusedError: If the client has too many calls in progress.
@@ -61,7 +62,7 @@ class HeldCalls:
         self._calls[call.id] = call
         self._number_by_client[client] += 1
         self.group.start_soon(self._run, call, client, downstream, work)
-        return await call.first()
+        return await call.first(progress)
 
     def find(self, call_id: str, process: str) -> HeldCall:
         """
@@ -83,7 +84,7 @@ class HeldCalls:
                 try:
                     async with self._connections.lease(downstream) as connection:
                         connection.ask = call.ask
-                        call.finish(Outcome(await work(connection)))
+                        call.finish(Outcome(await work(connection, call)))
                 except Exception as error:  # noqa: BLE001 -- raised for the client, in its request
                     call.finish(Outcome(error=error))
             call.finish(Outcome(error=RefusedError("ended")))

@@ -27,12 +27,13 @@ ROUNDS: ProtocolVersion = "2026-07-28"
 @dataclass(frozen=True, slots=True)
 class Leg:
     """
-    What the client is asked.
+    What the client is asked, or that it has to wait.
 
     Attributes:
         call_id: The ID of the call.
         number: The number of the leg, from 1 on.
-        questions: The requests, by the keys of the gateway.
+        questions: The requests, by the keys of the gateway; empty if the
+            client only makes its next request.
         process: The process that holds the call; empty if any can continue it.
     """
 
@@ -71,6 +72,8 @@ def input_required(leg: Leg, state: str) -> Any:
     import mcp.types
 
     types: Any = mcp.types
+    if not leg.questions:
+        return types.InputRequiredResult(request_state=state)
     requests = {
         key: types.ElicitRequest.model_validate(
             {"method": "elicitation/create", "params": write_params(request, ROUNDS)}

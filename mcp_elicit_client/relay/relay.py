@@ -25,7 +25,7 @@ from mcp_elicit_client.relay.refusals import to_sdk_error
 from mcp_elicit_client.relay.round_calls import RoundCalls
 from mcp_elicit_client.relay.state import StateSealer
 from mcp_elicit_client.relay.stored import StoredCalls
-from mcp_elicit_client.relay.upstream import CallOptions, UpstreamCaller
+from mcp_elicit_client.relay.upstream import CallOptions, UpstreamCaller, forwarding_urls
 from mcp_elicit_client.relay.wire import FORWARDED_META, forwarded_meta, without_hop_meta
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Mode, Policy
@@ -227,7 +227,7 @@ class Relay:
                     connection.client,
                     spec,
                     self._options,
-                    forward_urls=call.forward_urls,
+                    complete_urls=forwarding_urls(call.forward_urls),
                     progress_callback=progress,
                 )
             finally:

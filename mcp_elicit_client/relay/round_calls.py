@@ -14,6 +14,7 @@ from mcp_elicit_client.calls.task_polling import TaskHandle
 from mcp_elicit_client.calls.url_elicitations import UrlRequired
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
+from mcp_elicit_client.relay.held import HeldCall
 from mcp_elicit_client.relay.held_calls import HeldCalls
 from mcp_elicit_client.relay.legs import Leg, Outcome, Step, input_required
 from mcp_elicit_client.relay.refusals import RefusedError
@@ -60,7 +61,7 @@ class RoundCalls:
         self._leg_ttl = leg_ttl
 
     async def relay(
-        self, downstream: Downstream, spec: CallSpec, params: Any, progress_callback: ProgressCallback | None
+        self, downstream: Downstream, spec: CallSpec, params: Any, progress: ProgressCallback | None
     ) -> Any:
         """
         Make or continue a call.
@@ -69,7 +70,7 @@ class RoundCalls:
             downstream: The client.
             spec: What is called.
             params: The params of its request.
-            progress_callback: Forwards the progress to this request.
+            progress: Forwards the progress to this request.
 
         Returns:
             The result of the upstream server, or an ``InputRequiredResult``.
@@ -83,61 +84,81 @@ class RoundCalls:
         if params.request_state is None:
             if responses:
                 raise RefusedError("state_missing")
-            step = await self._start(downstream, spec, progress_callback)
+            step = await self._start(downstream, spec, progress)
         else:
             state = self._sealer.unseal(params.request_state, binding)
             if state.process:
-                step = await self._held.find(state.call_id, state.process).respond(state.leg, responses)
+                step = await self._held.find(state.call_id, state.process).respond(state.leg, responses, progress)
             else:
-                step = await self._continue(downstream, spec, state, responses)
+                step = await self._continue(downstream, spec, state, responses, progress)
         if isinstance(step, Outcome):
             return step.unwrap()
         sealed = self._sealer.seal(CallState(step.call_id, step.number, step.process), binding, self._leg_ttl)
         return input_required(step, sealed)
 
-    async def _start(self, downstream: Downstream, spec: CallSpec, progress_callback: ProgressCallback | None) -> Step:
+    async def _start(self, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None) -> Step:
         required: UrlRequired | None = None
         async with self._connections.lease(downstream) as connection:
             if connection.has_rounds:
                 try:
-                    came = await connection.caller.start(connection.client, spec, self._options, progress_callback)
+                    came = await connection.caller.start(connection.client, spec, self._options, progress)
                 except UrlRequiredInRoundsError as error:
                     required = error.required
                 else:
-                    return await self._step_of(downstream, came)
-        return await self._held.start(downstream, functools.partial(_make, spec, self._options, required))
+                    return await self._step_of(downstream, came, progress)
+        make = functools.partial(_make, spec, self._options, required, wants_progress=progress is not None)
+        return await self._held.start(downstream, make, progress)
 
-    async def _step_of(self, downstream: Downstream, came: Any) -> Step:
+    async def _step_of(self, downstream: Downstream, came: Any, progress: ProgressCallback | None) -> Step:
         if isinstance(came, PausedCall):
             return await self._stored.start(downstream.caller, came)
         if isinstance(came, TaskHandle):
-            return await self._held.start(downstream, functools.partial(_finish_task, came, self._options))
+            finish = functools.partial(_finish_task, came, self._options)
+            return await self._held.start(downstream, finish, progress)
         return Outcome(came)
 
     async def _continue(
-        self, downstream: Downstream, spec: CallSpec, state: CallState, responses: Mapping[str, Any]
+        self,
+        downstream: Downstream,
+        spec: CallSpec,
+        state: CallState,
+        responses: Mapping[str, Any],
+        progress: ProgressCallback | None,
     ) -> Step:
         async def proceed(snapshot: CallSnapshot, answers: Mapping[str, Answer]) -> Any:
             async with self._connections.lease(downstream) as connection:
-                came = await connection.caller.proceed(connection.client, snapshot, answers, self._options)
+                came = await connection.caller.proceed(connection.client, snapshot, answers, self._options, progress)
             if isinstance(came, TaskHandle):
-                step = await self._step_of(downstream, came)
+                step = await self._step_of(downstream, came, progress)
                 return step.unwrap() if isinstance(step, Outcome) else step
             return came
 
         step = await self._stored.respond(downstream.caller, state, responses, kind=spec.kind, proceed=proceed)
         if isinstance(step, Leg) and step.process and not step.questions:  # held since, and asked for again
-            return await self._held.find(step.call_id, step.process).respond(step.number, {})
+            return await self._held.find(step.call_id, step.process).respond(step.number, {}, progress)
         return step
 
 
-async def _make(
-    spec: CallSpec, options: CallOptions, required: UrlRequired | None, connection: UpstreamConnection
+async def _make(  # noqa: PLR0913 -- the parts of one call
+    spec: CallSpec,
+    options: CallOptions,
+    required: UrlRequired | None,
+    connection: UpstreamConnection,
+    held: HeldCall,
+    *,
+    wants_progress: bool,
 ) -> Any:
-    return await connection.caller.push(connection.client, spec, options, required=required)
+    return await connection.caller.push(
+        connection.client,
+        spec,
+        options,
+        complete_urls=connection.caller.waiting_for_urls(held.pause),
+        required=required,
+        progress_callback=held.report_progress if wants_progress else None,
+    )
 
 
-async def _finish_task(task: TaskHandle, options: CallOptions, connection: UpstreamConnection) -> Any:
+async def _finish_task(task: TaskHandle, options: CallOptions, connection: UpstreamConnection, _held: HeldCall) -> Any:
     """Drive a task to its end.  If that is cancelled, the task is cancelled."""
     caller, client = connection.caller, connection.client
     try:

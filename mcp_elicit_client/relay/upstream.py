@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
+
+import anyio
 
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask, CallTimeouts
 from mcp_elicit_client.calls.caller import Caller
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback, unwrap_session
 from mcp_elicit_client.calls.resuming import GivenAnswer
-from mcp_elicit_client.calls.runner import CallRunner
+from mcp_elicit_client.calls.runner import CallRunner, CompleteUrls
 from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot, Deferral
-from mcp_elicit_client.calls.url_elicitations import URL_ELICITATION_REQUIRED, UrlRequired, complete_urls
+from mcp_elicit_client.calls.url_elicitations import (
+    URL_ELICITATION_REQUIRED,
+    CompletionTracker,
+    UrlRequired,
+    complete_urls,
+)
 from mcp_elicit_client.core.answer import Answer, UrlElicitationIncompleteError
 from mcp_elicit_client.core.request import BatchPosition, UrlRequest
 from mcp_elicit_client.exceptions import REPORT, CallError, RequestError
@@ -22,6 +30,12 @@ from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 
 ForwardUrls = Callable[[tuple[UrlRequest, ...]], Awaitable[list[dict[str, Any]]]]
 """Takes the URL elicitations that a server requires, and returns the entries of the error for the client."""
+
+Pause = Callable[[], AbstractContextManager[None]]
+"""Is entered while a call waits for the user."""
+
+COMPLETION_TIMEOUT = 60.0
+"""How long a completion is awaited if the server requires a URL again, in seconds."""
 
 
 class UrlRequiredInRoundsError(CallError):
@@ -60,7 +74,7 @@ class UpstreamCaller(Caller):
         spec: CallSpec,
         options: CallOptions,
         *,
-        forward_urls: ForwardUrls | None = None,
+        complete_urls: CompleteUrls,
         required: UrlRequired | None = None,
         progress_callback: ProgressCallback | None = None,
     ) -> Any:
@@ -71,19 +85,29 @@ class UpstreamCaller(Caller):
             client: The connection.
             spec: What is called.
             options: The timeouts.
-            forward_urls: Forwards required URL elicitations (``-32042``); None
-                to have the handler answer them.
+            complete_urls: What is done about required URL elicitations
+                (``-32042``).
             required: The URL elicitations that the server requires, if the
                 call was sent before.
             progress_callback: The callback of the SDK for progress.
 
         Raises:
-            Exception: As `Caller.call_tool`; and the error ``-32042`` of the
-                SDK, if there is *forward_urls*.
+            Exception: As `Caller.call_tool`; and what *complete_urls* raises.
         """
         call = self._active_call(client, spec, options)
-        complete = complete_urls if forward_urls is None else functools.partial(_forward_urls, forward_urls)
-        return await self._runner(call, spec, None, progress_callback, complete_urls=complete).run(required)
+        return await self._runner(call, spec, None, progress_callback, complete_urls=complete_urls).run(required)
+
+    def waiting_for_urls(self, pause: Pause) -> CompleteUrls:
+        """
+        Return what has the handler answer the URL elicitations that one call requires.
+
+        If the server requires a URL again that the user has just opened, its
+        completion is awaited before the user is asked again.
+
+        Args:
+            pause: Is entered meanwhile.
+        """
+        return _OpenedUrls(self._elicitations.completions, pause).complete
 
     async def start(
         self, client: Any, spec: CallSpec, options: CallOptions, progress_callback: ProgressCallback | None = None
@@ -103,7 +127,12 @@ class UpstreamCaller(Caller):
         return await self._pausing_runner(call, spec, progress_callback).run()
 
     async def proceed(
-        self, client: Any, snapshot: CallSnapshot, answers: Mapping[str, Answer], options: CallOptions
+        self,
+        client: Any,
+        snapshot: CallSnapshot,
+        answers: Mapping[str, Answer],
+        options: CallOptions,
+        progress_callback: ProgressCallback | None = None,
     ) -> Any:
         """
         Continue a paused call with *answers*, by the server's keys; the rest is as in `start`.
@@ -117,7 +146,7 @@ class UpstreamCaller(Caller):
         def given(key: str) -> Any:
             return lambda _request: GivenAnswer(answers.get(key))
 
-        return await self._pausing_runner(call, spec).resume(snapshot, given, lambda: None)
+        return await self._pausing_runner(call, spec, progress_callback).resume(snapshot, given, lambda: None)
 
     def _active_call(self, client: Any, spec: CallSpec, options: CallOptions) -> ActiveCall:
         timeouts = CallTimeouts(options.timeout, options.answer_timeout)
@@ -138,6 +167,40 @@ def has_rounds(client: Any) -> bool:
 
 async def _refuse_urls(_call: ActiveCall, _ask: Ask, required: UrlRequired) -> None:
     raise UrlRequiredInRoundsError(required) from required.error
+
+
+class _OpenedUrls:
+    """The required URLs that the user of one call has opened."""
+
+    def __init__(self, completions: CompletionTracker, pause: Pause) -> None:
+        self._completions = completions
+        self._pause = pause
+        self._opened: set[str] = set()
+
+    async def complete(self, call: ActiveCall, ask: Ask, required: UrlRequired) -> None:
+        """Return when the elicitations are complete, as `complete_urls` does."""
+        by_url = {str(each.get("url")): each.get("elicitationId") for each in required.elicitations}
+        ids = [each for each in by_url.values() if isinstance(each, str)]
+        is_known = by_url.keys() <= self._opened and len(ids) == len(by_url)
+        if is_known and await self._are_completed(call, ids):
+            return
+        await complete_urls(call, ask, required)
+        self._opened |= by_url.keys()
+
+    async def _are_completed(self, call: ActiveCall, ids: list[str]) -> bool:
+        """Wait until the server reports that all are complete; return False if that takes too long."""
+        for each in ids:
+            self._completions.forget(each)  # The server has required it again since.
+        deadline = min(anyio.current_time() + COMPLETION_TIMEOUT, call.timeouts.user_deadline)
+        with self._pause(), call.timeouts.paused_for_user(), anyio.move_on_at(deadline) as scope:
+            for each in ids:
+                await self._completions.wait(each)
+        return not scope.cancelled_caught
+
+
+def forwarding_urls(forward: ForwardUrls) -> CompleteUrls:
+    """Return what forwards required URL elicitations to the client with the error ``-32042`` of the SDK."""
+    return functools.partial(_forward_urls, forward)
 
 
 async def _forward_urls(forward: ForwardUrls, _call: ActiveCall, ask: Ask, required: UrlRequired) -> None:

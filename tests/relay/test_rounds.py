@@ -11,6 +11,7 @@ import base64
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -20,11 +21,11 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from mcp_elicit_client.inbox import Inbox
-from mcp_elicit_client.relay import Relay, relay, stored
+from mcp_elicit_client.relay import Relay, held, relay, stored, upstream
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import MAX_STATE, Binding, CallState, StateSealer
 from tests.servers import visitor
-from tests.support.gateways import MODES, said
+from tests.support.gateways import MODES, said, streams_to
 from tests.support.inboxes import Clock, Stores, open_stores
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
@@ -32,6 +33,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("as
 types: Any = mcp.types
 each_side = pytest.mark.parametrize("up", ["push", "rounds"])
 ANN = {"action": "accept", "content": {"name": "Ann"}}
+ACCEPT = {"action": "accept"}
 BOB = {"action": "accept", "content": {"name": "Bob"}}
 
 
@@ -50,11 +52,22 @@ class Client:
         state: str | None = None,
         responses: dict[str, Any] | None = None,
         user: str = "ann",
+        progress: list[float] | None = None,
     ) -> Any:
         self._people[:] = [user]
         answers = {key: _response(each) for key, each in (responses or {}).items()}
+
+        async def report(reached: float, _total: float | None, _message: str | None) -> None:
+            if progress is not None:
+                progress.append(reached)
+
         return await self._session.call_tool(
-            name, arguments or {}, input_responses=answers or None, request_state=state, allow_input_required=True
+            name,
+            arguments or {},
+            progress_callback=None if progress is None else report,
+            input_responses=answers or None,
+            request_state=state,
+            allow_input_required=True,
         )
 
     async def refusal(self, *arguments: Any, **options: Any) -> str:
@@ -78,20 +91,25 @@ def keys(result: Any) -> list[str]:
 
 
 @asynccontextmanager
-async def gateway(up: str, seen: list[str] | None = None, **options: Any) -> AsyncIterator[Client]:
-    """Connect to a gateway to the server `visitor`."""
+async def gateway(
+    up: str, seen: list[str] | None = None, *, has_wire: bool = False, **options: Any
+) -> AsyncIterator[Client]:
+    """Connect to a gateway to the server `visitor`; with *has_wire*, all messages are JSON."""
     from tests.servers.gateway import build
 
     people = ["ann"]
     sdk: Any = mcp
     server = visitor.build((seen if seen is not None else []).append)
+    upstream: Any = (lambda _user: streams_to(server)) if has_wire else server
 
     async def declare(_context: Any, _params: Any) -> Any:
         raise AssertionError("the gateway must not push")
 
     async with (
-        Relay("visitor", server, mode=MODES[up], user=lambda _context: people[0], **options) as open_relay,
-        sdk.Client(build(open_relay), elicitation_callback=declare) as client,
+        Relay("visitor", upstream, mode=MODES[up], user=lambda _context: people[0], **options) as open_relay,
+        sdk.Client(
+            streams_to(build(open_relay)) if has_wire else build(open_relay), elicitation_callback=declare
+        ) as client,
     ):
         with anyio.fail_after(30):
             yield Client(client, people)
@@ -390,6 +408,76 @@ async def test_required_urls_are_asked_for_before_the_call_is_made_again() -> No
         given = {keys(first)[0]: {"action": "accept"}}
         done = await client.call("required", {"urls": [url]}, state=first.request_state, responses=given)
     assert json.loads(said(done)) == {"calls": 2}
+
+
+async def test_a_client_waits_with_several_requests_while_its_user_is_at_a_url(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(held, "MAX_WAIT", 0.0)
+    seen: list[str] = []
+    arguments = {"mark": str(tmp_path / "mark")}
+    async with gateway("push", seen) as client:
+        first = await client.call("opened", arguments)
+        given: dict[str, Any] = {keys(first)[0]: ACCEPT}
+        waiting = [await client.call("opened", arguments, state=first.request_state, responses=given)]
+        for _ in range(3):
+            waiting.append(await client.call("opened", arguments, state=waiting[-1].request_state))
+        again = await client.call("opened", arguments, state=waiting[-2].request_state)
+        code = await client.refusal("opened", arguments, state=again.request_state, responses={"q1": ACCEPT})
+        (tmp_path / "mark").touch()
+        last = again
+        while getattr(last, "request_state", None):
+            last = await client.call("opened", arguments, state=last.request_state)
+    assert not any(each.input_requests for each in [*waiting, again])
+    assert waiting[-2].request_state != waiting[-1].request_state
+    assert code == "unknown_key"
+    assert json.loads(said(last))["got"]["action"] == "accept"
+    assert seen.count("opened") == 2  # the call, and what it says after the answer
+
+
+async def test_a_url_that_is_required_again_is_awaited_and_its_completion_ends_that(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(held, "MAX_WAIT", 0.0)
+    seen: list[str] = []
+    arguments = {"mark": str(tmp_path / "mark")}
+    async with gateway("push", seen) as client:
+        first = await client.call("required_until", arguments)
+        given: dict[str, Any] = {keys(first)[0]: ACCEPT}
+        waiting = await client.call("required_until", arguments, state=first.request_state, responses=given)
+        calls = seen.count("required_until")
+        (tmp_path / "mark").touch()
+        last = waiting
+        while getattr(last, "request_state", None):
+            assert not last.input_requests
+            last = await client.call("required_until", arguments, state=last.request_state)
+    assert calls == 2
+    assert json.loads(said(last)) == {"calls": 3}
+
+
+async def test_without_a_completion_the_user_is_asked_again_for_a_required_url(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(upstream, "COMPLETION_TIMEOUT", 0.05)
+    arguments = {"mark": str(tmp_path / "mark")}
+    async with gateway("push") as client:
+        first = await client.call("required_until", arguments)
+        given: dict[str, Any] = {keys(first)[0]: ACCEPT}
+        second = await client.call("required_until", arguments, state=first.request_state, responses=given)
+    assert keys(second) != keys(first)
+    assert [each.params.url for each in second.input_requests.values()] == [visitor.URL]
+
+
+@each_side
+async def test_progress_arrives_at_the_present_request_of_the_client(up: str) -> None:
+    before: list[float] = []
+    after: list[float] = []
+    async with gateway(up, has_wire=True) as client:
+        first = await client.call("steps", progress=before)
+        given = {keys(first)[0]: ANN}
+        done = await client.call("steps", state=first.request_state, responses=given, progress=after)
+    assert json.loads(said(done))["got"]["content"] == {"name": "Ann"}
+    assert (before, after) == ([1.0], [2.0])
 
 
 @given(text=some.text(max_size=2 * MAX_STATE) | some.binary(max_size=200).map(lambda data: f"relay1.{data!r}.x"))

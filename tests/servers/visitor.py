@@ -7,6 +7,7 @@ which also survives its death.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections import Counter
@@ -50,6 +51,7 @@ class Peer:
     answers: dict[str, Any]
     state: str | None
     rounds: bool
+    progress_token: Any = None
 
     async def form(self, message: str = "Who are you?") -> dict[str, Any]:
         return wire(await self.session.elicit_form(message, FORM, self.request_id))
@@ -59,6 +61,10 @@ class Peer:
 
     async def complete(self, elicitation_id: str) -> None:
         await self.session.send_elicit_complete(elicitation_id, related_request_id=self.request_id)
+
+    async def progress(self, progress: float) -> None:
+        if self.progress_token is not None:
+            await self.session.report_progress(progress, 2.0, f"Step {progress:.0f}")
 
 
 def wire(model: Any) -> dict[str, Any]:
@@ -85,6 +91,7 @@ class Tools:
     def __init__(self, seen: Callable[[str], None]) -> None:
         self.seen = seen
         self.calls: Counter[str] = Counter()
+        self.tasks: list[asyncio.Task[None]] = []
 
     async def run(self, name: str, arguments: dict[str, Any], peer: Peer) -> dict[str, Any] | Asks:
         self.calls[name] += 1
@@ -128,6 +135,36 @@ class Tools:
             for each in ids:
                 await peer.complete(each)
         raise RefusalError(-32042, {"elicitations": [visit(url, each) for url, each in zip(urls, ids, strict=True)]})
+
+    async def opened(self, peer: Peer, mark: str) -> Any:
+        """Send the user to a URL, and report completion once the file *mark* is there."""
+        answer = await peer.url(URL, "e1")
+        self.seen("opened")
+        await until_marked(mark)
+        await peer.complete("e1")
+        return {"got": answer}
+
+    async def required_until(self, peer: Peer, mark: str) -> Any:
+        """Require a URL until the file *mark* is there; report completion then."""
+        if Path(mark).exists():
+            return {"calls": self.calls["required_until"]}
+
+        async def complete() -> None:
+            await until_marked(mark)
+            await peer.session.send_elicit_complete("e1")
+
+        self.tasks.append(asyncio.create_task(complete()))
+        raise RefusalError(-32042, {"elicitations": [visit()]})
+
+    async def steps(self, peer: Peer) -> Any:
+        """Report progress before and after a question."""
+        if not peer.answers:
+            await peer.progress(1)
+        if peer.rounds and not peer.answers:
+            return Asks({"q": asked_form()}, "s")
+        answer = peer.answers["q"] if peer.rounds else await peer.form()
+        await peer.progress(2)
+        return {"got": answer}
 
     async def finish(self, peer: Peer, elicitation_id: str) -> Any:
         await peer.complete(elicitation_id)
@@ -252,8 +289,7 @@ class Tools:
 
     async def slow(self, peer: Peer, mark: str) -> Any:
         """Return once the file *mark* is there, having asked nothing."""
-        while not Path(mark).exists():
-            await anyio.sleep(0.01)
+        await until_marked(mark)
         return {"slow": True}
 
     async def echo(self, _peer: Peer, **arguments: Any) -> Any:
@@ -266,9 +302,13 @@ LISTED = os.environ.get("ELICIT_LISTED", "").split()
 DYING: list[str] = []
 
 
-async def die_when_marked(mark: str) -> None:
+async def until_marked(mark: str) -> None:
     while not Path(mark).exists():
         await anyio.sleep(0.01)
+
+
+async def die_when_marked(mark: str) -> None:
+    await until_marked(mark)
     os._exit(3)
 
 
@@ -365,7 +405,8 @@ def build_for_mcp_2(tools: Tools) -> Any:
         rounds = context.protocol_version >= "2026-07-28"
         answers = {key: wire(each) for key, each in (params.input_responses or {}).items()} if rounds else {}
         state = params.request_state if rounds else None
-        peer = Peer(context.session, context.request_id, answers, state, rounds)
+        token = (context.meta or {}).get("progress_token")
+        peer = Peer(context.session, context.request_id, answers, state, rounds, token)
         try:
             result = await tools.run(name, arguments, peer)
         except RefusalError as refusal:

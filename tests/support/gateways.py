@@ -22,7 +22,7 @@ MODES: Mapping[str, ConnectMode] = {"push": "legacy", "rounds": "auto"}
 
 @asynccontextmanager
 async def streams_to(server: Any) -> AsyncIterator[Any]:
-    """Run a server of mcp 1.x in this process; yield the streams of its client."""
+    """Run a server in this process; yield the streams of its client."""
     import mcp.shared.memory
 
     memory: Any = mcp.shared.memory
