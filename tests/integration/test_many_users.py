@@ -5,11 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,8 +17,8 @@ import pytest
 
 from tests.support import ROOT, free_port, skip_or_fail
 from tests.support.inboxes import RedisServer, until
+from tests.support.pages import FollowedPage
 
-EXAMPLE = ROOT / "examples" / "many_users.py"
 ANN = {"authorization": "Bearer token-of-ann"}
 BOB = {"authorization": "Bearer token-of-bob"}
 BOOKING = {"name": "Ann", "guests": 2, "days": ["sat"]}
@@ -36,23 +33,13 @@ def backend(tmp_path: Path) -> Iterator[str]:
         skip_or_fail("fastapi is not installed; see the dependency group test")
     redis = RedisServer(tmp_path)
     port = free_port()
-    environment = {**os.environ, "REDIS_URL": redis.url, "PORT": str(port), "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen([sys.executable, str(EXAMPLE)], env=environment, start_new_session=True) as process:
-        try:
+    page = FollowedPage("users-and-workers.md", tmp_path)
+    page.save()
+    try:
+        with page.running("python many_users.py", REDIS_URL=redis.url, PORT=str(port)):
             yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            try:
-                process.wait(20)
-            finally:
-                _kill(process.pid)
-                redis.stop()
-
-
-def _kill(group: int) -> None:
-    """Kill what is left of the processes that were started here."""
-    with suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)
+    finally:
+        redis.stop()
 
 
 @asynccontextmanager
@@ -123,7 +110,34 @@ async def test_two_users_book_with_two_workers_and_see_only_their_own_requests(b
     assert (stranger.status_code, unsigned.status_code) == (401, 401)
 
 
+async def test_the_commands_of_the_page_list_and_answer_the_requests_of_one_user(backend: str) -> None:
+    commands = [each for each in FollowedPage("users-and-workers.md", Path()).commands if each.startswith("curl")]
+    book, list_bobs, list_anns, answer = [each.replace("http://127.0.0.1:8000", backend) for each in commands]
+    async with connections(backend) as ((first, *_), _), anyio.create_task_group() as group:
+        booked: list[str] = []
+
+        async def run_the_first_command() -> None:
+            booked.append(await output_of(book))
+
+        group.start_soon(run_the_first_command)
+        entry = await pending(first, ANN)
+        bobs, anns = json.loads(await output_of(list_bobs)), json.loads(await output_of(list_anns))
+        stolen = await output_of(answer.replace("ID", entry["id"]).replace("token-of-ann", "token-of-bob"))
+        await output_of(answer.replace("requests/ID", f"requests/{entry['id']}"))
+
+    assert bobs["entries"] == []
+    assert [each["id"] for each in anns["entries"]] == [entry["id"]]
+    assert "error" in json.loads(stolen)
+    assert json.loads(json.loads(booked[0])["result"]) == {"action": "accept", "content": BOOKING}
+
+
+async def output_of(command: str) -> str:
+    """Run *command* in a shell, and return what it prints."""
+    done = await anyio.run_process(["sh", "-c", command], env={**os.environ, "no_proxy": "*"})
+    return done.stdout.decode()
+
+
 def test_the_page_shows_the_program_as_it_is() -> None:
-    program = EXAMPLE.read_text(encoding="utf-8").split('"""\n\n', 1)[1]
+    program = (ROOT / "examples" / "many_users.py").read_text(encoding="utf-8").split('"""\n\n', 1)[1]
 
     assert program in (ROOT / "docs" / "users-and-workers.md").read_text(encoding="utf-8")

@@ -18,6 +18,7 @@ _FILE = re.compile(
     r"\b[Ss]ave(?:[^\n]|\n(?!\n))*? as `([\w./-]+)`[^\n]*:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
 _COMMANDS = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+_VARIABLES = re.compile(r"^(?:[A-Z_]+=\S+ )+")
 _INSTALLED = ("python3 -m venv", ". .venv", "pip install")
 
 
@@ -47,7 +48,8 @@ class FollowedPage:
             for each in _COMMANDS.findall(self.text)
             for line in each.splitlines()
         ]
-        return [line for line in lines if line and not line.startswith(_INSTALLED)]
+        without_variables = [_VARIABLES.sub("", line) for line in lines]
+        return [line for line in without_variables if line and not line.startswith(_INSTALLED)]
 
     def command(self, start: str) -> list[str]:
         """Return the only command that begins with *start*, as words that run with the Python of the tests."""
