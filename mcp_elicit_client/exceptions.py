@@ -96,7 +96,9 @@ class MissingExtraError(ElicitationError, ImportError):
     """
 
     def __init__(self, extra: str, what: str) -> None:
-        super().__init__(f"{what} needs more: pip install 'mcp-elicit-client[{extra}]'")
+        super().__init__(
+            f"The extra {extra!r} is required for {what}. Install it: pip install 'mcp-elicit-client[{extra}]'"
+        )
         self.extra = extra
 
 
