@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from mcp_elicit_client.handlers.scripted import ScriptedAnswers
     from mcp_elicit_client.registry import ElicitationRegistry
     from mcp_elicit_client.sdk.callback import ElicitationCallback
     from mcp_elicit_client.testing import Delivery, FakeServer, Reply, ScenarioResult, ScriptedUser, UserHook
+    from mcp_elicit_client.typing import Answer, Request
 
 _TERMINAL = "-"
+_WIDTH = 100
 _REPORTED: pytest.StashKey[list[Elicitation]] = pytest.StashKey()
 
 
@@ -32,7 +35,7 @@ class Elicitation:
         test: The node ID of the test.
         user: A `ScriptedUser`.  The test fails if steps of the script remain
             unused, or if more requests arrive than were scripted.
-        registry: A registry whose only handler is that user.
+        registry: A registry whose only handler asks that user.
         strict: False to allow unused steps and further requests.
         results: The results of `run_scenario`.
         replies: The replies to the requests of `ask`.
@@ -44,6 +47,37 @@ class Elicitation:
     strict: bool = True
     results: list[ScenarioResult] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
+    _scripted: ScriptedAnswers | None = None
+
+    def read_answers(self, path: str | Path, *, accept_urls: bool = False) -> None:
+        """
+        Answer the requests of this test from a file, in place of `user`.
+
+        The file is one for ``mcp-elicit call --answers``.  The test fails if
+        a request has no valid answer, or an answer is not used.
+
+        Args:
+            path: The file: JSON with the values of one form, or with a list
+                of answers.
+            accept_urls: Accept URLs that have no answer, without opening
+                them.
+
+        Raises:
+            AnswersError: If the file does not contain answers.
+            OSError: If it cannot be read.
+        """
+        from mcp_elicit_client.handlers.scripted import ScriptedAnswers
+        from mcp_elicit_client.presentation.answer_files import ScriptedAnswer, read_answers
+
+        found = read_answers(Path(path).read_bytes(), str(path))
+        answers = [found] if isinstance(found, ScriptedAnswer) else found
+        self._scripted = ScriptedAnswers(answers, accepts_urls=accept_urls)
+
+    async def _answer(self, request: Request, /) -> Answer:
+        if self._scripted is None:
+            return await self.user(request)
+        self.user.requests.append(request)
+        return await self._scripted(request)
 
     def callback(self, server: str = "test-server", *, user: str | None = None) -> ElicitationCallback:
         """Return an ``elicitation_callback`` that asks the user of this test, with *user* as `Request.user`."""
@@ -125,10 +159,13 @@ def elicitation(request: pytest.FixtureRequest) -> Iterator[Elicitation]:
 
     user = ScriptedUser()
     registry = ElicitationRegistry()
-    registry.on_elicitation(user)
     value = Elicitation(request.node.nodeid, user, registry)
+    registry.on_elicitation(value._answer)  # noqa: SLF001 -- asks the user, or a file
     request.config.stash[_REPORTED].append(value)
     yield value
+    scripted = value._scripted  # noqa: SLF001
+    if value.strict and scripted is not None and (report := scripted.report(width=_WIDTH)):
+        pytest.fail(report, pytrace=False)
     if value.strict and user.unexpected:
         messages = "; ".join(repr(each.message) for each in user.unexpected)
         pytest.fail(f"More requests arrived than were scripted: {messages}", pytrace=False)

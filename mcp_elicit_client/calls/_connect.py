@@ -29,11 +29,27 @@ class Command:
         argv: The program and its arguments.  No shell is used.
         errlog: A file with a descriptor, for its standard error.
         env: Additional environment variables.
+        directory: The working directory; None for that of this process.
     """
 
     argv: Sequence[str]
     errlog: TextIO
     env: Mapping[str, str] | None = None
+    directory: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """
+    A server with streamable HTTP.
+
+    Attributes:
+        url: Its URL.
+        headers: HTTP headers of each request.
+    """
+
+    url: str
+    headers: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +74,13 @@ class Connection:
 
 @asynccontextmanager
 async def connect(
-    target: Command | str, caller: Caller, *, mode: ConnectMode = "auto", **options: Any
+    target: Command | Address | str, caller: Caller, *, mode: ConnectMode = "auto", **options: Any
 ) -> AsyncIterator[Connection]:
     """
     Connect to a server.
 
     Args:
-        target: A command, or the URL of a server with streamable HTTP.
+        target: A command; or a server with streamable HTTP, by its URL.
         caller: The caller, which answers the server's requests.
         mode: How the protocol version is negotiated.
         options: Other arguments of the SDK's ``Client`` or ``ClientSession``.
@@ -72,9 +88,17 @@ async def connect(
     Raises:
         Exception: The SDK's error, if the connection fails.
     """
-    transport = target if isinstance(target, str) else _stdio(target)
+    transport = target if isinstance(target, str) else _transport(target)
     async with caller.connect(transport, mode=mode, **options) as client:
         yield Connection(caller, client, str(client.protocol_version))
+
+
+def _transport(target: Command | Address) -> AbstractAsyncContextManager[Any]:
+    if isinstance(target, Command):
+        return _stdio(target)
+    from mcp_elicit_client.sdk.http_transport import http_transport
+
+    return http_transport(target.url, target.headers)
 
 
 def _stdio(command: Command) -> AbstractAsyncContextManager[Any]:
@@ -82,4 +106,6 @@ def _stdio(command: Command) -> AbstractAsyncContextManager[Any]:
 
     program, *arguments = command.argv
     env = None if command.env is None else dict(command.env)
-    return stdio_client(StdioServerParameters(command=program, args=arguments, env=env), errlog=command.errlog)
+    return stdio_client(
+        StdioServerParameters(command=program, args=arguments, env=env, cwd=command.directory), errlog=command.errlog
+    )

@@ -9,11 +9,12 @@ import warnings
 from collections.abc import Sequence
 
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import CommandError, UnansweredError, UsageError
+from mcp_elicit_client.cli.call_documents import print_document
+from mcp_elicit_client.cli.common import CommandError, CommandFailedError, UnansweredError, UsageError
 from mcp_elicit_client.cli.options import make_parser
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 
 __all__ = ["main"]
 
@@ -39,13 +40,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parse(arguments, catalog)
     _configure_logging()
     try:
-        if options.server_command and options.command != "call":
+        if options.server_command and options.command not in ("call", "answer"):
             raise UsageError(messages.COMMAND_NOT_ACCEPTED)  # noqa: TRY301 -- printed as the other errors
         return int(options.run(options))
     except UsageError as error:
         return _fail(error.text(catalog), catalog, _USAGE_ERROR)
     except UnansweredError as error:
         return _fail(error.text(catalog), catalog, _UNANSWERED)
+    except CommandFailedError as error:
+        if getattr(options, "prints_document", False) or getattr(options, "suspend", False):
+            print_document({"status": "failed", "code": error.code, "message": error.text(ENGLISH)})
+        return _fail(error.text(catalog), catalog, _FAILED)
     except CommandError as error:
         return _fail(error.text(catalog), catalog, _FAILED)
     except RequestError as error:
@@ -72,7 +77,12 @@ def _catalog(arguments: Sequence[str]) -> MessageCatalog:
 def _parse(arguments: list[str], catalog: MessageCatalog) -> argparse.Namespace:
     """Parse *arguments*; the server's command after ``--`` becomes `server_command`."""
     at = arguments.index("--") if "--" in arguments else len(arguments)
-    options = make_parser(catalog).parse_args(arguments[:at])
+    parser = make_parser(catalog)
+    options, rest = parser.parse_known_args(arguments[:at])
+    if rest and (not hasattr(options, "fields") or any(each.startswith("-") for each in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:  # argparse takes fields only before the options
+        options.fields += rest
     options.server_command = arguments[at + 1 :]
     options.catalog = catalog
     return options

@@ -24,10 +24,11 @@ from mcp_elicit_client.audit.chain import Keys
 from mcp_elicit_client.audit.files import key_path, open_to_verify
 from mcp_elicit_client.audit.verifier import OpenFile, open_all
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.common import UsageError, quote_name, wrap
+from mcp_elicit_client.cli.common import UsageError, wrap
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.formatting import format_number
+from mcp_elicit_client.presentation.quoting import quote_name
 
 _POLL_INTERVAL = 0.2
 _MAX_SHOWN = 200

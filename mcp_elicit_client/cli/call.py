@@ -8,24 +8,26 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TextIO
+from typing import Any
 
 import anyio
 from pydantic_core import from_json
 
 from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
+from mcp_elicit_client.calls._connect import Connection, ConnectMode, connect
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.answer_options import scripted_answers
 from mcp_elicit_client.cli.common import CommandFailedError, UnansweredError, UsageError, output_width, parse_json
 from mcp_elicit_client.cli.handlers import handler_from_options, interactive_handler, limits, url_rules, wants_browser
 from mcp_elicit_client.cli.remembered import remembered_hint, remembered_lines
-from mcp_elicit_client.cli.scripted_answers import ScriptedAnswers
+from mcp_elicit_client.cli.server_address import ServerAddress
+from mcp_elicit_client.cli.server_errors import explain, needs_legacy
+from mcp_elicit_client.cli.suspend import run_suspending_call
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.demo.run import run_demo
-from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError
+from mcp_elicit_client.handlers.scripted import ScriptedAnswers
 from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.terminal import terminal
 from mcp_elicit_client.policies import RememberedAnswers, compose, protect_secrets
@@ -36,10 +38,7 @@ from mcp_elicit_client.registry import ElicitationRegistry
 _MAX_RESULT = 100_000
 _MAX_DESCRIPTION = 300
 _MAX_NAME = 80
-_MAX_ERROR = 500
-_LOG_LINES = 10
 _NUMBER_WIDTH = 3
-_INVALID_REQUEST = -32600
 _EXAMPLE = 'TOOL {"text": "hello"}'
 
 _Tools = Sequence[tuple[str, str]]
@@ -59,7 +58,7 @@ def run_demo_command(options: argparse.Namespace) -> int:
             functools.partial(run_demo, handler, functools.partial(print, flush=True), options.catalog, options.json)
         )
     except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
-        raise CommandFailedError(_explain(error, options.catalog)) from None
+        raise CommandFailedError(explain(error, options.catalog)) from None
     return 0
 
 
@@ -74,22 +73,25 @@ def run_call(options: argparse.Namespace) -> int:
         UsageError: If the arguments are not a JSON object, no server is
             named, or the answers cannot be read.
     """
-    if bool(options.url) == bool(options.server_command):
+    address = ServerAddress.from_options(options)
+    if address is None:
         raise UsageError(messages.SERVER_MISSING)
     arguments = parse_json(options.args, "--args")
     if not isinstance(arguments, dict):
         raise UsageError(messages.NOT_AN_OBJECT, source="--args")
     script = scripted_answers(options)
+    if options.suspend:
+        return run_suspending_call(options, address, arguments)
     if script is None:
-        return anyio.run(_connect_and_call, options, arguments, None)
+        return anyio.run(_connect_and_call, options, address, arguments, None)
     failure = ""
     try:
-        status = anyio.run(_connect_and_call, options, arguments, script)
+        status = anyio.run(_connect_and_call, options, address, arguments, script)
     except CommandFailedError as error:
         if not script.unanswered:
             raise
         status, failure = 1, error.text(options.catalog)
-    report = script.report(include_unused=status == 0)
+    report = script.report(width=output_width(), include_unused=status == 0)
     if options.json and script.unanswered:
         print(json.dumps({"unanswered": [each.to_json() for each in script.unanswered]}))
     if report:
@@ -98,7 +100,7 @@ def run_call(options: argparse.Namespace) -> int:
 
 
 async def _connect_and_call(
-    options: argparse.Namespace, arguments: Mapping[str, Any], script: ScriptedAnswers | None
+    options: argparse.Namespace, address: ServerAddress, arguments: Mapping[str, Any], script: ScriptedAnswers | None
 ) -> int:
     remembered = RememberedAnswers()
     policy = compose(script.policy if script else None, remembered.policy, protect_secrets(action="warn"))
@@ -107,23 +109,26 @@ async def _connect_and_call(
     catalog: MessageCatalog = options.catalog
     mode: ConnectMode = "legacy" if options.legacy else "auto"
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:
-        where = options.url or Command(options.server_command, errlog)
         try:
-            async with connect(where, Caller(registry, _server_name(options)), mode=mode) as connection:
+            caller = Caller(registry, options.name or _address_text(options))
+            async with connect(address.target(errlog), caller, mode=mode) as connection:
                 if options.tool is None:
                     return await _choose_tools(connection, remembered, catalog, as_json=options.json)
                 tool = await _tool_name(connection, options.tool)
                 return await _call_tool(connection, tool, arguments, as_json=options.json)
+        except CommandFailedError:
+            raise
         except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
             if any(isinstance(each, BrokenPipeError) for each in leaf_errors(error)):
                 raise BrokenPipeError from None
-            hint = f"\n{catalog.text(messages.NEEDS_LEGACY)}" if _needs_legacy(error, mode) else ""
-            raise CommandFailedError(_explain(error, catalog, errlog) + hint) from None
+            hint = f"\n{catalog.text(messages.NEEDS_LEGACY)}" if needs_legacy(error, mode) else ""
+            raise CommandFailedError(explain(error, catalog, errlog) + hint) from None
 
 
-def _server_name(options: argparse.Namespace) -> str:
-    address: Sequence[str] = [options.url] if options.url else options.server_command
-    return options.name or sanitize_text(" ".join(address), limit=_MAX_NAME, multiline=False)
+def _address_text(options: argparse.Namespace) -> str:
+    """Return the address as it was typed, which is not stored."""
+    text = options.url or " ".join(options.server_command)
+    return sanitize_text(text, limit=_MAX_NAME, multiline=False)
 
 
 async def _tool_name(connection: Connection, typed: str) -> str:
@@ -184,7 +189,7 @@ async def _choose_tools(
         try:
             await _call_tool(connection, tool, arguments, as_json=False, is_quoted=True)
         except Exception as error:  # noqa: BLE001 -- the next call may succeed
-            print(_explain(error, catalog))
+            print(explain(error, catalog))
 
 
 def _tool_lines(tools: _Tools) -> Iterator[str]:
@@ -220,39 +225,3 @@ def _read_tool_line(line: str, tools: _Tools) -> tuple[str, dict[str, Any], Mess
     if not isinstance(arguments, dict):
         return tool, {}, messages.ARGUMENTS_NOT_AN_OBJECT
     return tool, arguments, None
-
-
-def _explain(error: BaseException, catalog: MessageCatalog, errlog: TextIO | None = None) -> str:
-    """Return what failed, sanitized, with the last lines of the server's log."""
-    texts = (_describe(each, catalog) for each in leaf_errors(error))
-    causes = list(dict.fromkeys(sanitize_text(text, limit=_MAX_ERROR, multiline=False) for text in texts))
-    lines = [catalog.text(messages.SERVER_FAILED, reason="; ".join(causes))]
-    if errlog is not None:
-        errlog.seek(0)
-        tail = errlog.read()[-_MAX_RESULT:].splitlines()[-_LOG_LINES:]
-        shown = (sanitize_text(line, limit=_MAX_ERROR, multiline=False) for line in tail if line.strip())
-        lines += [quote(line, output_width()) for line in shown]
-    return "\n".join(lines)
-
-
-def _needs_legacy(error: BaseException, mode: ConnectMode) -> bool:
-    """Return True if the server may have failed because it supports only server-initiated requests."""
-    return mode == "auto" and any(
-        isinstance(each, HandshakeRequiredError) or _code(each) == _INVALID_REQUEST for each in leaf_errors(error)
-    )
-
-
-def _describe(error: BaseException, catalog: MessageCatalog) -> str:
-    if isinstance(error, (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)):
-        return catalog.text(messages.CONNECTION_CLOSED)
-    if isinstance(error, HandshakeRequiredError):
-        return catalog.text(messages.SERVER_INITIATED)
-    if isinstance(error, CallError):
-        return str(error)
-    code = _code(error)
-    return f"{error} (error {code})" if code is not None else f"{type(error).__name__}: {error}"
-
-
-def _code(error: BaseException) -> int | None:
-    code = getattr(getattr(error, "error", None), "code", None)
-    return code if isinstance(code, int) else None

@@ -15,8 +15,9 @@ from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation import quoting
 from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.messages import NOT_JSON
+from mcp_elicit_client.presentation.quoting import quote_name
 
-_MAX_FIELD_NAME = 80
 _MAX_FILE = 16 * 1024 * 1024
 _WIDTH = 101
 _MIN_WIDTH = 40
@@ -44,12 +45,6 @@ def describe_diagnostic(diagnostic: Diagnostic) -> str:
     if diagnostic.field is None:
         return diagnostic.message
     return f"{quote_name(diagnostic.field)}: {diagnostic.message}"
-
-
-def quote_name(name: str) -> str:
-    """Return a name that a server spelled in quotation marks, which it cannot contain: sanitized, cut, in one line."""
-    shown = sanitize_text(name, limit=_MAX_FIELD_NAME, multiline=False).replace('"', "'")
-    return f'"{shown}"'
 
 
 # --- Errors
@@ -85,7 +80,18 @@ class UsageError(CommandError):
 
 
 class CommandFailedError(CommandError):
-    """The command failed.  The exit status is 1."""
+    """
+    The command failed.  The exit status is 1.
+
+    Args:
+        message: As in `CommandError`.
+        code: A stable code, for commands that print JSON.
+        parameters: As in `CommandError`.
+    """
+
+    def __init__(self, message: Message | str, *, code: str = "failed", **parameters: object) -> None:
+        super().__init__(message, **parameters)
+        self.code = code
 
 
 class UnansweredError(CommandError):
@@ -149,4 +155,4 @@ def parse_json(data: str | bytes, source: str) -> object:
         reason = messages.NOT_UNICODE
     except ValueError as error:
         reason = str(error)
-    raise UsageError(messages.NOT_JSON, source=source, reason=reason)
+    raise UsageError(NOT_JSON, source=source, reason=reason)

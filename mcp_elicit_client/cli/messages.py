@@ -12,11 +12,10 @@ from mcp_elicit_client.core.messages import Message
 # --- Errors
 
 ERROR = Message("mcp-elicit: {reason}")
-COMMAND_NOT_ACCEPTED = Message("Only `mcp-elicit call` accepts a command after `--`.")
+COMMAND_NOT_ACCEPTED = Message("Only `mcp-elicit call` and `mcp-elicit answer` accept a command after `--`.")
 SERVER_MISSING = Message("Pass either --url URL or -- COMMAND [ARG ...].")
 CALLBACK_MISSING = Message("Pass a CALLBACK or --list.")
 UNKNOWN_SCENARIO = Message("There is no scenario or group named {name}. Run `mcp-elicit check --list` to list them.")
-NOT_JSON = Message("{source} is not JSON: {reason}")
 NOT_UNICODE = Message("It is not Unicode text.")
 NOT_AN_OBJECT = Message("{source} must be a JSON object.")
 CANNOT_READ = Message("Cannot read {path}: {reason}")
@@ -47,24 +46,41 @@ ARGUMENTS_NOT_AN_OBJECT = Message("The arguments must be a JSON object.")
 OPTIONS_CONFLICT = Message("{first} cannot be combined with {second}.")
 TOOL_MISSING = Message("{option} needs a TOOL.")
 SET_SHAPE = Message("--set needs FIELD=VALUE.")
-TWO_ANSWERS = Message("There are two answers for {name}.")
-ANSWERS_SHAPE = Message(
-    "{path} must contain an object with the values of one form, or a list of answers. Example: {example}"
-)
-ANSWER_SHAPE = Message(
-    'Answer {number} must be an object with "action" (accept, decline or cancel) or "content" (only to accept), '
-    'and optionally "message". Example: {example}'
-)
-REQUEST_UNANSWERED = Message("This request of the server has no valid answer:")
-NO_ANSWER = Message("No answer was given for it.")
-ANSWER_UNUSED = Message("Answer {number} was not used, because the server sent no request for it.")
-SENSITIVE_ARGUMENT = Message(
-    "This field asks for sensitive data, and arguments are visible in the process list. "
-    "Pass the value to --answers - (standard input)."
-)
 OPEN_URL_HINT = Message("To accept the URL without opening it, pass --open-url none.")
 URL_NOT_OPENED = Message("This URL was accepted, but not opened:")
-URL_STILL_REQUIRED = Message("The server still requires this URL, which was accepted without opening it.")
+
+# --- Suspended calls
+
+CALL_WAITS = Message("The call waits for {count} answer.", "The call waits for {count} answers.", "count")
+NOT_SUSPENDABLE = Message(
+    "The server sent a request that cannot be suspended, because it keeps the call open. The request was cancelled, "
+    "and no user was asked. To answer in advance, pass --answers or --set (and --legacy, if the server needs it)."
+)
+CHOOSE_ANSWER = Message("Pass either FIELD=VALUE or --answers, or --accept, --decline, --cancel, --done or --continue.")
+FIELD_SHAPE = Message("A value needs FIELD=VALUE.")
+NOT_A_FORM = Message("This request asks you to open a URL. Open it, then pass --done; or pass --decline or --cancel.")
+NOT_A_URL = Message("This request is a form. --done is only for URLs.")
+SEND_ANYWAY_HINT = Message("To send it, pass --send-anyway.")
+IS_SENT = Message("Answer that is sent to {server}: {action}")
+WOULD_BE_SENT = Message("Answer that would be sent to {server}: {action}")
+INVALID_ANSWER = Message("The answer does not fit the request, and was not sent:")
+UNKNOWN_REQUEST = Message(
+    "There is no such request. It may have expired, or it belongs to another user. "
+    "Run `mcp-elicit requests` to list the pending ones."
+)
+IF_NOT_CONTINUED = Message("If the call was not continued, run `{command}`.")
+CONTINUED_ELSEWHERE = Message("Another process continues the call.")
+CONTINUE_LATER = Message("The answers are stored. When the server is available, run `{command}`.")
+STILL_PENDING = Message("The answer was not sent, and the request is still pending.")
+CALL_LOST = Message("The server may have received the answer, so the call is not continued again.")
+CAN_BE_CONTINUED = Message("All requests of a call are answered, but the call was not continued. To continue it:")
+SERVER_AGAIN = Message("The address of the server is not stored. Pass --url URL or -- COMMAND [ARG ...] again.")
+OTHER_SERVER = Message("The call belongs to the server {name}. If this is the same server, pass that name to --name.")
+VARIABLE_MISSING = Message("The server needs the environment variable {name}, which is not set.")
+HEADER_SHAPE = Message("--header needs NAME=VARIABLE, with the name of an environment variable.")
+UNKNOWN_STORE = Message("--store needs a file, or the URL of Redis or PostgreSQL.")
+REQUEST_OF = Message("{id} from {server}, expires at {time}")
+THE_SERVER = Message("The server")
 
 # --- show and lint
 
@@ -150,6 +166,36 @@ SET = Message("answer a field with a text, as if typed (repeatable); values are 
 DECLINE_ALL = Message("decline every request")
 CANCEL_ALL = Message("cancel every request")
 OPEN_URL = Message("accept URLs without opening them")
+SUSPEND = Message("store the call while its requests are pending, and print them as JSON")
+SUSPEND_TIMEOUT = Message("seconds for which the call can be answered, if the server allows it (default: {count})")
+STORE = Message("file, or URL of Redis or PostgreSQL, with suspended calls (default: a file of your account)")
+CALL_USER = Message("user that suspended calls belong to (default: the name of your account)")
+ENV = Message("environment variable to pass to the server (repeatable)")
+HEADER = Message("HTTP header whose value is in an environment variable (repeatable)")
+SUSPENDED = Message("the call waits for answers, which the output lists")
+PUSHED = Message("the server sent a request that cannot be suspended")
+LIST_REQUESTS = Message("list the requests of suspended calls")
+LISTED = Message("success")
+STORE_FAILED = Message("the store cannot be used")
+ANSWER_REQUEST = Message("answer a request of a suspended call, and continue the call")
+ANSWER_DESCRIPTION = Message(
+    "Answer a request of `mcp-elicit call --suspend`, and continue the call if no other request is pending. "
+    "What is sent is printed first. Fields without a value have their default value, or are omitted. "
+    "Arguments are visible in the process list: pass sensitive values with --answers - (standard input)."
+)
+REQUEST_ID = Message("ID of the request; with --continue also of the call")
+FIELD_VALUE = Message("text of a field, as if typed; visible in the process list")
+VALUES_FILE = Message("values of the form, a JSON object in a file; - for standard input")
+ACCEPT_DEFAULTS = Message("accept the form with its default values")
+DECLINE_REQUEST = Message("decline the request")
+CANCEL_REQUEST = Message("cancel the request")
+URL_DONE = Message("accept a URL that you have opened; it is never opened by this command")
+CONTINUE = Message("continue a call whose requests are all answered")
+SEND_ANYWAY_OPTION = Message("send an answer that seems to contain sensitive data")
+DRY_RUN = Message("print what would be sent, without sending it")
+ANSWERED = Message("the call was continued and succeeded, or the answer was stored")
+ANSWER_FAILED = Message("the request is not pending, or the server or its tool failed")
+ANSWER_INVALID = Message("the answer does not fit the request, which is still pending")
 HEADLESS = Message("cancel every request without asking")
 ALLOW_LOOPBACK = Message("allow URLs on this computer")
 MAXIMUM = Message("default: {count}")

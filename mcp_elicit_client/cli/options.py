@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from mcp_elicit_client.cli import messages
+from mcp_elicit_client.cli.answer import run_answer
 from mcp_elicit_client.cli.audit import run_stats, run_tail, run_verify
 from mcp_elicit_client.cli.call import run_call, run_demo_command
 from mcp_elicit_client.cli.check import run_check
 from mcp_elicit_client.cli.common import wrap
 from mcp_elicit_client.cli.completion import SHELLS, run_completion
 from mcp_elicit_client.cli.request import run_lint, run_show
+from mcp_elicit_client.cli.requests import run_requests
+from mcp_elicit_client.cli.resumable import DEFAULT_TIMEOUT
+from mcp_elicit_client.cli.suspend import NOT_SUSPENDABLE, SUSPENDED
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
@@ -79,7 +83,7 @@ def make_parser(catalog: MessageCatalog) -> argparse.ArgumentParser:
     parser.add("--language", metavar="LANGUAGE", help=messages.LANGUAGE)
     parser.set_defaults(run=lambda _options: _print_help(parser))
     commands = parser.add_commands("command", required=False)
-    for add in (_add_demo, _add_call, _add_show, _add_lint, _add_audit, _add_check):
+    for add in (_add_demo, _add_call, _add_requests, _add_answer, _add_show, _add_lint, _add_audit, _add_check):
         add(commands, catalog)
     completion = _add_command(
         commands,
@@ -154,7 +158,13 @@ def _add_call(commands: Any, catalog: MessageCatalog) -> None:
         messages.CALL,
         usage="mcp-elicit call [TOOL] [--args JSON] [--name NAME] [--json] (--url URL | -- COMMAND [ARG ...])",
         description=wrap(catalog.text(messages.CALL_DESCRIPTION)),
-        epilog=_exit_status(catalog, *_SUCCESS_AND_FAILURE, (3, messages.UNANSWERED)),
+        epilog=_exit_status(
+            catalog,
+            *_SUCCESS_AND_FAILURE,
+            (3, messages.UNANSWERED),
+            (SUSPENDED, messages.SUSPENDED),
+            (NOT_SUSPENDABLE, messages.PUSHED),
+        ),
     )
     parser.add("tool", metavar="TOOL", nargs="?", help=messages.TOOL)
     parser.add("--args", metavar="JSON", default="{}", help=messages.TOOL_ARGUMENTS)
@@ -167,8 +177,73 @@ def _add_call(commands: Any, catalog: MessageCatalog) -> None:
     parser.add("--decline", action="store_true", help=messages.DECLINE_ALL)
     parser.add("--cancel", action="store_true", help=messages.CANCEL_ALL)
     parser.add("--open-url", choices=("none",), help=messages.OPEN_URL)
+    parser.add("--suspend", action="store_true", help=messages.SUSPEND)
+    _add_store(parser)
+    parser.add(
+        "--suspend-timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        default=DEFAULT_TIMEOUT,
+        help=messages.SUSPEND_TIMEOUT,
+        count=int(DEFAULT_TIMEOUT),
+    )
+    _add_values_of_environment(parser)
     _add_handler(parser)
     _add_limits(parser)
+
+
+def _add_requests(commands: Any, catalog: MessageCatalog) -> None:
+    epilog = _exit_status(catalog, messages.LISTED, messages.STORE_FAILED, messages.USAGE_ERROR)
+    parser = _add_command(commands, catalog, "requests", run_requests, messages.LIST_REQUESTS, epilog=epilog)
+    parser.add("--json", action="store_true", help=messages.AS_JSON)
+    _add_store(parser)
+
+
+def _add_answer(commands: Any, catalog: MessageCatalog) -> None:
+    epilog = _exit_status(
+        catalog,
+        messages.ANSWERED,
+        messages.ANSWER_FAILED,
+        messages.USAGE_ERROR,
+        (3, messages.ANSWER_INVALID),
+        (SUSPENDED, messages.SUSPENDED),
+        (NOT_SUSPENDABLE, messages.PUSHED),
+    )
+    parser = _add_command(
+        commands,
+        catalog,
+        "answer",
+        run_answer,
+        messages.ANSWER_REQUEST,
+        usage="mcp-elicit answer ID [FIELD=VALUE ...] [options] [-- COMMAND [ARG ...]]",
+        description=wrap(catalog.text(messages.ANSWER_DESCRIPTION)),
+        epilog=epilog,
+    )
+    parser.set_defaults(prints_document=True)
+    parser.add("id", metavar="ID", help=messages.REQUEST_ID)
+    parser.add("fields", metavar="FIELD=VALUE", nargs="*", help=messages.FIELD_VALUE)
+    parser.add("--answers", metavar="FILE", help=messages.VALUES_FILE)
+    parser.add("--accept", action="store_true", help=messages.ACCEPT_DEFAULTS)
+    parser.add("--decline", action="store_true", help=messages.DECLINE_REQUEST)
+    parser.add("--cancel", action="store_true", help=messages.CANCEL_REQUEST)
+    parser.add("--done", action="store_true", help=messages.URL_DONE)
+    parser.add("--continue", dest="continue_call", action="store_true", help=messages.CONTINUE)
+    parser.add("--send-anyway", action="store_true", help=messages.SEND_ANYWAY_OPTION)
+    parser.add("--dry-run", action="store_true", help=messages.DRY_RUN)
+    _add_store(parser)
+    parser.add("--url", metavar="URL", help=messages.URL)
+    parser.add("--name", metavar="NAME", help=messages.NAME)
+    _add_values_of_environment(parser)
+
+
+def _add_store(parser: _Parser) -> None:
+    parser.add("--store", metavar="STORE", help=messages.STORE)
+    parser.add("--user", metavar="USER", help=messages.CALL_USER)
+
+
+def _add_values_of_environment(parser: _Parser) -> None:
+    parser.add("--env", metavar="NAME", action="append", default=[], help=messages.ENV)
+    parser.add("--header", metavar="NAME=VARIABLE", action="append", default=[], help=messages.HEADER)
 
 
 def _add_show(commands: Any, catalog: MessageCatalog) -> None:

@@ -222,8 +222,10 @@ class RecordCodec:
         self._answer_timeout = answer_timeout
 
     def new_id(self) -> str:
-        """Return a random ID that cannot be guessed."""
-        return secrets.token_urlsafe(_ID_BYTES)
+        """Return a random ID that cannot be guessed.  It does not begin with a hyphen, as options of commands do."""
+        while (new := secrets.token_urlsafe(_ID_BYTES)).startswith("-"):
+            pass
+        return new
 
     def new_request(self, owner: str, request: Request, now: float, call_id: str = "") -> StoredRequest:
         """

@@ -359,3 +359,23 @@ WENT_WRONG = Message("Something went wrong")
 GO_BACK = Message("Go back and try again.")
 OPEN_REQUEST = Message("Open the request")
 REQUEST_SENT = Message("An MCP server sent a request. Open this URL in a browser on this computer: {url}")
+
+# --- Answers given in advance
+
+NOT_JSON = Message("{source} is not JSON: {reason}")
+TWO_ANSWERS = Message("There are two answers for {name}.")
+ANSWERS_SHAPE = Message(
+    "{path} must contain an object with the values of one form, or a list of answers. Example: {example}"
+)
+ANSWER_SHAPE = Message(
+    'Answer {number} must be an object with "action" (accept, decline or cancel) or "content" (only to accept), '
+    'and optionally "message". Example: {example}'
+)
+REQUEST_UNANSWERED = Message("This request of the server has no valid answer:")
+NO_ANSWER = Message("No answer was given for it.")
+ANSWER_UNUSED = Message("Answer {number} was not used, because the server sent no request for it.")
+SENSITIVE_ARGUMENT = Message(
+    "This field asks for sensitive data, and arguments are visible in the process list. "
+    "Pass the value to --answers - (standard input)."
+)
+URL_STILL_REQUIRED = Message("The server still requires this URL, which was accepted without opening it.")

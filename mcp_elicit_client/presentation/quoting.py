@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import unicodedata
 
+from mcp_elicit_client.core.text import sanitize_text
+
 GUTTER = "  | "
+_MAX_NAME = 80
 _MIN_WIDTH = 12
 _MIN_SENTENCE = 20
 _NEVER_FIRST = frozenset("\u3001\u3002\uff0c\uff0e\uff09\u300d\u300f\uff1a\uff1f\uff01\uff0f\u30fc")
@@ -30,6 +33,12 @@ def quote(text: str, width: int) -> str:
     room = max(width - len(GUTTER), _MIN_WIDTH)
     lines = [part for line in text.split("\n") for part in _break(line, room)]
     return "\n".join((GUTTER + line).rstrip() for line in lines)
+
+
+def quote_name(name: str) -> str:
+    """Return a name that a server spelled in quotation marks, which it cannot contain: sanitized, cut, in one line."""
+    shown = sanitize_text(name, limit=_MAX_NAME, multiline=False).replace('"', "'")
+    return f'"{shown}"'
 
 
 def wrap(text: str, width: int, indent: int = 0, hanging: int | None = None) -> str:

@@ -12,9 +12,11 @@ from __future__ import annotations
 import functools
 import importlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
+
+from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -23,19 +25,25 @@ _TIMEOUT, _READ_TIMEOUT = 30.0, 300.0
 
 
 @asynccontextmanager
-async def http_transport(url: str) -> AsyncIterator[Any]:
-    """Connect to *url* as ``streamable_http_client`` does."""
+async def http_transport(url: str, headers: Mapping[str, str] | None = None) -> AsyncIterator[Any]:
+    """Connect to *url* as ``streamable_http_client`` does, with *headers* in each request."""
     from mcp.client.streamable_http import streamable_http_client
 
-    httpx: Any = importlib.import_module("httpx2")  # of mcp 2.x
-    timeout = httpx.Timeout(_TIMEOUT, read=_READ_TIMEOUT)
-    async with _client_class()(timeout=timeout) as client, streamable_http_client(url, http_client=client) as streams:
+    timeout = _httpx().Timeout(_TIMEOUT, read=_READ_TIMEOUT)
+    async with (
+        _client_class()(timeout=timeout, headers=dict(headers or {})) as client,
+        streamable_http_client(url, http_client=client) as streams,
+    ):
         yield streams
+
+
+def _httpx() -> Any:
+    return importlib.import_module("httpx2" if supports_multi_round_trip() else "httpx")
 
 
 @functools.cache
 def _client_class() -> Any:
-    httpx: Any = importlib.import_module("httpx2")
+    httpx: Any = _httpx()
 
     class PersistentClient(httpx.AsyncClient):  # type: ignore[misc,unused-ignore]
         """An HTTP client that answers requests itself if the server cannot be reached any more."""

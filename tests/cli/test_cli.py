@@ -237,7 +237,7 @@ def test_every_command_has_help(run: Any, command: str) -> None:
         (["call", "x", "--url", "http://x", "--", "y"], "Pass either --url URL or -- COMMAND"),
         (["call", "x", "--args", "{", "--", "y"], "--args is not JSON"),
         (["call", "x", "--args", "[]", "--", "y"], "--args must be a JSON object"),
-        (["demo", "--", "x"], "Only `mcp-elicit call` accepts a command after `--`."),
+        (["demo", "--", "x"], "Only `mcp-elicit call` and `mcp-elicit answer` accept a command after `--`."),
         (["show", "/does/not/exist"], "Cannot read /does/not/exist: No such file"),
         (["lint", "x", "--protocol-version", "2020-01-01"], "invalid choice"),
     ],

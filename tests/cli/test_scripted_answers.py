@@ -16,10 +16,10 @@ import pytest
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.cli.answer_options import scripted_answers
 from mcp_elicit_client.cli.common import UsageError
-from mcp_elicit_client.cli.scripted_answers import ScriptedAnswers
 from mcp_elicit_client.core.parse import parse_request
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.dispatch import Dispatcher
+from mcp_elicit_client.handlers.scripted import ScriptedAnswers
 from mcp_elicit_client.policies import compose, protect_secrets
 from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.typing import Answer
@@ -49,7 +49,15 @@ def script(tmp_path: Path, *, answers: object = None, **chosen: Any) -> Scripted
     if answers is not None:
         path = str(tmp_path / "answers.json")
         Path(path).write_text(answers if isinstance(answers, str) else json.dumps(answers), encoding="utf-8")
-    defaults = {"set": [], "decline": False, "cancel": False, "open_url": None, "headless": False, "browser": False}
+    defaults = {
+        "set": [],
+        "decline": False,
+        "cancel": False,
+        "open_url": None,
+        "headless": False,
+        "browser": False,
+        "suspend": False,
+    }
     options = argparse.Namespace(tool="book", catalog=ENGLISH, answers=path, **{**defaults, **chosen})
     found = scripted_answers(options)
     assert found is not None
@@ -80,7 +88,7 @@ def test_texts_are_read_as_typed_and_other_fields_have_their_default(tmp_path: P
     assert answer.by == "host"
     assert answer.sources["guests"] == "default"
     assert "user" not in answer.sources.values()
-    assert answering.report(include_unused=True) == ""
+    assert answering.report(width=100, include_unused=True) == ""
 
 
 def test_an_object_answers_one_form_and_can_be_completed_by_texts(tmp_path: Path) -> None:
@@ -108,7 +116,7 @@ def test_a_list_answers_by_message_and_else_in_order(tmp_path: Path) -> None:
 
     assert [each.action for each in answers] == ["accept", "cancel", "decline", "accept"]
     assert {each.by for each in answers} == {"host"}
-    assert answering.report(include_unused=True) == ""
+    assert answering.report(width=100, include_unused=True) == ""
 
 
 @pytest.mark.parametrize(
@@ -136,7 +144,7 @@ def test_an_answer_that_does_not_fit_is_not_sent(
 
     assert (answer.action, answer.content) == ("cancel", None)
     assert problem in problems(answering)
-    assert request_["message"].split()[0] in answering.report(include_unused=False)
+    assert request_["message"].split()[0] in answering.report(width=100, include_unused=False)
 
 
 def test_the_schema_of_an_unanswered_form_can_be_read(tmp_path: Path) -> None:
@@ -160,7 +168,7 @@ def test_a_sensitive_field_is_refused_in_arguments_and_accepted_from_a_file(tmp_
 
     assert ask(in_arguments, PASSWORD)[0].action == "cancel"
     assert "--answers -" in problems(in_arguments)
-    assert "hunter2" not in in_arguments.report(include_unused=True)
+    assert "hunter2" not in in_arguments.report(width=100, include_unused=True)
     assert ask(from_file, PASSWORD)[0].content == {"password": "hunter2"}
 
 
@@ -192,15 +200,15 @@ def test_every_request_can_be_declined_or_cancelled(tmp_path: Path, action: str)
     answers = ask(answering, ORDER, VISIT, CONFIRM)
 
     assert [(each.action, each.by) for each in answers] == [(action, "host")] * 3
-    assert answering.report(include_unused=True) == ""
+    assert answering.report(width=100, include_unused=True) == ""
 
 
 def test_an_answer_without_a_request_is_reported(tmp_path: Path) -> None:
     answering = script(tmp_path, answers=[{"action": "accept"}, {"message": "Never sent", "action": "decline"}])
     ask(answering, CONFIRM)
 
-    assert "Answer 2 was not used" in answering.report(include_unused=True)
-    assert answering.report(include_unused=False) == ""
+    assert "Answer 2 was not used" in answering.report(width=100, include_unused=True)
+    assert answering.report(width=100, include_unused=False) == ""
 
 
 @pytest.mark.parametrize(
@@ -236,7 +244,15 @@ def test_answers_that_cannot_be_used_are_explained(
     path = tmp_path / "answers.json"
     path.write_text(answers if isinstance(answers, str) else json.dumps(answers), encoding="utf-8")
     words: Sequence[tuple[str, Any]] = [("answers", None if answers is None else str(path)), *chosen.items()]
-    defaults = {"set": [], "decline": False, "cancel": False, "open_url": None, "headless": False, "browser": False}
+    defaults = {
+        "set": [],
+        "decline": False,
+        "cancel": False,
+        "open_url": None,
+        "headless": False,
+        "browser": False,
+        "suspend": False,
+    }
     options = argparse.Namespace(**{"tool": "book", "catalog": ENGLISH, **defaults, **dict(words)})
 
     with pytest.raises(UsageError) as caught:

@@ -14,6 +14,7 @@ import mcp
 import uvicorn
 from mcp.server.stdio import stdio_server
 from starlette.applications import Starlette
+from starlette.responses import Response
 from starlette.routing import Mount
 
 MCP_2 = hasattr(mcp, "Client")
@@ -39,6 +40,19 @@ def http_app(server: Any) -> Any:
     return Starlette(routes=[Mount("/mcp", manager.handle_request)], lifespan=lifespan)
 
 
+def authorized(app: Any) -> Any:
+    """Return *app*, which refuses requests without the header that ``ELICIT_AUTHORIZATION`` contains."""
+    wanted = os.environ.get("ELICIT_AUTHORIZATION")
+
+    async def check(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and dict(scope["headers"]).get(b"authorization", b"").decode() != wanted:
+            await Response(status_code=401)(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    return app if wanted is None else check
+
+
 def wants_http() -> bool:
     return "--http" in sys.argv
 
@@ -47,7 +61,7 @@ async def serve_http(server: Any) -> None:
     """Serve over HTTP on the port that ``ELICIT_PORT`` names, or a free one, and print it."""
     listener = socket.create_server(("127.0.0.1", int(os.environ.get("ELICIT_PORT", "0"))))
     print(listener.getsockname()[1], flush=True)
-    config = uvicorn.Config(http_app(server), log_level="error", timeout_keep_alive=60)
+    config = uvicorn.Config(authorized(http_app(server)), log_level="error", timeout_keep_alive=60)
     await uvicorn.Server(config).serve(sockets=[listener])
 
 

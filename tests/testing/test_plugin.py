@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.support import ROOT
 
 pytest_plugins = ["pytester"]
 
@@ -127,3 +130,51 @@ def test_a_script_must_be_followed_exactly_unless_strict_is_false(
 
     result.assert_outcomes(**outcomes)
     result.stdout.fnmatch_lines([line])
+
+
+FROM_A_FILE = """
+import anyio
+
+EMPTY = {{"type": "object", "properties": {{}}}}
+GUESTS = {{"type": "object", "properties": {{"guests": {{"type": "integer"}}}}}}
+
+def test_it(elicitation):
+    elicitation.read_answers("answers.json", accept_urls={accept_urls})
+    reply = anyio.run(elicitation.ask, {{"message": "How many  guests?", "requestedSchema": GUESTS}})
+    assert reply.action == "{action}"
+    assert len(elicitation.user.requests) == 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("answers", "action", "outcomes", "line"),
+    [
+        ('{"guests": 4}', "accept", {"passed": 1}, "*1 passed*"),
+        ('[{"message": "How many guests?", "action": "decline"}]', "decline", {"passed": 1}, "*1 passed*"),
+        ('{"guests": "4"}', "cancel", {"passed": 1, "errors": 1}, '*"guests": Enter a whole number.*'),
+        ("[]", "cancel", {"passed": 1, "errors": 1}, "*No answer was given for it.*"),
+        (
+            '[{"action": "accept"}, {"action": "decline"}]',
+            "accept",
+            {"passed": 1, "errors": 1},
+            "*Answer 2 was not*",
+        ),
+        ('{"guests": 4, "guests": 5}', "accept", {"failed": 1}, '*There are two answers for "guests".*'),
+    ],
+)
+def test_a_file_answers_in_place_of_the_user(
+    run: Run, pytester: pytest.Pytester, answers: str, action: str, outcomes: dict[str, int], line: str
+) -> None:
+    (pytester.path / "answers.json").write_text(answers)
+
+    result = run(FROM_A_FILE.format(accept_urls=False, action=action))
+
+    result.assert_outcomes(**outcomes)
+    result.stdout.fnmatch_lines([line])
+
+
+def test_the_example_of_the_page_runs(run: Run) -> None:
+    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    block = next(each for each in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "read_answers" in each)
+
+    run(f"import pytest\n{block}\npytestmark = pytest.mark.anyio").assert_outcomes(passed=2)

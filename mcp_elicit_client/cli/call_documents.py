@@ -1,0 +1,63 @@
+"""The JSON documents that ``call --suspend``, ``requests`` and ``answer`` print."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mcp_elicit_client.calls import SuspendedCall
+from mcp_elicit_client.cli.call_store import CallStore
+from mcp_elicit_client.handlers.scripted import asked_for
+from mcp_elicit_client.inbox import Entry
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.warnings import request_warnings
+from mcp_elicit_client.typing import FormRequest, Request
+
+
+def print_document(document: Mapping[str, Any]) -> None:
+    """Print *document* as JSON.  It is ASCII, so text of servers has no control characters."""
+    print(json.dumps(document, indent=2))
+
+
+def request_data(request: Request, catalog: MessageCatalog) -> dict[str, Any]:
+    """Return what a server requests, with the warnings that the user must be shown."""
+    data = {"server": request.server.name, "tool": request.tool, **asked_for(request)}
+    if isinstance(request, FormRequest):
+        data["sensitive"] = [field.name for field in request.form.fields if field.is_hidden]
+    else:
+        data["registrable_domain"] = request.target.registrable_domain
+    return {**data, "warnings": [each.text for each in request_warnings(request, catalog)]}
+
+
+def entry_data(entry: Entry, store: CallStore, catalog: MessageCatalog) -> dict[str, Any]:
+    """Return a pending request, with the command that answers it."""
+    return {
+        "id": entry.id,
+        "call": entry.call,
+        **request_data(entry.read(), catalog),
+        "expires_at": entry.expires_at.isoformat(timespec="seconds"),
+        "answer_with": answer_command(entry, store),
+    }
+
+
+def answer_command(entry: Entry, store: CallStore) -> str:
+    """Return the command that answers *entry*, for a shell."""
+    request = entry.read()
+    command = f"mcp-elicit answer {shlex.quote(entry.id)}{store.options}"
+    if not isinstance(request, FormRequest):
+        return f"{command} --done"
+    if any(field.is_hidden for field in request.form.fields):
+        return f"{command} --answers -"
+    return f"{command} FIELD=VALUE ..." if request.form.fields else f"{command} --accept"
+
+
+def waiting_document(call: SuspendedCall, entries: Iterable[Entry], store: CallStore, catalog: MessageCatalog) -> Any:
+    """Return a call that waits for answers."""
+    return {
+        "status": "input_required",
+        "call": call.id,
+        "expires_at": call.expires_at.isoformat(timespec="seconds"),
+        "requests": [entry_data(entry, store, catalog) for entry in entries],
+    }

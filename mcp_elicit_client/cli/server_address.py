@@ -1,0 +1,127 @@
+"""`ServerAddress`: how a command reaches a server, and what of that is stored with a suspended call."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+from urllib.parse import urlsplit
+
+from mcp_elicit_client.calls._connect import Address, Command
+from mcp_elicit_client.cli import messages
+from mcp_elicit_client.cli.common import CommandFailedError, UsageError
+from mcp_elicit_client.core.secrets.in_answer import secret_values
+from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.presentation.quoting import quote_name
+
+_MAX_NAME = 80
+_RANDOM = re.compile(r"(?=[^/]*[0-9])(?=[^/]*[A-Za-z])[A-Za-z0-9_+=~-]{16,}")
+"""A long part with letters and digits, as keys have it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerAddress:
+    """
+    How a server is reached.  Values of environment variables and headers are not part of it.
+
+    Attributes:
+        command: The command of a server process; empty for a URL.
+        url: The URL of a server with streamable HTTP; empty for a command.
+        directory: The working directory of the process.
+        env: The names of environment variables to pass to the process.
+        headers: The names of HTTP headers, with the environment variables
+            that have their values.
+    """
+
+    command: Sequence[str] = ()
+    url: str = ""
+    directory: str = ""
+    env: Sequence[str] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_options(cls, options: argparse.Namespace) -> ServerAddress | None:
+        """
+        Return the address in the options; None without one.
+
+        Raises:
+            UsageError: If there are two, or an option does not fit the
+                address.
+        """
+        if options.url and options.server_command:
+            raise UsageError(messages.SERVER_MISSING)
+        headers = _pairs(options.header)
+        for name, given, fits in (("--env", options.env, not options.url), ("--header", headers, bool(options.url))):
+            if given and not fits:
+                raise UsageError(messages.OPTIONS_CONFLICT, first=name, second="--url" if options.url else "-- COMMAND")
+        if options.url:
+            return cls(url=options.url, headers=headers)
+        if options.server_command:
+            return cls(command=tuple(options.server_command), directory=str(Path.cwd()), env=tuple(options.env))
+        return None
+
+    @property
+    def name(self) -> str:
+        """The name of the server, unless the user chose one: the address, without what may be secret."""
+        if self.url:
+            whole, short = self.url, urlsplit(self.url).hostname or ""
+        else:
+            whole, short = " ".join(self.command), Path(self.command[0]).name
+        return sanitize_text(short if self.may_contain_secrets else whole, limit=_MAX_NAME, multiline=False)
+
+    @property
+    def may_contain_secrets(self) -> bool:
+        """True if a part of the address looks like a secret, so that it must not be stored."""
+        if self.url:
+            parts = urlsplit(self.url)
+            return bool(parts.username or parts.password or parts.query or _has_key(parts.path.split("/")))
+        return bool(secret_values({"command": " ".join(self.command)})) or _has_key(self.command[1:])
+
+    def target(self, errlog: TextIO) -> Command | Address | str:
+        """
+        Return what `connect` takes, with the values of this process's environment.
+
+        Raises:
+            CommandFailedError: If an environment variable is not set.
+        """
+        if self.command:
+            env = {name: _variable(name) for name in self.env} or None
+            return Command(self.command, errlog, env, self.directory or None)
+        headers = {name: _variable(variable) for name, variable in self.headers.items()}
+        return Address(self.url, headers) if headers else self.url
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the address as JSON."""
+        if self.url:
+            return {"url": self.url, "headers": dict(self.headers)}
+        return {"command": list(self.command), "directory": self.directory, "env": list(self.env)}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> ServerAddress:
+        """Read what `to_json` returned."""
+        return cls(**stored)
+
+
+def _has_key(parts: Sequence[str]) -> bool:
+    return any(_RANDOM.fullmatch(piece) for part in parts for piece in re.split(r"[=:]", part))
+
+
+def _pairs(assignments: Sequence[str]) -> dict[str, str]:
+    """Return the headers of ``--header``, with the names of their environment variables."""
+    found: dict[str, str] = {}
+    for assignment in assignments:
+        name, separator, variable = assignment.partition("=")
+        if not (name and separator and variable):
+            raise UsageError(messages.HEADER_SHAPE)
+        found[name] = variable
+    return found
+
+
+def _variable(name: str) -> str:
+    if name not in os.environ:
+        raise CommandFailedError(messages.VARIABLE_MISSING, name=quote_name(name))
+    return os.environ[name]
