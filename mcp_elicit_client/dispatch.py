@@ -30,7 +30,7 @@ from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.reader import SECONDS_PER_SIZE, limits_of_small, read_in_thread
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions
-from mcp_elicit_client.stored_answers import stored_answers
+from mcp_elicit_client.stored_answers import is_resuming, stored_answers
 from mcp_elicit_client.typing import Handler, Policy, Request
 
 T = TypeVar("T")
@@ -126,9 +126,13 @@ def restrict(options: RequestOptions, request: Request) -> Request:
     Raises:
         RequestError: If they do not allow it.
     """
+    _check_mode(options, request)
+    return restrict_request(request, options.limits, options.url_rules)
+
+
+def _check_mode(options: RequestOptions, request: Request) -> None:
     if options.modes is not None and request.mode not in options.modes:
         raise RequestError(f"this client does not accept requests in {request.mode} mode")
-    return restrict_request(request, options.limits, options.url_rules)
 
 
 def enforce_options(options: RequestOptions, ask: Ask) -> Ask:
@@ -197,6 +201,8 @@ def _notifier_of(handler: Handler) -> Notifier | None:
 
 async def with_settled_defaults(request: Request, ask: Ask) -> Answer:
     """Call *ask* with *request* and settled defaults; add what was found to the answer."""
+    if not _has_patterns(request):
+        return await ask(request)
     settled = await settle_defaults(request)
     answer = await ask(settled)
     found = settled.diagnostics[len(request.diagnostics) :]
@@ -232,12 +238,12 @@ def apply_policy(
     """
     inner = normalize_handler(handler)
 
-    async def ask(request: Request, /) -> Answer:
-        stored = stored_answers.get()
-        if limits_asking and stored is not None and stored.is_resuming:
-            return await inner(request)
-        if refuse is None:
-            return await answer(request, inner)
+    def ask(request: Request, /) -> Coroutine[Any, Any, Answer]:
+        if limits_asking and is_resuming():
+            return inner(request)
+        return answer(request, inner) if refuse is None else ask_refusable(request, refuse)
+
+    async def ask_refusable(request: Request, refuse: Callable[[Request], Answer | None]) -> Answer:
         token = _outer_refusals.set((*_outer_refusals.get(), functools.partial(refuse, request)))
         try:
             return await answer(request, inner)
@@ -376,7 +382,8 @@ class Dispatcher:
         self.admission.count_reading((user, server.name), size * SECONDS_PER_SIZE)
         options = self.request_options
         request = read_wire(wire, options.limits, options.url_rules, server=server, user=user, **details)
-        return restrict(options, request)
+        _check_mode(options, request)
+        return request
 
     async def _answer_request(self, request: Request) -> Answer:
         server = request.server.name
@@ -422,12 +429,16 @@ class Dispatcher:
 
 async def settle_defaults(request: Request) -> Request:
     """Check the defaults that have a pattern.  The event loop is not blocked."""
-    if not isinstance(request, FormRequest) or not request.form.has_patterns:
+    if not isinstance(request, FormRequest) or not _has_patterns(request):
         return request
     form, dropped = await _run_steps(settling_steps(request.form), request)
     if form is request.form:
         return request
     return request.model_copy(update={"form": form, "diagnostics": (*request.diagnostics, *dropped)})
+
+
+def _has_patterns(request: Request) -> bool:
+    return isinstance(request, FormRequest) and request.form.has_patterns
 
 
 async def check_answer_async(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> Answer:

@@ -130,6 +130,7 @@ class ElicitationRegistry(NormalizedHandler):
         super().__init__(enforce_options(options, ask), options, ask.admission, ask.notifier)
         self.request_options: RequestOptions = options
         self._handlers: dict[Route, NormalizedHandler] = {}
+        self._ranked: list[Route] = []
 
     @overload
     def on_elicitation(self, handler: H, /) -> H: ...
@@ -202,6 +203,7 @@ class ElicitationRegistry(NormalizedHandler):
             except ValueError as error:
                 raise RegistrationError(str(error)) from None
             self._handlers[route] = normalized
+            self._ranked = sorted(self._handlers, key=lambda each: each.rank, reverse=True)
             return handler
 
         return register if handler is None else register(handler)
@@ -217,8 +219,10 @@ class ElicitationRegistry(NormalizedHandler):
 
     def handler_for(self, request: Request) -> NormalizedHandler | None:
         """Return the handler with the most specific route for *request*; None if no route matches."""
-        ranked = sorted(self._handlers, key=lambda route: route.rank, reverse=True)
-        return next((self._handlers[route] for route in ranked if route.matches(request)), None)
+        for route in self._ranked:
+            if route.matches(request):
+                return self._handlers[route]
+        return None
 
     async def _select(self, request: Request, /) -> Answer:
         handler = self.handler_for(request)

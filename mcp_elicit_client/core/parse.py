@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import marshal
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -248,20 +248,23 @@ def check_size(wire: Mapping[str, Any], limits: Limits) -> int:
     left = limits.max_request
     level: list[Any] = [wire]
     for _ in range(limits.max_nesting):
-        below: list[Any] = []
-        for value in level:
-            left -= _COST_OF_A_VALUE * (1 + len(value))
+        names: list[Any] = []
+        values: list[Any] = []
+        for container in level:
+            left -= _COST_OF_A_VALUE * (1 + len(container))
             if left < 0:
                 break
-            if isinstance(value, (list, tuple)):
-                left -= _count_characters(value, below)
+            if isinstance(container, (list, tuple)):
+                values += container
             else:
-                left -= _length_of_names(value) + _count_characters(value.values(), below)
+                names += container
+                values += container.values()
+        level = []
+        left -= _length_of_names(names) + _count_characters(values, level)
         if left < 0:
             raise RequestError(f"the request is larger than {limits.max_request} characters")
-        if not below:
+        if not level:
             return limits.max_request - left
-        level = below
     raise RequestError(f"the request is nested more than {limits.max_nesting} deep")
 
 
@@ -280,9 +283,9 @@ def _count_characters(values: Iterable[Any], below: list[Any]) -> int:
     return characters
 
 
-def _length_of_names(value: Mapping[Any, Any]) -> int:
+def _length_of_names(names: Sequence[Any]) -> int:
     try:
-        return len("".join(value))
+        return len("".join(names))
     except TypeError:
         raise RequestError("names must be strings") from None
 
