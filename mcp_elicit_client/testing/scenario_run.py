@@ -107,6 +107,7 @@ class ScenarioRun:
     seen: list[str] = field(default_factory=list)
     started: int = 0
     finished: int = 0
+    _context: Any = None
     _count_changed: anyio.Event = field(default_factory=anyio.Event)
 
     # --- requests
@@ -173,6 +174,40 @@ class ScenarioRun:
         if len(replies) < len(actions):
             raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
         return [replies[at] for at in range(len(actions))]
+
+    async def ask_over_new_connection(self, action: UserAction) -> Reply:
+        """Send the request of *action* as the first one of a restarted server; return the reply."""
+        with self.observer.typing(self.perform(action)), anyio.move_on_after(self.answer_timeout):
+            async with FakeServer(self.server.delivery, name=self.server.name).connected(self.callback) as server:
+                return await server.ask(action.params)
+        raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
+
+    async def ask_in_tasks(self, actions: Sequence[UserAction]) -> list[Reply]:
+        """Send the requests of *actions* at the same time, each from a task; return the replies."""
+        from mcp_elicit_client.testing.task_server import ask_in_tasks
+
+        lines = [line for action in actions for line in self.perform(action)]
+        with self.observer.typing(lines), anyio.move_on_after(self.answer_timeout):
+            return await ask_in_tasks(self.callback, [each.params for each in actions], name=self.server.name)
+        raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
+
+    async def call_back(self, action: UserAction, params: Any) -> Any:
+        """
+        Call the callback with *params* of the SDK while the user performs *action*; return its result.
+
+        Some requests do not pass the SDK, but other transports pass them on.
+        If the callback raises, the result is None.
+
+        Raises:
+            NoAnswerError: If the callback does not return in time.
+        """
+        if self._context is None:
+            await self.ask(SENTINEL_FORM, "decline")
+        with self.observer.typing(self.perform(action)), anyio.move_on_after(self.answer_timeout):
+            with suppress(Exception):  # it is in `raised`
+                return await self.callback(self._context, params)
+            return None
+        raise NoAnswerError(f"There was no answer within {self.answer_timeout:g} s.")
 
     async def ask_silent_user(self, params: Params) -> Reply | None:
         """Send a request that the user does not answer; return the reply that arrives nevertheless, or None."""
@@ -320,6 +355,7 @@ class ScenarioRun:
     async def callback(self, context: Any, params: Any) -> Any:
         """Call the callback under test and observe it."""
         self._count(started=1)
+        self._context = context
         error: Exception | None = None
         result: Any = None
         async with anyio.create_task_group() as group:

@@ -26,6 +26,7 @@ from mcp.types import ElicitResult, ErrorData
 
 from mcp_elicit_client.testing import CallbackUnderTest, UserAction
 from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT
+from mcp_elicit_client.testing.task_server import RELATED_TASK
 from tests.support.callbacks import scripted
 
 Wire = dict[str, Any]
@@ -348,6 +349,31 @@ class RemembersById:
         return await ask(self.requests[REQUEST_ID.get()])
 
 
+class RemembersAnswersById:
+    """Answers a message with the same request ID with the earlier answer, also after a restart of the server."""
+
+    def __init__(self) -> None:
+        self.answers: dict[tuple[Any, str], Wire] = {}
+
+    async def __call__(self, wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
+        key = (REQUEST_ID.get(), wire["message"])
+        if key not in self.answers:
+            self.answers[key] = await ask(wire)
+        return self.answers[key]
+
+
+async def cancels_tasks(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
+    """Cancel a request that belongs to no pending call."""
+    answer = await ask(wire)
+    return {"action": "cancel"} if "_meta" in wire and RELATED_TASK in wire["_meta"] else answer
+
+
+async def needs_a_schema(wire: Wire, ask: Ask, _action: UserAction | None) -> Any:
+    if wire.get("mode", "form") == "form":
+        wire["requestedSchema"].setdefault("required", [])
+    return await ask(wire)
+
+
 class RemembersAnswers:
     """Answers a repeated message with the earlier answer."""
 
@@ -521,6 +547,8 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "two-questions-at-once": mixes_up,
     "repeated-question-is-asked-again": RemembersAnswers(),
     "two-users-at-once": RemembersById(),
+    "restarted-server-asks-again": RemembersAnswersById(),
+    "tasks-get-their-answers": cancels_tasks,
     "server-is-named": shows(titles),
     "message-is-shown": shows(lambda wire: " ".join(["mail", *wire.get("requestedSchema", {}).get("properties", {})])),
     "options-are-shown": raw(titles),
@@ -611,6 +639,7 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "url-not-through-a-shell": at_url(lambda url: subprocess.run(f"true '{url}'", shell=True, check=False)),
     "url-opened-once": at_url(lambda url: (webbrowser.open(url), webbrowser.open(url))),
     "url-shown-whole": shows(message),
+    "suspicious-url-has-a-warning": shows(lambda wire: f"mail {wire['message']} {wire.get('url')}"),
     "url-javascript-refused": accepts_url("javascript:"),
     "url-file-refused": accepts_url("file:"),
     "url-data-refused": accepts_url("data:"),
@@ -644,6 +673,7 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "doubling-survived": chokes(lambda wire: "$defs" in wire["requestedSchema"]),
     "long-message-survived": chokes(lambda wire: len(wire["message"]) > 1_000_000),
     "huge-numbers-survived": beside(lambda wire, _action: str(wire["requestedSchema"]["properties"].get("a"))),
+    "message-only-gets-an-answer": needs_a_schema,
     "no-reference-fetched": follows_references,
     "escapes-in-message": raw(message),
     "escapes-in-title": raw(titles),

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 SILENCE = 0.8
 """Seconds for which a silent user is watched here."""
 
-OF_MCP_2 = {"withdrawn-is-no-answer", "server-may-die"}
+OF_MCP_2 = {"withdrawn-is-no-answer", "server-may-die", "tasks-get-their-answers"}
 """Scenarios that do not apply to mcp 1.x."""
 
 
@@ -62,6 +62,7 @@ PASSED_BY_A_DECLINE = {
     "long-message-survived",
     "many-fields-survived",
     "many-options-survived",
+    "message-only-gets-an-answer",
     "no-reference-fetched",
     "nobody-confirms-nothing",
     "nobody-fills-in-no-form",

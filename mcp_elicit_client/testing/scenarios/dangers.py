@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import anyio
+import mcp.types
 
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserAction, UserActionName
@@ -35,6 +37,7 @@ from mcp_elicit_client.testing.scenarios import (
 
 _SECRET = "ticket=4711"  # noqa: S105 -- part of the URL, which is secret
 _OTHER_SDK = "Run the check with another version of the SDK, or pass --allow-inconclusive."
+_PLAIN_HOST, _LOOKALIKE_HOST = "paypal.com", "xn--pypal-4ve.com"
 _WITHOUT_USER: tuple[UserActionName, ...] = ("absent",)
 _WITH_USER: tuple[UserActionName, ...] = ("decline", "accept")
 _TRACES = ("Traceback", 'File "', "EOF when", "codec can't")
@@ -88,6 +91,20 @@ async def url_shown_whole(run: ScenarioRun) -> None:
     await run.require_accept(url_params(message="Please sign in, 4712"))
     run.require_shown("4712")
     run.expect(URL in run.shown, "The user is shown the message without the URL.")
+
+
+async def suspicious_url_has_a_warning(run: ScenarioRun) -> None:
+    run.require_user()
+    shown = {}
+    for host in (_PLAIN_HOST, _LOOKALIKE_HOST):
+        run.seen.clear()
+        before = len(run.observer.printed)
+        _require_url_mode(await run.ask(url_params(f"https://{host}/start", f"Sign in, word-{len(host)}"), "decline"))
+        run.require_shown(f"word-{len(host)}")
+        shown[host] = "\n".join([*run.seen, run.observer.printed[before:]])
+    # Without the names and the numbers, which differ, the texts differ by the warning.
+    plain, lookalike = (re.sub(r"\S*(ypal|word-)\S*", "", each).split() for each in shown.values())
+    run.expect(plain != lookalike, f"The user is shown the domain {_LOOKALIKE_HOST} in the same way as {_PLAIN_HOST}.")
 
 
 async def spoofed_url_is_refused(run: ScenarioRun, url: str) -> None:
@@ -260,6 +277,20 @@ async def payload_is_survived(run: ScenarioRun, payload: str) -> None:
     has_reply = reply.result is not None or reply.error is not None or reply.refused
     run.expect(has_reply, f"The server received {reply}.")
     run.expect(not reply.accepted, "The user declined, but the server received an accept.")
+
+
+async def message_only_gets_an_answer(run: ScenarioRun) -> None:
+    action: UserActionName = "accept" if run.under_test.user else "absent"
+    types: Any = mcp.types
+    params = types.ElicitRequestFormParams.model_construct(message="Shall we go on, word-4711?")
+    result = await run.call_back(UserAction(action, {}, {"message": params.message}), params)
+    run.expect_nothing_raised()
+    answer = result.model_dump(exclude_none=True) if hasattr(result, "model_dump") else {}
+    run.expect(
+        answer.get("action") in ("accept", "decline", "cancel") or "code" in answer,
+        f"The callback returned {type(result).__name__}, which is neither an answer nor an error.",
+    )
+    run.expect(not answer.get("content"), "The answer has content, although the request has no fields.")
 
 
 async def no_reference_fetched(run: ScenarioRun) -> None:

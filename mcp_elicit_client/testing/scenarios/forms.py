@@ -7,8 +7,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from mcp_elicit_client.sdk.tasks_extension import supports_tasks
 from mcp_elicit_client.testing.callback_under_test import UserAction, UserActionName
-from mcp_elicit_client.testing.scenario_run import ALLOW_INCONCLUSIVE, InconclusiveError, NoAnswerError, ScenarioRun
+from mcp_elicit_client.testing.scenario_run import (
+    ALLOW_INCONCLUSIVE,
+    InconclusiveError,
+    NoAnswerError,
+    NotApplicableError,
+    ScenarioRun,
+)
 from mcp_elicit_client.testing.scenarios import NAME_FIELD, NAME_FORM, REQUESTS, form_params, url_params
 
 _ADA = {"name": "Ada"}
@@ -126,6 +133,30 @@ async def repeated_question_is_asked_again(run: ScenarioRun) -> None:
         raise run.not_accepted(replies[0])
     run.expect(
         not replies[1].accepted, f"The user declined the repeated question, but the server received {replies[1]}."
+    )
+
+
+async def restarted_server_asks_again(run: ScenarioRun) -> None:
+    run.require_user()
+    await run.require_accept(NAME_FORM, _ADA)
+    for action in (UserAction("accept", _ADA, NAME_FORM), UserAction("decline", {}, NAME_FORM)):
+        reply = await run.ask_over_new_connection(action)
+        if action.action == "accept" and not reply.accepted:
+            raise run.not_accepted(reply)
+    run.expect(not reply.accepted, f"The user declined the request of the restarted server, but it received {reply}.")
+
+
+async def tasks_get_their_answers(run: ScenarioRun) -> None:
+    run.require_user()
+    if not supports_tasks():
+        raise NotApplicableError("It needs mcp 2.3.")
+    await run.require_accept(NAME_FORM, _ADA)
+    asked = [form_params("name", name=NAME_FIELD, message=f"{name}, please fill this in.") for name in ("Ann", "Ben")]
+    actions = [UserAction("accept", {"name": "Ann"}, asked[0]), UserAction("decline", {}, asked[1])]
+    replies = await run.ask_in_tasks(actions)
+    run.expect(
+        replies[0].content == {"name": "Ann"} and replies[1].action == "decline",
+        f"Of two tasks, the accepted one received {replies[0]}, and the declined one {replies[1]}.",
     )
 
 
