@@ -13,7 +13,9 @@ import contextlib
 import json
 import logging
 import os
+import platform
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -21,9 +23,10 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, TextIO
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import metadata
+from typing import Any, TextIO, TypeAlias
 
 import anyio
 
@@ -42,6 +45,7 @@ _AFTER_STOP = "Make the callback return when the user has answered, or raise --s
 _MAX_RESULT = 65_536
 _POLL_INTERVAL = 0.02
 _CAN_FORK = hasattr(os, "fork")
+_AT_ONCE = min(os.cpu_count() or 1, 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,8 @@ class ScenarioRunner:
             callback, in addition to the time for one scenario.
         python: The Python interpreter, so that a callback can be tested in
             its own environment.
+        versions: The versions in that environment, by package; filled in
+            before the first result.
     """
 
     callback: str
@@ -72,6 +78,7 @@ class ScenarioRunner:
     scenario_timeout: float = SCENARIO_TIMEOUT
     silence: float = SILENCE
     python: str = sys.executable
+    versions: dict[str, str] = field(default_factory=dict)
 
     def results(self) -> Iterator[ScenarioResult]:
         """
@@ -110,38 +117,47 @@ class ScenarioRunner:
         lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         reader = threading.Thread(target=_read_lines, args=(process.stdout, lines), daemon=True)
         reader.start()
-        pending: list[str] = []
+        pending: dict[str, float] = {}  # the scenarios that are running, and when they are stopped
+        is_loaded = False
         try:
             while True:
-                line = lines.get(timeout=self._timeout(pending) if pending else _IMPORT_TIMEOUT)
+                line = lines.get(timeout=self._seconds_left(pending, is_loaded=is_loaded))
                 if line is None:
                     yield from map(_crashed, pending)
-                    if not pending and process.wait() != 0:
+                    if not is_loaded and process.wait() != 0:
                         raise LoadError(f"The process crashed while it imported {self.callback}.")
                     return
                 event = json.loads(line)
                 if "error" in event:
                     raise LoadError(event["error"])
-                if "result" in event:
+                if "versions" in event:
+                    is_loaded = True
+                    self.versions.update(event["versions"])
+                elif "result" in event:
                     result = ScenarioResult(**event["result"])
-                    pending.remove(result.scenario)
+                    del pending[result.scenario]
                     yield result
                 else:
-                    pending = event["started"]
+                    pending[event["started"]] = time.monotonic() + self._timeout(event["started"])
         except queue.Empty:
             if not pending:
                 raise LoadError(f"The import of {self.callback} takes too long.") from None
-            yield from map(self._stopped, pending)
+            yield from (self._stopped(name) for name, end in pending.items() if end <= time.monotonic())
         finally:
             _kill(process)
             reader.join()
 
-    def _timeout(self, names: Sequence[str]) -> float:
-        return self.scenario_timeout + (self.silence * len(DELIVERIES) if SCENARIOS[names[0]].silent else 0)
+    def _seconds_left(self, pending: Mapping[str, float], *, is_loaded: bool) -> float:
+        if pending:
+            return max(0.0, min(pending.values()) - time.monotonic())
+        return self.scenario_timeout if is_loaded else _IMPORT_TIMEOUT
+
+    def _timeout(self, name: str) -> float:
+        return self.scenario_timeout + (self.silence * len(DELIVERIES) if SCENARIOS[name].silent else 0)
 
     def _stopped(self, name: str) -> ScenarioResult:
         outcome: Outcome = "fail" if SCENARIOS[name].hang_fails else "inconclusive"
-        seconds = self._timeout([name])
+        seconds = self._timeout(name)
         return ScenarioResult(
             scenario=name,
             outcome=outcome,
@@ -183,47 +199,59 @@ def main(job: dict[str, Any]) -> int:
     except LoadError as error:
         _write(events, {"error": str(error)})
         return 2
-    for scenarios in batches([SCENARIOS[name] for name in job["scenarios"]]):
-        _write(events, {"started": [each.name for each in scenarios]})
-        for result in _run_batch(under_test, scenarios, (job["answer_timeout"], job["silence"])):
-            _write(events, {"result": asdict(result)})
+    _write(events, {"versions": installed_versions(job["callback"])})
+    scenarios = [SCENARIOS[name] for name in job["scenarios"]]
+    run = _run_in_processes if _CAN_FORK else _run_in_turn
+    for event in run(under_test, scenarios, (job["answer_timeout"], job["silence"])):
+        _write(events, event)
     return 0
 
 
-def batches(scenarios: Sequence[Scenario]) -> Iterator[Sequence[Scenario]]:
-    """Yield the scenarios that are run at the same time: each alone, and at the end those with a silent user."""
-    yield from ([each] for each in scenarios if not each.silent)
-    silent = [each for each in scenarios if each.silent]
-    if _CAN_FORK and silent:
-        yield silent
-    elif silent:
-        yield from ([each] for each in silent)
+def installed_versions(callback: str) -> dict[str, str]:
+    """Return the versions of this package, the SDK, Python, the system, and the package of *callback*."""
+    packages = ["mcp-elicit-client", "mcp", *metadata.packages_distributions().get(re.split("[.:]", callback)[0], [])]
+    found = {}
+    for name in packages:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return {**found, "python": platform.python_version(), "platform": platform.platform()}
 
 
-def _run_batch(
-    under_test: CallbackUnderTest, scenarios: Sequence[Scenario], seconds: tuple[float, float]
-) -> Iterator[ScenarioResult]:
-    if not _CAN_FORK:
-        yield from (_run(under_test, each, seconds, DELIVERIES) for each in scenarios)
-        return
-    children = [
-        _Child(under_test, each, seconds, deliveries) for each in scenarios for deliveries in _deliveries_at_once(each)
-    ]
+_Event: TypeAlias = dict[str, Any]
+_Seconds: TypeAlias = tuple[float, float]
+
+
+def _run_in_turn(under_test: CallbackUnderTest, scenarios: Sequence[Scenario], seconds: _Seconds) -> Iterator[_Event]:
+    for each in scenarios:
+        yield {"started": each.name}
+        yield {"result": asdict(_run(under_test, each, seconds, DELIVERIES))}
+
+
+def _run_in_processes(
+    under_test: CallbackUnderTest, scenarios: Sequence[Scenario], seconds: _Seconds
+) -> Iterator[_Event]:
+    """
+    Run *scenarios*, each in a separate process, as many at the same time as there are processors.
+
+    Scenarios with a silent user do nothing but wait, so they all start at
+    first, with a process for each delivery.
+    """
+    waiting = sorted(scenarios, key=lambda each: not each.silent)
+    running: list[_Child] = []
     found: dict[str, list[ScenarioResult]] = {}
-    for result in _wait_for(children):
-        found.setdefault(result.scenario, []).append(result)
-        if len(found[result.scenario]) == len(_deliveries_at_once(SCENARIOS[result.scenario])):
-            yield worst_result(found[result.scenario])
-
-
-def _wait_for(children: list[_Child]) -> Iterator[ScenarioResult]:
-    """Yield the result of each process, as soon as it has ended."""
-    while children:
-        for child in list(children):
-            if child.has_ended(wait=len(children) == 1):
-                children.remove(child)
-                yield child.result()
-        if len(children) > 1:
+    while waiting or running:
+        while waiting and (waiting[0].silent or sum(not each.scenario.silent for each in running) < _AT_ONCE):
+            scenario = waiting.pop(0)
+            yield {"started": scenario.name}
+            running += [_Child(under_test, scenario, seconds, each) for each in _deliveries_at_once(scenario)]
+        ended = [each for each in running if each.has_ended()]
+        for child in ended:
+            running.remove(child)
+            results = found.setdefault(child.scenario.name, [])
+            results.append(child.result())
+            if len(results) == len(_deliveries_at_once(child.scenario)):
+                yield {"result": asdict(worst_result(results))}
+        if not ended:
             time.sleep(_POLL_INTERVAL)
 
 
@@ -238,10 +266,10 @@ class _Child:
         self,
         under_test: CallbackUnderTest,
         scenario: Scenario,
-        seconds: tuple[float, float],
+        seconds: _Seconds,
         deliveries: Sequence[Delivery],
     ) -> None:
-        self._scenario = scenario
+        self.scenario = scenario
         self._has_crashed = False
         self._reader, writer = os.pipe()
         self._process = os.fork()
@@ -260,9 +288,9 @@ class _Child:
         finally:
             os._exit(status)
 
-    def has_ended(self, *, wait: bool) -> bool:
-        """Return True if the process has ended; wait for its end if *wait* is True."""
-        process, status = os.waitpid(self._process, 0 if wait else os.WNOHANG)
+    def has_ended(self) -> bool:
+        """Return True if the process has ended."""
+        process, status = os.waitpid(self._process, os.WNOHANG)
         self._has_crashed = bool(status)
         return bool(process)
 
@@ -271,11 +299,11 @@ class _Child:
         # The result fits into the buffer of the pipe, which a program that the callback started may keep open.
         data = b"" if self._has_crashed else os.read(self._reader, _MAX_RESULT)
         os.close(self._reader)
-        return ScenarioResult(**json.loads(data)) if data else _crashed(self._scenario.name)
+        return ScenarioResult(**json.loads(data)) if data else _crashed(self.scenario.name)
 
 
 def _run(
-    under_test: CallbackUnderTest, scenario: Scenario, seconds: tuple[float, float], deliveries: Sequence[Delivery]
+    under_test: CallbackUnderTest, scenario: Scenario, seconds: _Seconds, deliveries: Sequence[Delivery]
 ) -> ScenarioResult:
     answer_timeout, silence = seconds
 
