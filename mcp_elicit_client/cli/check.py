@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.common import UsageError, output_width, wrap
@@ -15,6 +18,8 @@ from mcp_elicit_client.presentation.catalog import MessageCatalog
 
 if TYPE_CHECKING:
     from mcp_elicit_client.testing import ScenarioResult
+    from mcp_elicit_client.testing.report import Report
+    from mcp_elicit_client.testing.runner import ScenarioRunner
 
 _MAX_ERROR = 500
 _INCONCLUSIVE = 3
@@ -22,14 +27,22 @@ _INCONCLUSIVE = 3
 
 def run_check(options: argparse.Namespace) -> int:
     """Run scenarios on a callback and print the report, or list the scenarios; return the exit status."""
-    names = _scenario_names(options.only)
-    if (options.callback is None) == (not options.list):
+    if sum(map(bool, (options.callback, options.list, options.verify))) != 1:
         raise UsageError(messages.CALLBACK_MISSING)
+    if options.verify:
+        return _verify(options)
+    reports = [(path, _report_format(path)) for path in options.report]
+    if options.junit is not None:
+        reports.append((options.junit, _as_junit))
+    names = _scenario_names(options.only)
     if options.list:
         _list_scenarios(names, as_json=options.json)
         return 0
-    results = _run_scenarios(options, names)
+    runner = _runner(options, names)
+    results = _run_scenarios(options, runner)
     try:
+        for path, write in reports:
+            path.write_text(write(options, runner, results), encoding="utf-8")
         _report(options, results)
     except BrokenPipeError:
         raise
@@ -41,11 +54,10 @@ def run_check(options: argparse.Namespace) -> int:
     return _INCONCLUSIVE if "inconclusive" in outcomes and not options.allow_inconclusive else 0
 
 
-def _run_scenarios(options: argparse.Namespace, names: Sequence[str]) -> list[ScenarioResult]:
-    from mcp_elicit_client.testing.callback_under_test import LoadError
+def _runner(options: argparse.Namespace, names: Sequence[str]) -> ScenarioRunner:
     from mcp_elicit_client.testing.runner import ScenarioRunner
 
-    runner = ScenarioRunner(
+    return ScenarioRunner(
         callback=options.callback,
         user=options.user,
         shape=options.shape,
@@ -55,16 +67,26 @@ def _run_scenarios(options: argparse.Namespace, names: Sequence[str]) -> list[Sc
         scenario_timeout=options.scenario_timeout,
         silence=options.silence,
     )
+
+
+def _run_scenarios(options: argparse.Namespace, runner: ScenarioRunner) -> list[ScenarioResult]:
+    from mcp_elicit_client.testing.callback_under_test import LoadError
+
     results: list[ScenarioResult] = []
+    names = list(runner.scenarios or ())
+    started = time.monotonic()
     try:
         for result in runner.results():
             results.append(result)
-            _show_progress(options.catalog.text(messages.PROGRESS, done=len(results), count=len(names)))
+            left = (time.monotonic() - started) / len(results) * (len(names) - len(results))
+            _show_progress(
+                options.catalog.text(messages.PROGRESS, done=len(results), count=len(names), seconds=math.ceil(left))
+            )
     except LoadError as error:
         raise UsageError(sanitize_text(str(error), limit=_MAX_ERROR, multiline=False)) from None
     finally:
         _show_progress("")
-    return results
+    return sorted(results, key=lambda each: names.index(each.scenario))
 
 
 def _scenario_names(selected: Sequence[str]) -> list[str]:
@@ -98,12 +120,69 @@ def _list_scenarios(names: Sequence[str], *, as_json: bool) -> None:
         print(f"  {name}\n{wrap(SCENARIOS[name].title, 4)}")
 
 
-def _report(options: argparse.Namespace, results: Sequence[ScenarioResult]) -> None:
-    from mcp_elicit_client.testing.results import as_json, as_junit, as_text
+# --- Reports in files
 
-    if options.junit is not None:
-        report = as_junit(options.callback, results, allow_inconclusive=options.allow_inconclusive)
-        options.junit.write_text(report, encoding="utf-8")
+_Write: TypeAlias = "Callable[[argparse.Namespace, ScenarioRunner, Sequence[ScenarioResult]], str]"
+
+
+def _report_format(path: Path) -> _Write:
+    """Return the function that writes a report of the type of *path*."""
+    try:
+        return _REPORT_FORMATS[path.suffix.casefold()]
+    except KeyError:
+        suffixes = ", ".join(_REPORT_FORMATS)
+        raise UsageError(messages.REPORT_TYPE, path=sanitize_text(str(path)), suffixes=suffixes) from None
+
+
+def _make_report(options: argparse.Namespace, runner: ScenarioRunner, results: Sequence[ScenarioResult]) -> Report:
+    from mcp_elicit_client.testing.fake_server import DELIVERIES
+    from mcp_elicit_client.testing.report import make_report
+
+    tested = {name: getattr(options, name) for name in _TESTED}
+    return make_report({**tested, "deliveries": list(DELIVERIES)}, runner.versions, results)
+
+
+def _as_json(options: argparse.Namespace, runner: ScenarioRunner, results: Sequence[ScenarioResult]) -> str:
+    from mcp_elicit_client.testing.report import as_text
+
+    return as_text(_make_report(options, runner, results))
+
+
+def _as_page(options: argparse.Namespace, runner: ScenarioRunner, results: Sequence[ScenarioResult]) -> str:
+    from mcp_elicit_client.testing.report_page import as_page
+
+    return as_page(_make_report(options, runner, results))
+
+
+def _as_junit(options: argparse.Namespace, _runner: ScenarioRunner, results: Sequence[ScenarioResult]) -> str:
+    from mcp_elicit_client.testing.results import as_junit
+
+    return as_junit(options.callback, results, allow_inconclusive=options.allow_inconclusive)
+
+
+_TESTED = ("callback", "user", "shape", "server", "answer_timeout", "scenario_timeout", "silence")
+_REPORT_FORMATS: Mapping[str, _Write] = {".json": _as_json, ".html": _as_page, ".xml": _as_junit}
+
+
+def _verify(options: argparse.Namespace) -> int:
+    """Compare the hash of a report with its content; return the exit status."""
+    from mcp_elicit_client.testing.report import ReportError, hash_of, read_report
+
+    try:
+        report = read_report(options.verify.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(messages.CANNOT_READ, path=error.filename, reason=error.strerror) from None
+    except (ReportError, UnicodeDecodeError) as error:
+        reason = sanitize_text(str(error), limit=_MAX_ERROR, multiline=False)
+        raise UsageError(messages.NO_REPORT, path=str(options.verify), reason=reason) from None
+    is_same = hash_of(report) == report.get("sha256")
+    print(options.catalog.text(messages.REPORT_VERIFIED if is_same else messages.REPORT_CHANGED))
+    return 0 if is_same else 1
+
+
+def _report(options: argparse.Namespace, results: Sequence[ScenarioResult]) -> None:
+    from mcp_elicit_client.testing.results import as_json, as_text
+
     if options.json:
         print(json.dumps(as_json(options.callback, results), indent=2))
         return

@@ -14,7 +14,7 @@ from mcp_elicit_client.core.messages import Message
 ERROR = Message("mcp-elicit: {reason}")
 COMMAND_NOT_ACCEPTED = Message("Only `mcp-elicit call` and `mcp-elicit answer` accept a command after `--`.")
 SERVER_MISSING = Message("Pass either --url URL or -- COMMAND [ARG ...].")
-CALLBACK_MISSING = Message("Pass a CALLBACK or --list.")
+CALLBACK_MISSING = Message("Pass a CALLBACK, --list or --verify.")
 UNKNOWN_SCENARIO = Message("There is no scenario or group named {name}. Run `mcp-elicit check --list` to list them.")
 NOT_UNICODE = Message("It is not Unicode text.")
 NOT_AN_OBJECT = Message("{source} must be a JSON object.")
@@ -95,7 +95,13 @@ REQUEST_REJECTED = Message("mcp-elicit rejects this request: {reason}.")
 
 # --- check
 
-PROGRESS = Message("{done} of {count} scenario", "{done} of {count} scenarios", "count")
+PROGRESS = Message(
+    "{done} of {count} scenario, about {seconds} s left", "{done} of {count} scenarios, about {seconds} s left", "count"
+)
+REPORT_TYPE = Message("The type of the report {path} is unknown. Use one of: {suffixes}.")
+NO_REPORT = Message("{path} is not a report of `mcp-elicit check`: {reason}")
+REPORT_VERIFIED = Message("The report is unchanged.")
+REPORT_CHANGED = Message("The report was changed: its content does not match its hash.")
 
 # --- audit
 
@@ -230,6 +236,8 @@ ONLY = Message("run only this scenario, or this group")
 ANSWER_TIMEOUT = Message("maximum time for one answer, in seconds")
 SCENARIO_TIMEOUT = Message("maximum time for one scenario, in seconds")
 SILENCE = Message("seconds for which a user who says nothing is watched (default: 5)")
+REPORT = Message("also write a report: .json, .html or .xml (JUnit); repeatable")
+VERIFY = Message("compare the hash in a report with its content")
 JUNIT = Message("also write the report as JUnit XML")
 LIST = Message("list the scenarios without running them")
 ALLOW_INCONCLUSIVE = Message("exit with status 0 if no scenario failed but some are inconclusive")

@@ -322,6 +322,8 @@ def _add_check(commands: Any, catalog: MessageCatalog) -> None:
     parser.add("--scenario-timeout", metavar="SECONDS", type=_seconds, default=30.0, help=messages.SCENARIO_TIMEOUT)
     parser.add("--silence", metavar="SECONDS", type=_seconds, default=5.0, help=messages.SILENCE)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
+    parser.add("--report", metavar="FILE", type=Path, action="append", default=[], help=messages.REPORT)
+    parser.add("--verify", metavar="FILE", type=Path, help=messages.VERIFY)
     parser.add("--junit", metavar="FILE", type=Path, help=messages.JUNIT)
     parser.add("--list", action="store_true", help=messages.LIST)
     parser.add("--allow-inconclusive", action="store_true", help=messages.ALLOW_INCONCLUSIVE)

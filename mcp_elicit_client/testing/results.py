@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 from xml.etree import ElementTree as ET
 
@@ -76,6 +76,7 @@ class ScenarioResult:
         delivery: The delivery with this outcome; None if the first delivery
             has it.
         seconds: The duration.
+        deliveries: The outcome with each delivery that was tried.
     """
 
     scenario: str
@@ -84,6 +85,7 @@ class ScenarioResult:
     next_step: str = ""
     delivery: Delivery | None = None
     seconds: float = 0.0
+    deliveries: Mapping[Delivery, Outcome] = field(default_factory=dict)
 
 
 async def run_scenario(
@@ -128,7 +130,8 @@ async def run_scenario(
 
 def worst_result(results: Sequence[ScenarioResult]) -> ScenarioResult:
     """Return the first of *results* with the worst outcome: those of one scenario, one for each delivery."""
-    return min(results, key=lambda each: _WORST_FIRST.index(each.outcome))
+    worst = min(results, key=lambda each: _WORST_FIRST.index(each.outcome))
+    return replace(worst, deliveries={name: outcome for each in results for name, outcome in each.deliveries.items()})
 
 
 async def run_scenarios(
@@ -163,7 +166,12 @@ async def _run_once(
             outcome, reason = "inconclusive", f"The connection failed: {type(error).__name__}."
             next_step = "Call run_scenario in a test to debug the callback."
     return ScenarioResult(
-        scenario=scenario.name, outcome=outcome, reason=reason, next_step=next_step, delivery=delivery
+        scenario=scenario.name,
+        outcome=outcome,
+        reason=reason,
+        next_step=next_step,
+        delivery=delivery,
+        deliveries={delivery: outcome},
     )
 
 
