@@ -28,7 +28,10 @@ nox.options.stop_on_first_error = True
 IN_CI = os.environ.get("CI") == "true"
 
 PROJECT = nox.project.load_toml("pyproject.toml")
-EXTRAS = ",".join(PROJECT["project"]["optional-dependencies"])
+CHAINLIT = "chainlit"
+"""An extra that needs mcp 1.x and many packages.  It has a session of its own."""
+
+EXTRAS = ",".join(each for each in PROJECT["project"]["optional-dependencies"] if each != CHAINLIT)
 LINT = nox.project.dependency_groups(PROJECT, "lint")
 TEST = nox.project.dependency_groups(PROJECT, "test")
 
@@ -49,6 +52,17 @@ TESTS = ["tests", "mcp_elicit_client"]
 
 PAGES = ["docs", "README.md"]
 """The documentation.  The code blocks of a page run in one process, since they share their names."""
+
+CHAINLIT_TEST = [
+    "hypothesis",
+    "mypy>=1.18",
+    "playwright>=1.50",
+    "pytest>=8.4",
+    "pytest-timeout>=2.4",
+    "sybil>=9",
+    "trio>=0.30",
+]
+"""What the tests of the handler for Chainlit need, besides Chainlit."""
 
 PARALLEL = ["-n", "auto", "--dist", "worksteal"]
 
@@ -137,6 +151,19 @@ def hosts(session: nox.Session) -> None:
         "tests/hosts/test_copilot.py",
         hosts=",".join(re.split(r"[^\w-]", each)[0] for each in HOSTS),
     )
+
+
+@nox.session
+def chainlit(session: nox.Session) -> None:
+    """Check the types of the handler for Chainlit, and test it with a real server and browser."""
+    if sys.version_info >= (3, 14):
+        session.skip("Chainlit needs Python 3.13 or older")
+    # uv, since pip takes minutes for the many packages.
+    session.install("-q", "uv>=0.9")
+    wanted = ["-e", f".[{CHAINLIT},terminal]", *CHAINLIT_TEST]
+    session.run("uv", "pip", "install", "-q", *wanted, env={"VIRTUAL_ENV": session.virtualenv.location})
+    session.run("mypy", "mcp_elicit_client/handlers/chainlit")
+    session.run("python", "-m", "pytest", "-q", "tests/handlers/test_chainlit.py", *session.posargs)
 
 
 @nox.session

@@ -11,12 +11,14 @@ import anyio
 
 
 @asynccontextmanager
-async def serving(app: Any, name: str = "127.0.0.1") -> AsyncIterator[str]:
+async def serving(app: Any, name: str = "127.0.0.1", **options: Any) -> AsyncIterator[str]:
     """Serve *app* on a free port, and provide its origin with the host *name*."""
     import uvicorn
 
     server = uvicorn.Server(
-        uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=0, timeout_keep_alive=60)
+        uvicorn.Config(
+            app, log_level="error", timeout_graceful_shutdown=0, timeout_keep_alive=60, **{"ws": "none", **options}
+        )
     )
     with socket.create_server(("127.0.0.1", 0)) as listening:
         async with anyio.create_task_group() as group:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, TextField
+from mcp_elicit_client.core.form import BooleanField, Field, MultiChoiceField, TextField
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.handlers.chat.platform import ChatLimits, Dialog, DialogField, DialogLimits, DialogValue
 from mcp_elicit_client.handlers.chat.rendering import Rendering, cut, length, quoted
@@ -16,9 +16,6 @@ from mcp_elicit_client.presentation.descriptions import describe_field, title_li
 from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty, to_text
 from mcp_elicit_client.typing import FormRequest, Request, UrlRequest
-
-_MAX_OPTIONS = 500
-"""The options of all fields of a dialog: chats also limit its size in bytes."""
 
 
 def reason_not_shown(request: Request, limits: ChatLimits) -> str:
@@ -44,21 +41,18 @@ def fits_dialog(request: Request, limits: ChatLimits, catalog: MessageCatalog) -
     if dialog is None or isinstance(request, UrlRequest) or not request.form.fields:
         return False
     fields = request.form.fields
-    if (
-        len(fields) == 1
-        and isinstance(fields[0], (BooleanField, ChoiceField, MultiChoiceField))
-        and not _is_list(fields[0])
-    ):
+    if len(fields) == 1 and _has_buttons(fields[0], limits):
         return False
     if len(fields) > dialog.max_fields or length(request.message) > dialog.max_text:
         return False
-    if sum(len(option_labels(each)) for each in fields) > _MAX_OPTIONS:
+    if sum(len(option_labels(each)) for each in fields) > dialog.max_all_options:
         return False
     return all(_fits(each, dialog, catalog) for each in fields)
 
 
-def _is_list(field: Field) -> bool:
-    return isinstance(field, MultiChoiceField) and not field.choices
+def _has_buttons(field: Field, limits: ChatLimits) -> bool:
+    """Return True if there is a button for each answer to *field*."""
+    return isinstance(field, BooleanField) or 0 < len(option_labels(field)) <= limits.max_options
 
 
 def _fits(field: Field, limits: DialogLimits, catalog: MessageCatalog) -> bool:
@@ -147,10 +141,8 @@ def read_dialog(request: FormRequest, values: Mapping[str, DialogValue]) -> dict
         ValueError: If *values* do not come from a dialog for *request*.
         LookupError: The same.
     """
-    return {
-        request.form.fields[int(number)].name: _input(request.form.fields[int(number)], value)
-        for number, value in values.items()
-    }
+    fields = {str(at): field for at, field in enumerate(request.form.fields)}
+    return {fields[number].name: _input(fields[number], value) for number, value in values.items()}
 
 
 def _input(field: Field, value: DialogValue) -> FieldInput:
@@ -161,4 +153,6 @@ def _input(field: Field, value: DialogValue) -> FieldInput:
     if not value:
         return Selection(())
     options = option_values(field)
+    if min(value) < 0:
+        raise ValueError("not the position of an option")
     return Selection(tuple(options[at] for at in value))

@@ -275,10 +275,10 @@ class ChatHandler:
         return Reaction(self._catalog.text(messages.OLD_BUTTON))
 
     def _open_dialog(self, session: Session, button: str) -> Reaction | None:
-        form, name = session.form, button.partition(":")[2]
-        if form is None or name not in ("answer", "type"):
+        form = session.form
+        fields = form.dialog_fields(button) if form is not None else ()
+        if form is None or not fields:
             return None
-        fields = form.request.form.fields if name == "answer" else [each for each in [form.asked] if each is not None]
         dialog_id = f"{session.entry.id}:{button}"
         context = self._sessions.context(form.request)
         return Reaction(dialog=make_dialog(form, fields, dialog_id, self._rendering, context))

@@ -37,6 +37,7 @@ class DialogLimits:
         max_hint: The characters of the help text of an input.
         max_input: The characters that can be typed.
         max_text: The characters of the text above the inputs.
+        max_all_options: The options of all inputs.
     """
 
     max_fields: int
@@ -46,6 +47,7 @@ class DialogLimits:
     max_hint: int
     max_input: int
     max_text: int
+    max_all_options: int = 500
 
 
 def _plain(text: str) -> str:
@@ -115,12 +117,14 @@ class ChatButton:
         data: What to pass to `ChatHandler.press`; empty for a link.
         url: The URL that it opens; empty for other buttons.
         is_option: It is shown in a separate row, if possible.
+        opens_dialog: It opens a dialog.  It may be pressed for the user.
     """
 
     label: str
     data: str = ""
     url: str = ""
     is_option: bool = False
+    opens_dialog: bool = False
 
 
 @dataclass(frozen=True, slots=True)

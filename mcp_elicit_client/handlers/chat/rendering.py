@@ -54,7 +54,13 @@ class Rendering:
         parts = (*turn.parts, last) if prompt else turn.parts
         paragraphs = self.paragraphs(parts)
         buttons = tuple(
-            ChatButton(self.label(each), f"{entry.id}:{each.id}", is_option=each.number > 0) for each in turn.buttons
+            ChatButton(
+                self.label(each),
+                f"{entry.id}:{each.id}",
+                is_option=each.number > 0,
+                opens_dialog=each.opens_dialog,
+            )
+            for each in turn.buttons
         )
         return self.split(title_line(request, self.catalog), paragraphs, (*self._links, *buttons))
 

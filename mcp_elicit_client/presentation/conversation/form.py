@@ -173,6 +173,15 @@ class FormConversation:
         """The field that is asked at present; None for other questions."""
         return self._field if self._step == "field" else None
 
+    def dialog_fields(self, button: str) -> Sequence[Field]:
+        """Return the fields of the dialog that *button* opens; none if it opens no dialog."""
+        match button.partition(":")[2]:
+            case "answer":
+                return self.request.form.fields
+            case "type" if self._step == "field":
+                return [self._field]
+        return ()
+
     def present_value(self, field: Field) -> Any:
         """Return what the user has entered for *field*, or its default value; `OMITTED` without either."""
         return self._answers.present_value(field)
@@ -504,7 +513,8 @@ class FormConversation:
         if self._step == "pick":
             found += self._field_buttons()
         found += [Button(choice.id, choice.label) for choice in choices]
-        return tuple(replace(each, id=f"{self._turn}:{each.id}") for each in found)
+        found = [replace(each, id=f"{self._turn}:{each.id}") for each in found]
+        return tuple(replace(each, opens_dialog=bool(self.dialog_fields(each.id))) for each in found)
 
     def _field_buttons(self) -> Iterator[Button]:
         """Yield the buttons that select a field to change."""

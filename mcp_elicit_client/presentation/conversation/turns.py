@@ -106,6 +106,7 @@ class Button:
         is_server_text: The label has words of the server.
         number: The number of the option or field; 0 for other buttons.
         is_selected: The option is among those that the user selected.
+        opens_dialog: A dialog is to be opened instead, if the platform can.
     """
 
     id: str
@@ -113,6 +114,7 @@ class Button:
     is_server_text: bool = False
     number: int = 0
     is_selected: bool = False
+    opens_dialog: bool = False
 
 
 @dataclass(frozen=True, slots=True)
