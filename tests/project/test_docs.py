@@ -132,6 +132,22 @@ def test_the_pages_show_the_examples_as_they_are(name: str, page: str) -> None:
     assert example in (ROOT / "docs" / page).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("page", ["how-it-works.md", "development.md"])
+def test_the_modules_that_a_page_names_exist(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    named = [
+        name
+        for name in re.findall(r"`([a-z_0-9/]+(?:\.py|/))`", text)
+        if "/" in name.rstrip("/") or name.endswith("py")
+    ]
+    roots = [ROOT, ROOT / "mcp_elicit_client", ROOT / "mcp_elicit_client" / "core" / "validation"]
+    roots += [ROOT / "mcp_elicit_client" / "presentation", ROOT / "mcp_elicit_client" / "inbox" / "web"]
+    roots += [ROOT / "mcp_elicit_client" / "inbox", ROOT / "mcp_elicit_client" / "calls"]
+
+    assert len(named) >= 20
+    assert [name for name in named if not any((root / name).exists() for root in roots)] == []
+
+
 def test_the_example_runs() -> None:
     run = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "host.py")], capture_output=True, text=True, timeout=60, check=True
