@@ -9,6 +9,7 @@ repeats random tests more often and measures the coverage.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -34,6 +35,11 @@ CHAINLIT = "chainlit"
 EXTRAS = ",".join(each for each in PROJECT["project"]["optional-dependencies"] if each != CHAINLIT)
 LINT = nox.project.dependency_groups(PROJECT, "lint")
 TEST = nox.project.dependency_groups(PROJECT, "test")
+PYTHONS = nox.project.python_versions(PROJECT)
+"""The supported versions of Python, from the classifiers."""
+
+OTHER_SYSTEMS = ["macos-15", "macos-15-intel", "windows-2025"]
+"""The runners of CI besides Linux, where ``.ci/run`` runs.  They run the session ``platform``."""
 
 SDK_TESTS = [
     *("tests/sdk", "tests/calls", "tests/cli", "tests/hosts", "tests/integration"),
@@ -46,6 +52,13 @@ OLDEST_SDK_TESTS = ["tests/sdk", "tests/calls", "tests/test_registry.py"]
 
 WHEEL_TESTS = ["tests/core/test_choices.py", "tests/handlers/test_headless.py", "tests/test_registry.py"]
 """The tests that run against the installed wheel."""
+
+PLATFORM_TESTS = [
+    *("tests/core", "tests/sdk", "tests/calls", "tests/policies", "tests/presentation", "tests/inbox"),
+    *("tests/ui/test_consoles.py", "tests/ui/test_web.py", "tests/ui/test_browser_handler.py"),
+    *("tests/test_registry.py", "tests/test_dispatch.py", "tests/test_users.py"),
+]
+"""The tests that run on each operating system.  Those that need POSIX are skipped on Windows."""
 
 TESTS = ["tests", "mcp_elicit_client"]
 """The tests, and the examples in docstrings."""
@@ -140,6 +153,41 @@ def tests(session: nox.Session, mcp: str) -> None:
         pytest(session, *PAGES, "--dist", "loadfile")
 
 
+@nox.session(venv_backend="none")
+def matrix(_session: nox.Session) -> None:
+    """Print the versions of Python and the other operating systems as outputs of a workflow."""
+    print(f"python={json.dumps(PYTHONS)}")
+    print(f"os={json.dumps(OTHER_SYSTEMS)}")
+
+
+@nox.session
+def platform(session: nox.Session) -> None:
+    """Run the demo and the tests that need no other program, on any operating system."""
+    install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={MCP[0]}.*", *FASTMCP["2"])
+    session.run("mcp-elicit", "demo")
+    pytest(session, "-m", "not slow", *PLATFORM_TESTS, profile="quick")
+    pytest(session, "tests/core/test_patterns.py", profile="quick")  # the processes that check patterns
+
+
+@nox.session
+def newest(session: nox.Session) -> None:
+    """Test with the newest version of every dependency, pre-releases included."""
+    session.install("-q", "--upgrade", "--upgrade-strategy", "eager", "--pre", "-e", f".[{EXTRAS}]", *TEST)
+    session.run("python", "-m", "pip", "list")
+    session.run("mypy")
+    pytest(session, *TESTS)
+
+
+@nox.session
+def lowest(session: nox.Session) -> None:
+    """Test with the lowest version of every direct dependency that ``pyproject.toml`` allows."""
+    session.install("-q", "uv>=0.9")
+    resolve = ["uv", "pip", "install", "-q", "--python", str(Path(session.virtualenv.location, "bin", "python"))]
+    session.run(*resolve, "--resolution", "lowest-direct", "-e", f".[{EXTRAS}]", *TEST)
+    # Old versions warn about each other.
+    pytest(session, "-m", "not slow", "-o", "filterwarnings=default", "--disable-warnings", *TESTS, profile="quick")
+
+
 @nox.session
 def hosts(session: nox.Session) -> None:
     """Check the types and run the tests of the adapters whose libraries can be installed together."""
@@ -185,8 +233,9 @@ def site(session: nox.Session) -> None:
 
 @nox.session
 def package(session: nox.Session) -> None:
-    """Build the release and use it outside the checkout."""
+    """Build the release and use it outside the checkout.  If a folder is passed, keep what was built there."""
     install(session, "--no-compile", "build", "hatchling", "Babel", "twine")
+    kept = Path(session.posargs[0]).absolute() if session.posargs else None
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         session.run("python", "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), silent=True)
@@ -208,6 +257,15 @@ def package(session: nox.Session) -> None:
         session.chdir(checkout)
         tests = [*WHEEL_TESTS, "docs/get-started.md"]
         session.run(*python, "pytest", "-q", "-p", "no:cacheprovider", *tests, external=True)
+        if kept is not None:
+            shutil.copytree(folder / "dist", kept, dirs_exist_ok=True)
+
+
+@nox.session
+def wheels(session: nox.Session) -> None:
+    """Resolve the wheel in a folder for every platform and Python, with wheels only; takes about half an hour."""
+    install(session, "pip>=25", "uv>=0.9")
+    session.run("python", "-m", "tools.wheels", *map(str, Path(session.posargs[0]).glob("*.whl")))
 
 
 def verify_types(session: nox.Session, programs: Path) -> None:

@@ -40,6 +40,8 @@ from mcp_elicit_client.exceptions import (
 from mcp_elicit_client.registry import ElicitationRegistry, Route
 from mcp_elicit_client.request_options import RequestOptions
 
+__version__ = "0.1.0"
+
 __all__ = [
     "Answer",
     "AnswerError",

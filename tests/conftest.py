@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
-from tests.support.slow import is_slow
+from tests.support.slow import is_slow, needs_posix
 
 if TYPE_CHECKING:
     from tests.servers.tasker import Tasker
@@ -93,6 +94,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if is_slow(item):
             item.add_marker("slow")
+        if sys.platform == "win32" and needs_posix(item):
+            item.add_marker(pytest.mark.skip(reason="needs POSIX"))
     if not supports_multi_round_trip():
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("rounds")])
         items[:] = [item for item in items if not item.get_closest_marker("rounds")]

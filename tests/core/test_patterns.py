@@ -14,7 +14,7 @@ import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Limits, get_defaults, parse_request, validate
 from mcp_elicit_client.core.request import Request
-from mcp_elicit_client.core.validation import pattern_process
+from mcp_elicit_client.core.validation import pattern_process, pattern_worker
 from mcp_elicit_client.core.validation.pattern_process import MAX_TEXT, PatternProcess, PatternResult
 from mcp_elicit_client.core.validation.patterns import check_patterns
 from mcp_elicit_client.dispatch import Dispatcher
@@ -50,6 +50,36 @@ def process() -> Iterator[PatternProcess]:
     process = PatternProcess()
     yield process
     process.kill()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+def test_patterns_are_checked_in_a_process_with_a_lower_limit_of_memory() -> None:
+    code = (
+        "from mcp_elicit_client.core.validation.pattern_process import PatternProcess\n"
+        "process = PatternProcess()\n"
+        "print(process.check('^a+$', 'aaa')[0].name)\n"
+        "process.kill()\n"
+    )
+    command = ["sh", "-c", 'ulimit -v 400000 && exec "$0" -c "$1"', sys.executable, code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+
+    assert done.stdout.strip() == "MATCH"
+
+
+def test_a_system_that_cannot_limit_memory_checks_patterns_nevertheless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As macOS does: `setrlimit` raises for the address space, and core dumps are disabled."""
+    resource = pytest.importorskip("resource", reason="Windows has no such limits")
+    applied = []
+
+    def setrlimit(limit: int, value: tuple[int, int]) -> None:
+        if limit == resource.RLIMIT_AS:
+            raise ValueError("current limit exceeds maximum limit")
+        applied.append((limit, value))
+
+    monkeypatch.setattr(resource, "setrlimit", setrlimit)
+    pattern_worker.limit_resources()
+
+    assert applied == [(resource.RLIMIT_CORE, (0, 0))]
 
 
 def form(properties: dict[str, Any], **limits: Any) -> FormRequest:

@@ -1,7 +1,7 @@
 """
-Which tests are slow: those that start a process, a browser or a server, or whose input is large.
+Which tests are slow, and which need POSIX; slow ones start a process, a browser or a server, or have a large input.
 
-The rule reads the code of the tests, so that few tests have to be named.
+The rules read the code of the tests, so that few tests have to be named.
 """
 
 from __future__ import annotations
@@ -68,6 +68,15 @@ MODULES = frozenset(
 """Modules whose tests start processes inside the package, or attack it with large requests."""
 
 
+POSIX = frozenset(
+    {
+        *("AF_UNIX", "RLIMIT_CORE", "SIGKILL", "SIGSTOP", "chmod", "fork", "geteuid", "getpgrp", "getpgid", "killpg"),
+        *("mkfifo", "openpty", "setrlimit", "st_mode", "symlink", "symlink_to", "tcgetattr", "tzset", "umask"),
+    }
+)
+"""Names that a test uses if it needs something that Windows does not have."""
+
+
 def is_slow(item: pytest.Item) -> bool:
     """Return True if the page, the test, or a helper or fixture of the test starts something."""
     if item.path.suffix == ".md":  # the blocks of a page share their names, so a page is slow as a whole
@@ -80,24 +89,34 @@ def is_slow(item: pytest.Item) -> bool:
         store in item.name.rpartition("[")[2] for store in ("redis", "postgres")
     ):
         return True
+    return _uses(item, STARTERS)
+
+
+def needs_posix(item: pytest.Item) -> bool:
+    """Return True if the test, or a helper or fixture of the test, needs something that Windows does not have."""
+    return isinstance(item, pytest.Function) and _uses(item, POSIX)
+
+
+def _uses(item: pytest.Function, wanted: frozenset[str]) -> bool:
     fixtures: dict[str, Any] = item._fixtureinfo.name2fixturedefs
-    return any(_starts(function) for function in [item.function, *(each[-1].func for each in fixtures.values())])
+    functions = [item.function, *(each[-1].func for each in fixtures.values())]
+    return any(_function_uses(function, wanted) for function in functions)
 
 
-def _starts(function: Any) -> bool:
+def _function_uses(function: Any, wanted: frozenset[str]) -> bool:
     function = inspect.unwrap(function)
     hypothesis = getattr(function, "hypothesis", None)
     function = function if hypothesis is None else hypothesis.inner_test
-    return isinstance(function, FunctionType) and _reaches(function)
+    return isinstance(function, FunctionType) and _reaches(function, wanted)
 
 
 @cache
-def _reaches(function: FunctionType) -> bool:
+def _reaches(function: FunctionType, wanted: frozenset[str]) -> bool:
     pending, seen = [function], {function}
     while pending:
         each = pending.pop()
         names = set(_names(each.__code__))
-        if names & STARTERS:
+        if names & wanted:
             return True
         for helper in _helpers(each, names):
             if helper not in seen:

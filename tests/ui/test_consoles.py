@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import io
 import os
-import pty
 import sys
 import types
 from collections.abc import Iterator
@@ -18,7 +17,6 @@ import pytest
 from mcp_elicit_client import parse_request
 from mcp_elicit_client.handlers.terminal import EndOfInputError, InterruptedByUserError, TerminalHandler
 from mcp_elicit_client.handlers.terminal import terminal as this_terminal
-from mcp_elicit_client.handlers.terminal.posix_console import PosixConsole
 from mcp_elicit_client.handlers.terminal.windows_console import WindowsConsole
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from tests.support import form_params
@@ -172,7 +170,9 @@ async def test_a_terminal_that_the_event_loop_cannot_watch_is_read_nevertheless(
     async def refuse(_: object) -> None:
         raise OSError(22, "Invalid argument")
 
-    master, slave = pty.openpty()
+    from mcp_elicit_client.handlers.terminal.posix_console import PosixConsole
+
+    master, slave = os.openpty()
     try:
         watched = PosixConsole(slave, slave, "utf-8")
         async with anyio.create_task_group() as group:

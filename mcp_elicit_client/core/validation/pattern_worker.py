@@ -9,6 +9,7 @@ are the processor time of the check, in microseconds, little-endian.  It writes 
 when it is ready.
 """
 
+import contextlib
 import json
 import signal
 import struct
@@ -23,13 +24,15 @@ MAX_CHECK_TIME = 0.25
 
 
 def limit_resources() -> None:
-    """Limit memory and disable core dumps."""
+    """Limit memory and disable core dumps, as far as the system allows it."""
     try:
         import resource
     except ImportError:  # Windows
         return
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for limit, value in ((resource.RLIMIT_AS, MAX_MEMORY), (resource.RLIMIT_CORE, 0)):
+        # macOS cannot limit the address space.  Elsewhere, the host application has set a lower limit.
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(limit, (value, value))
 
 
 def main() -> None:
