@@ -2,9 +2,10 @@
 Whether a wheel installs without build tools on every supported platform and Python; needs the network.
 
 ``python -m tools.wheels WHEEL`` resolves the wheel for each target: alone, with
-all extras that can be installed together, and with each other extra.  uv resolves, since it evaluates environment markers for the
-target.  pip then looks for a wheel of each package, with the tags of the
-target.  Nothing is installed.
+all extras that can be installed together, and with each other extra.  uv
+resolves, since it evaluates environment markers for the target.  pip then
+looks for a wheel of each package, with the tags of the target.  Nothing is
+installed.
 """
 
 from __future__ import annotations
