@@ -176,7 +176,8 @@ async def _resume(
             is_ours = isinstance(error, ElicitationError)
             text = str(error) if is_ours else explain(error, catalog, errlog)
             code = _failure(error).code if isinstance(error, ElicitationError) else "server"
-            raise CommandFailedError(f"{text} {await _what_now(store, call, options)}", code=code) from None
+            hint = await _what_now(error, server, store, call, options)
+            raise CommandFailedError(f"{text} {hint}".rstrip(), code=code) from None
     if pushed.requests:
         return report_pushed(pushed.requests, catalog)
     if isinstance(result, SuspendedCall) and not result.pending_ids:
@@ -203,9 +204,13 @@ def _server(
     return given
 
 
-async def _what_now(store: CallStore, call: CallStatus, options: argparse.Namespace) -> str:
+async def _what_now(
+    error: Exception, server: ServerAddress, store: CallStore, call: CallStatus, options: argparse.Namespace
+) -> str:
     """Return what the user can do after the server failed."""
     catalog: MessageCatalog = options.catalog
+    if isinstance(error, RequestStateRejectedError):
+        return catalog.text(messages.STATE_WAS_LOST) if server.command else ""
     latest = await store.inbox.calls.find(store.user, call.call.id)
     if latest is None or latest.call.state != "suspended" or not latest.body:
         return catalog.text(messages.CALL_LOST)

@@ -73,6 +73,10 @@ CONTINUED_ELSEWHERE = Message("Another process continues the call.")
 CONTINUE_LATER = Message("The answers are stored. When the server is available, run `{command}`.")
 STILL_PENDING = Message("The answer was not sent, and the request is still pending.")
 CALL_LOST = Message("The server may have received the answer, so the call is not continued again.")
+STATE_WAS_LOST = Message(
+    "A server process starts again with each command, and this one does not accept the state of its predecessor. "
+    "Use a server with HTTP, or pass --answers to `mcp-elicit call`."
+)
 CAN_BE_CONTINUED = Message("All requests of a call are answered, but the call was not continued. To continue it:")
 SERVER_AGAIN = Message("The address of the server is not stored. Pass --url URL or -- COMMAND [ARG ...] again.")
 OTHER_SERVER = Message("The call belongs to the server {name}. If this is the same server, pass that name to --name.")

@@ -58,10 +58,15 @@ def wants_http() -> bool:
 
 
 async def serve_http(server: Any) -> None:
-    """Serve over HTTP on the port that ``ELICIT_PORT`` names, or a free one, and print it."""
+    """Serve over HTTP, as `serve_app` does."""
+    await serve_app(http_app(server))
+
+
+async def serve_app(app: Any) -> None:
+    """Serve *app* on the port that ``ELICIT_PORT`` names, or a free one, and print it."""
     listener = socket.create_server(("127.0.0.1", int(os.environ.get("ELICIT_PORT", "0"))))
     print(listener.getsockname()[1], flush=True)
-    config = uvicorn.Config(authorized(http_app(server)), log_level="error", timeout_keep_alive=60)
+    config = uvicorn.Config(authorized(app), log_level="error", timeout_keep_alive=60)
     await uvicorn.Server(config).serve(sockets=[listener])
 
 
