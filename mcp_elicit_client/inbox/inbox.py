@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
@@ -12,12 +11,12 @@ from typing import Any
 
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import may_remember, request_key
+from mcp_elicit_client.core.request import may_remember
 from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value
 from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.encryption import make_cipher
-from mcp_elicit_client.inbox.records import POLICY, Entry, EntryPage, RecordCodec, is_id, parse_cursor
+from mcp_elicit_client.inbox.records import POLICY, Entry, EntryPage, RecordCodec, draft_key, is_id, parse_cursor
 from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
 from mcp_elicit_client.inbox.stores.protocol import Store
 from mcp_elicit_client.inbox.suspended_calls import SuspendedCalls
@@ -256,13 +255,13 @@ class Inbox:
                 owner.
             InboxError: If the store cannot be used.
         """
-        key = draft_key(self._codec.decode_request(await self._find(owner, entry_id)))
+        key = self._codec.draft_key(await self._find(owner, entry_id))
         text = "" if draft is None else self._codec.encode_draft(owner, key, json.dumps(draft))
         await self._store.save_draft(owner, key, text, self._store.clock() + DRAFT_TTL)
 
     async def get_draft(self, owner: str, entry_id: str) -> dict[str, Any] | None:
         """Return the draft for a request of *owner*, or None.  Raises as `save_draft`."""
-        key = draft_key(self._codec.decode_request(await self._find(owner, entry_id)))
+        key = self._codec.draft_key(await self._find(owner, entry_id))
         text = await self._store.get_draft(owner, key)
         if not text:
             return None
@@ -396,11 +395,6 @@ class Inbox:
             await self._store.leave(stored, withdrawn)
         except InboxError as error:
             _logger.warning("A request could not be withdrawn, or its answer not erased. %s", error)
-
-
-def draft_key(request: Request) -> str:
-    """Return the key of the draft of *request*: the same if the server sends the same request again."""
-    return hashlib.sha256(f"{request.server.name} {request_key(request)}".encode()).hexdigest()
 
 
 async def _validate(request: Request, content: Mapping[str, Any] | None) -> ValidationResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta, timezone
@@ -15,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, computed_field
 
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import AnyRequest, default_answer_timeout, latest_deadline
+from mcp_elicit_client.core.request import AnyRequest, default_answer_timeout, latest_deadline, request_key
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.exceptions import InboxError, State
 from mcp_elicit_client.inbox.encryption import Cipher
@@ -45,6 +46,7 @@ UNTRUSTED = (
 _ID_BYTES = 24
 _MAX_ID = 64
 _MAX_CURSOR_DIGITS = 18
+_MAX_LATEST = 8
 
 _REQUESTS: TypeAdapter[Request] = TypeAdapter(AnyRequest)
 
@@ -204,6 +206,22 @@ def request_schema() -> dict[str, Any]:
     return _REQUESTS.json_schema(mode="serialization")
 
 
+def draft_key(request: Request) -> str:
+    """Return the key of the draft of *request*: the same if the server sends the same request again."""
+    return hashlib.sha256(f"{request.server.name} {request_key(request)}".encode()).hexdigest()
+
+
+class _Decoded:
+    """A request that was read from a store."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+
+    @cached_property
+    def draft_key(self) -> str:
+        return draft_key(self.request)
+
+
 class RecordCodec:
     """
     Encodes and decodes what a store keeps.
@@ -220,6 +238,7 @@ class RecordCodec:
     def __init__(self, cipher: Cipher, answer_timeout: float | None = None) -> None:
         self._cipher = cipher
         self._answer_timeout = answer_timeout
+        self._latest: OrderedDict[tuple[str, str, str], _Decoded] = OrderedDict()
 
     def new_id(self) -> str:
         """Return a random ID that cannot be guessed.  It does not begin with a hyphen, as options of commands do."""
@@ -271,10 +290,25 @@ class RecordCodec:
 
     def decode_request(self, stored: StoredRequest) -> Request:
         """Return the request in *stored*."""
-        try:
-            return read_request(self._request_json(stored))
-        except ValueError:
-            raise InboxError("The inbox contains a request that cannot be read.") from None
+        return self._decoded(stored).request
+
+    def draft_key(self, stored: StoredRequest) -> str:
+        """Return the key of the draft of the request in *stored*."""
+        return self._decoded(stored).draft_key
+
+    def _decoded(self, stored: StoredRequest) -> _Decoded:
+        """Return what *stored* contains.  The latest are kept, since each step of a conversation reads them again."""
+        place = (stored.id, stored.owner, stored.request)
+        found = self._latest.pop(place, None)
+        if found is None:
+            try:
+                found = _Decoded(read_request(self._request_json(stored)))
+            except ValueError:
+                raise InboxError("The inbox contains a request that cannot be read.") from None
+        self._latest[place] = found
+        if len(self._latest) > _MAX_LATEST:
+            self._latest.popitem(last=False)
+        return found
 
     def entry(self, stored: StoredRequest) -> Entry:
         """Return what owners may see of a request."""
@@ -293,7 +327,9 @@ class RecordCodec:
                 call=stored.call_id or None,
                 action=self._action(stored, resolution),
             )
-            return entry.model_copy(update={"max_expires_at": self._max_expires_at(stored, entry.read())})
+            request = self.decode_request(stored)
+            vars(entry)["_request"] = request  # so that `Entry.read` need not read it again
+            return entry.model_copy(update={"max_expires_at": self._max_expires_at(stored, request)})
         except ValueError:
             raise InboxError("The inbox contains a request that cannot be read.") from None
 

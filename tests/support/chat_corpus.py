@@ -9,10 +9,8 @@ from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.presentation.input_parsing import to_text
-from tests.support import LONG, corpus, example_value
+from tests.support import corpus, example_value
 from tests.support.console import ScriptedConsole
-
-_STEP = 25
 
 
 def forms(user: str) -> list[FormRequest]:
@@ -25,8 +23,7 @@ def forms(user: str) -> list[FormRequest]:
             continue
         if isinstance(request, FormRequest) and not any(each.is_hidden for each in request.form.fields):
             found.setdefault(repr((request.message, request.form)), request)
-    every = [each for each in found.values() if is_answerable(each)]
-    return every if LONG else every[::_STEP]
+    return [each for each in found.values() if is_answerable(each)]
 
 
 def is_answerable(request: FormRequest) -> bool:

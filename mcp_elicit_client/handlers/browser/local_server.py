@@ -19,7 +19,8 @@ from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
-from mcp_elicit_client.inbox.inbox import Inbox, draft_key
+from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.records import draft_key
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.typing import Request
