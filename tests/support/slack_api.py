@@ -64,6 +64,7 @@ class FakeSlack:
         limited: The number of calls that are refused with 429.
         refused: The error of every message, such as ``missing_scope``.
         late: No dialog can be opened: the trigger has expired.
+        said: The messages without blocks.
     """
 
     messages: dict[str, Shown] = field(default_factory=dict)
@@ -73,6 +74,7 @@ class FakeSlack:
     limited: int = 0
     refused: str = ""
     late: bool = False
+    said: list[str] = field(default_factory=list)
     base_url: str = ""
     bot_url: str = ""
     socket: Any = None
@@ -109,6 +111,9 @@ class FakeSlack:
                 return {"user_id": "UBOT", "bot_id": "B1", "team_id": "T1", "team": "t", "user": "bot", "url": "x"}
             case "apps.connections.open":
                 return {"url": f"{self.base_url.replace('http', 'ws')}/socket"}
+            case "chat.postMessage" if "blocks" not in given:
+                self.said.append(str(given["text"]))
+                return {"ts": "0", "channel": given["channel"]}
             case "chat.postMessage":
                 return self._post(given, str(given["channel"]), is_ephemeral=False)
             case "chat.postEphemeral" if "blocks" not in given:
@@ -197,14 +202,22 @@ class FakeSlack:
         )
         return dict(answer.get("errors", {}))
 
+    async def command(self, person: str, name: str) -> None:
+        """Give the bot a command, in a direct message."""
+        given = {"command": name, "text": "", "user_id": person, "team_id": "T1", "channel_id": f"D{person}"}
+        await self._send("slash_commands", {**given, "api_app_id": "A1", "token": "x", "trigger_id": "t"})
+
     async def _deliver(self, payload: dict[str, Any]) -> dict[str, Any]:
         payload |= {"team": {"id": "T1", "domain": "t"}, "api_app_id": "A1", "token": "x"}
+        return await self._send("interactive", payload)
+
+    async def _send(self, kind: str, payload: dict[str, Any]) -> dict[str, Any]:
         if self.socket is not None:
             envelope = f"e{next(self._numbers)}"
-            await self.socket.send_json({"type": "interactive", "envelope_id": envelope, "payload": payload})
+            await self.socket.send_json({"type": kind, "envelope_id": envelope, "payload": payload})
             await self.until(lambda: envelope in self.acknowledged)
             return dict(self.acknowledged[envelope])
-        body = urlencode({"payload": json.dumps(payload)})
+        body = urlencode({"payload": json.dumps(payload)} if kind == "interactive" else payload)
         now = str(int(time.time()))
         signature = hmac.new(SECRET.encode(), f"v0:{now}:{body}".encode(), hashlib.sha256).hexdigest()
         headers = {

@@ -1,0 +1,131 @@
+"""The programs of the page about chats, in processes of their own, against fakes of the chats."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.support import ROOT, free_port
+
+pytest.importorskip("telegram")
+pytest.importorskip("slack_bolt")
+
+from tests.support.slack_api import SECRET, TOKEN, FakeSlack, state_of
+from tests.support.telegram_api import TOKEN as TELEGRAM_TOKEN
+from tests.support.telegram_api import FakeTelegram, Shown
+
+pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
+
+ANN = 11
+START = {
+    "socket mode": "import asyncio\nasyncio.run(main())\n",
+    "HTTP": 'make_app(os.environ["SLACK_BOT_TOKEN"], os.environ["SECRET"]).start(port=int(os.environ["PORT"]))\n',
+}
+"""The last lines of the program for Slack, as the page says."""
+
+
+def program(name: str, url: str, base_url: str) -> str:
+    """The program of the page that has *name* in it, with *base_url* in place of the *url* of the chat."""
+    page = (ROOT / "docs" / "chats.md").read_text(encoding="utf-8")
+    blocks: list[str] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (found,) = [each for each in blocks if name in each]
+    assert url in found
+    return found.replace(url, base_url)
+
+
+@asynccontextmanager
+async def started(folder: Path, text: str, **environ: str) -> AsyncIterator[None]:
+    path = folder / "program.py"
+    path.write_text(text, encoding="utf-8")
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, str(path)],
+            env={**os.environ, "PYTHONPATH": str(ROOT), **environ},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait()
+
+
+async def until_it_listens(port: int) -> None:
+    with anyio.fail_after(30):
+        while True:
+            try:
+                await (await anyio.connect_tcp("127.0.0.1", port)).aclose()
+            except OSError:
+                await anyio.sleep(0.05)
+            else:
+                return
+
+
+@pytest.mark.parametrize("mode", START)
+async def test_the_program_for_slack_books_a_table(tmp_path: Path, mode: str) -> None:
+    api, port = FakeSlack(), free_port()
+    async with api.serve() as base_url:
+        text = program("SlackHandler", "https://slack.com/api/", base_url) + START[mode]
+        tokens = {"SLACK_BOT_TOKEN": TOKEN, "SLACK_APP_TOKEN": "xapp-1", "SECRET": SECRET}
+        async with started(tmp_path, text, PORT=str(port), **tokens):
+            if mode == "HTTP":
+                api.bot_url = f"http://127.0.0.1:{port}/slack/events"
+                await until_it_listens(port)
+            else:
+                await api.until(lambda: api.socket is not None)
+            await api.command("U1", "/book")
+            await api.until(lambda: api.messages)
+            shown = api.latest("U1")
+            await api.press("U1", shown, shown.buttons[shown.labels.index("Answer")])
+            await api.until(lambda: api.views)
+            inputs = [each for each in api.views[0]["blocks"] if each["type"] == "input"]
+            assert len(inputs) == 13
+            values = {each["block_id"]: state_of(each["element"], initial(each["element"])) for each in inputs}
+            values["5"] = state_of(inputs[5]["element"], "3")
+            assert await api.submit("U1", api.views[0], values) == {}
+            await api.until(lambda: api.said)
+
+    assert json.loads(re.findall(r"\{.*\}", api.said[0], re.DOTALL)[0])["content"]["guests"] == 3
+
+
+def initial(element: dict[str, Any]) -> Any:
+    """Return what a person sees in an input."""
+    if "initial_option" in element:
+        return element["initial_option"]["text"]["text"]
+    if "initial_options" in element:
+        return [each["text"]["text"] for each in element["initial_options"]]
+    return element.get("initial_value", element.get("initial_date"))
+
+
+async def test_the_program_for_telegram_books_a_table(tmp_path: Path) -> None:
+    api = FakeTelegram()
+    async with api.serve() as base_url:
+        text = program("TelegramHandler", "https://api.telegram.org/bot", base_url)
+        async with started(tmp_path, text, TELEGRAM_TOKEN=TELEGRAM_TOKEN):
+            api.write(ANN, "/book", entities=[{"type": "bot_command", "offset": 0, "length": 5}])
+            await api.until(lambda: api.messages)
+            asked = 0
+            while "Send" not in labels(api):
+                asked += 1
+                kept = next(each for each in ("Use this value", "Do not provide") if each in labels(api))
+                await api.press(ANN, api.latest(ANN), api.latest(ANN).data(kept))
+            await api.press(ANN, api.latest(ANN), api.latest(ANN).data("Send"))
+            shown: Shown = await api.until(lambda: "guests" in api.latest(ANN).text and api.latest(ANN))
+
+    assert asked == 13
+    assert "'guests': 2" in shown.text  # the fake has read the text as JSON
+
+
+def labels(api: FakeTelegram) -> list[str]:
+    return [each["text"] for each in api.latest(ANN).buttons]
