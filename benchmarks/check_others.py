@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from mcp_elicit_client.testing import SCENARIOS, ScenarioResult
-from mcp_elicit_client.testing.callback_under_test import CallbackShape
+from mcp_elicit_client.testing.callback_under_test import CallbackShape, LoadError
 from mcp_elicit_client.testing.results import count_outcomes
 from mcp_elicit_client.testing.runner import ScenarioRunner
 
@@ -236,10 +236,10 @@ def main() -> int:
             continue
         try:
             python = interpreter(other, options.venvs.resolve())
-        except (OSError, subprocess.CalledProcessError) as error:
-            print(f"{other.title}: cannot be installed: {getattr(error, 'stderr', None) or error}", file=sys.stderr)
+            results = check(other, python)
+        except (OSError, subprocess.CalledProcessError, LoadError) as error:
+            print(f"{other.title}: cannot be tested: {getattr(error, 'stderr', None) or error}", file=sys.stderr)
             continue
-        results = check(other, python)
         found[other.title] = (versions(other, python), results)
         print(f"{other.title}: {count_outcomes(results)}", flush=True)
     stored = {
