@@ -327,6 +327,8 @@ def _capitalize(text: str) -> str:
 def _given(field: Field, name: str, filled: FormData) -> FieldInput:
     """Return what the user did with one field.  The page showed its default, so nothing sent means not provided."""
     texts = filled.get(name, ())
+    if isinstance(field, (TextField, MultiChoiceField)) and _is_empty(field.default) and not any(texts):
+        return Intent.UNTOUCHED  # the control is as empty as it was shown
     match field:
         case BooleanField():
             values = {_YES: True, _NO: False}
@@ -341,6 +343,10 @@ def _given(field: Field, name: str, filled: FormData) -> FieldInput:
             return Intent.EMPTY if is_empty_list else text
         case _:
             assert_never(field)
+
+
+def _is_empty(default: object) -> bool:
+    return default is not None and not default
 
 
 def _option_value(field: ChoiceField | MultiChoiceField, text: str) -> object:
