@@ -27,8 +27,10 @@ _INCONCLUSIVE = 3
 
 def run_check(options: argparse.Namespace) -> int:
     """Run scenarios on a callback and print the report, or list the scenarios; return the exit status."""
-    if sum(map(bool, (options.callback, options.list, options.verify))) != 1:
+    if sum(map(bool, (options.callback, options.interface, options.list, options.verify))) != 1:
         raise UsageError(messages.CALLBACK_MISSING)
+    if options.interface:
+        _choose_interface(options)
     if options.verify:
         return _verify(options)
     reports = [(path, _report_format(path)) for path in options.report]
@@ -52,6 +54,15 @@ def run_check(options: argparse.Namespace) -> int:
     if "fail" in outcomes:
         return 1
     return _INCONCLUSIVE if "inconclusive" in outcomes and not options.allow_inconclusive else 0
+
+
+def _choose_interface(options: argparse.Namespace) -> None:
+    """Set the options that name a callback to those of a user interface of this package."""
+    from mcp_elicit_client.testing.interfaces import INTERFACES, SERVER, spec_of
+
+    spec = spec_of(options.interface)
+    options.callback, options.user, options.server = f"{spec}.callback", f"{spec}.follow", SERVER
+    options.interface = INTERFACES[options.interface]
 
 
 def _runner(options: argparse.Namespace, names: Sequence[str]) -> ScenarioRunner:
@@ -160,7 +171,7 @@ def _as_junit(options: argparse.Namespace, _runner: ScenarioRunner, results: Seq
     return as_junit(options.callback, results, allow_inconclusive=options.allow_inconclusive)
 
 
-_TESTED = ("callback", "user", "shape", "server", "answer_timeout", "scenario_timeout", "silence")
+_TESTED = ("callback", "interface", "user", "shape", "server", "answer_timeout", "scenario_timeout", "silence")
 _REPORT_FORMATS: Mapping[str, _Write] = {".json": _as_json, ".html": _as_page, ".xml": _as_junit}
 
 

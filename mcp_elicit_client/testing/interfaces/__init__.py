@@ -1,0 +1,93 @@
+"""
+User interfaces of this package with a scripted person in front of them, for ``mcp-elicit check --interface``.
+
+`Interface` connects both: its `callback` asks with the user interface, and
+its `follow` is the user hook.  The subclasses drive what a person sees and
+does, over HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import anyio
+
+from mcp_elicit_client.policies import compose, one_at_a_time, rate_limit
+from mcp_elicit_client.registry import ElicitationRegistry
+from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT, UserAction
+from mcp_elicit_client.typing import Answer, Request
+
+INTERFACES: Mapping[str, str] = {
+    "pages": "web pages over HTTP (inbox_app, as BrowserHandler shows them)",
+    "inbox": "the JSON API of the inbox over HTTP (inbox_app)",
+}
+"""What is driven, by the name of the interface."""
+
+SERVER = "mail"
+"""The server name that the interfaces show."""
+
+_MODULES = {"pages": "web", "inbox": "web"}
+_RATE = "30/minute"
+
+
+def spec_of(name: str) -> str:
+    """Return the ``MODULE:OBJECT`` of the interface *name*; its members are ``callback`` and ``follow``."""
+    return f"{__name__}.{_MODULES[name]}:{name}"
+
+
+class Interface:
+    """A user interface, and the person in front of it."""
+
+    def __init__(self) -> None:
+        self._actions: list[UserAction] = []
+
+    @cached_property
+    def callback(self) -> Any:
+        """The callback for the SDK."""
+        registry = ElicitationRegistry(policy=compose(rate_limit([_RATE]), one_at_a_time()))
+        registry.on_elicitation(self._ask)
+        return registry.callback(SERVER)
+
+    def follow(self, action: UserAction) -> None:
+        """Perform *action* when its request is shown.  This is the user hook."""
+        self._actions.append(action)
+
+    async def _ask(self, request: Request, /) -> Answer:
+        action = self._take(request)
+        if action.action == "fail":
+            raise RuntimeError(FAILURE_TEXT)
+        if action.action == "absent":
+            return await self.ask_nobody(request)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._act, action, request)
+            answer = await self.show(request)
+            group.cancel_scope.cancel()
+        return answer
+
+    def _take(self, request: Request) -> UserAction:
+        if not self._actions:
+            return UserAction("absent", {}, {})
+        intended = (each for each in self._actions if each.params.get("message") == request.message)
+        action = next(intended, self._actions[0])
+        self._actions.remove(action)
+        return action
+
+    async def _act(self, action: UserAction, request: Request) -> None:
+        await anyio.sleep(action.after)
+        await self.perform(action, request)
+
+    # --- what each interface defines
+
+    async def show(self, request: Request) -> Answer:
+        """Ask with the user interface."""
+        raise NotImplementedError
+
+    async def ask_nobody(self, request: Request) -> Answer:
+        """Ask with the user interface although there is no person."""
+        raise NotImplementedError
+
+    async def perform(self, action: UserAction, request: Request) -> None:
+        """Look at what is shown for *request*, and do what a person does who performs *action*."""
+        raise NotImplementedError

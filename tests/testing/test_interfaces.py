@@ -1,0 +1,55 @@
+"""User interfaces of this package pass the scenarios with a scripted person in front of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mcp_elicit_client.testing import SCENARIOS
+from mcp_elicit_client.testing.interfaces import INTERFACES, SERVER, spec_of
+from mcp_elicit_client.testing.runner import ScenarioRunner
+from tests.testing.test_check import check
+
+pytestmark = pytest.mark.slow
+
+GROUPS = {
+    "inbox": {"what the user decided", "URLs"},
+    "pages": {"what the user gave", "URLs"},
+}
+NOBODY = {"nobody-fills-in-no-form", "nobody-is-not-a-decline", "broken-interface-is-no-decision", "values-not-logged"}
+TIMEOUT = 30.0
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_an_interface_passes(name: str) -> None:
+    spec = spec_of(name)
+    chosen = [each.name for each in SCENARIOS.values() if each.group in GROUPS[name] or each.name in NOBODY]
+    runner = ScenarioRunner(
+        callback=f"{spec}.callback",
+        user=f"{spec}.follow",
+        server=SERVER,
+        scenarios=chosen,
+        answer_timeout=TIMEOUT,
+        scenario_timeout=4 * TIMEOUT,
+    )
+
+    found = {each.scenario: (each.outcome, each.reason) for each in runner.results()}
+
+    assert set(found) == set(chosen)
+    assert {name: each for name, each in found.items() if each[0] not in ("pass", "not applicable")} == {}
+
+
+def test_the_report_says_what_was_driven(tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+
+    check("--interface", "inbox", "--only", "form-decline-is-decline", "--answer-timeout", "30", "--report", str(file))
+
+    report = json.loads(file.read_text(encoding="utf-8"))
+    assert report["tested"]["interface"] == INTERFACES["inbox"]
+    assert report["scenarios"][0]["outcome"] == "pass"
+
+
+def test_every_interface_can_be_chosen() -> None:
+    assert f"--interface {{{','.join(sorted(INTERFACES))}}}" in " ".join(check("--help", status=0).stdout.split())
