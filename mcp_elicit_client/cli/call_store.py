@@ -11,9 +11,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.common import CommandFailedError, UsageError
+from mcp_elicit_client.core.request import check_user
+from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox import Inbox, PostgresStore, RedisStore, SqliteStore, Store
 
 _VARIABLE = "MCP_ELICIT_STORE"
@@ -61,12 +64,18 @@ async def open_store(options: argparse.Namespace) -> AsyncIterator[CallStore]:
         UsageError: If they do not name a store.
     """
     chosen = options.store or os.environ.get(_VARIABLE) or ""
-    store, is_private = _make_store(chosen)
+    try:
+        user = check_user(options.user) or _account()
+        store, is_private = _make_store(chosen)
+    except MissingExtraError as error:
+        raise CommandFailedError(str(error), code="store") from None
+    except ValueError as error:  # the name of the user is too long, or the URL is not one
+        raise UsageError(str(error)) from None
     again = f" --store {shlex.quote(options.store)}" if options.store and "://" not in chosen else ""
     again += f" --user {shlex.quote(options.user)}" if options.user else ""
     inbox = Inbox(store)
     try:
-        yield CallStore(inbox, options.user or _account(), is_private, again)
+        yield CallStore(inbox, user, is_private, again)
     finally:
         await inbox.aclose()
 
@@ -78,6 +87,7 @@ def _make_store(chosen: str) -> tuple[Store, bool]:
         if not chosen:
             _make_folder(path.parent)
         return SqliteStore(path), True
+    urlsplit(chosen)
     if scheme in _REDIS:
         return RedisStore(chosen), False
     if scheme in _POSTGRES:

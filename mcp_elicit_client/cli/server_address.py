@@ -59,6 +59,7 @@ class ServerAddress:
             if given and not fits:
                 raise UsageError(messages.OPTIONS_CONFLICT, first=name, second="--url" if options.url else "-- COMMAND")
         if options.url:
+            _check_url(options.url)
             return cls(url=options.url, headers=headers)
         if options.server_command:
             return cls(command=tuple(options.server_command), directory=str(Path.cwd()), env=tuple(options.env))
@@ -104,6 +105,15 @@ class ServerAddress:
     def from_json(cls, stored: Mapping[str, Any]) -> ServerAddress:
         """Read what `to_json` returned."""
         return cls(**stored)
+
+
+def _check_url(url: str) -> None:
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        host = None
+    if not host:
+        raise UsageError(messages.SERVER_MISSING)
 
 
 def _has_key(parts: Sequence[str]) -> bool:

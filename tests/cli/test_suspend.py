@@ -417,6 +417,13 @@ def test_a_shared_store_does_not_say_what_to_run(run: Run, asking: Asking, url: 
     assert told(run("answer", request["id"], "name=Ada", *store, "--url", url))["action"] == "accept"
 
 
+@pytest.mark.parametrize("store", ["redis://127.0.0.1:1", "/does/not/exist/calls.db"])
+def test_a_store_that_cannot_be_used_is_reported(run: Run, asking: Asking, store: str) -> None:
+    for words in (["requests"], ["answer", "id", "--decline"], asking(FORM)):
+        outcome = run(*words[:3], "--store", store, *words[3:])
+        assert (outcome.status, "cannot be used" in outcome.err) == (1, True), outcome
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -427,6 +434,9 @@ def test_a_shared_store_does_not_say_what_to_run(run: Run, asking: Asking, url: 
         (["call", "t", "--suspend", "--url", "http://x", "--header", "A"], "NAME=VARIABLE"),
         (["call", "t", "--suspend", "--store", "ftp://x", *DEMO], "--store needs a file"),
         (["requests", "--store", "ftp://x"], "--store needs a file"),
+        (["requests", "--store", "redis://[::"], "Invalid IPv6 URL"),
+        (["requests", "--user", "x" * 300], "must have 1 to 256 characters"),
+        (["call", "t", "--suspend", "--url", "http://[::"], "Pass either --url URL"),
         (["requests", "surplus"], "unrecognized arguments"),
         (["answer", "id", "--nonsense"], "unrecognized arguments"),
     ],

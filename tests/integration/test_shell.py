@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from tests.support import FILLED_IN, ROOT, free_port, http_server, npm_environme
 
 FORM = "trigger-elicitation-request"
 FASTMCP = [sys.executable, "-m", "tests.servers.fastmcp_asker"]
+COMMAND = [sys.executable, "-m", "mcp_elicit_client.cli"]
 TASKER = [sys.executable, "-m", "tests.servers.tasker"]
 NODE = ROOT / ".npm" / "node_modules"
 
@@ -52,6 +54,10 @@ def answers(tmp_path: Path) -> Callable[[object], list[str]]:
         return ["--answers", str(tmp_path / "answers.json")]
 
     return write
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 def everything() -> list[str]:
@@ -109,12 +115,12 @@ def example() -> Iterator[str]:
     script = (
         NODE / "@modelcontextprotocol" / "sdk" / "dist" / "esm" / "examples" / "server" / "elicitationFormExample.js"
     )
-    environment = {**npm_environment(), "PORT": str(free_port())}
-    with subprocess.Popen(["node", str(script)], env=environment, stdout=subprocess.PIPE, text=True) as process:
+    variables = {**npm_environment(), "PORT": str(free_port())}
+    with subprocess.Popen(["node", str(script)], env=variables, stdout=subprocess.PIPE, text=True) as process:
         try:
             while "running on" not in read_line(process):
                 pass
-            yield f"http://localhost:{environment['PORT']}/mcp"
+            yield f"http://localhost:{variables['PORT']}/mcp"
         finally:
             process.kill()
 
@@ -163,6 +169,24 @@ def test_fastmcp_over_http_is_suspended_and_answered(run: Run) -> None:
         "b": {"action": "decline"},
         "c": {"action": "accept", "content": {"name": "Cy"}},
     }
+
+
+@pytest.mark.rounds
+def test_a_call_goes_on_once_if_two_processes_give_its_last_answers(run: Run) -> None:
+    with http_server(fastmcp()) as url:
+        first = requests_of(run("call", "ask", "--suspend", "--url", url))
+        processes = [
+            subprocess.Popen(
+                [*COMMAND, "answer", each, "name=Ann"], env=environment(), stdout=subprocess.PIPE, text=True
+            )
+            for each in first.values()
+        ]
+        printed = [json.loads(process.communicate(timeout=60)[0]) for process in processes]
+        pending = json.loads(run("requests", "--json")[1])
+
+    assert {each["status"] for each in printed} <= {"input_required", "continued_elsewhere"}
+    assert [each["message"] for each in pending["requests"]] == ["Name for c?"]
+    assert pending["answered_calls"] == []
 
 
 @pytest.mark.rounds
