@@ -34,3 +34,21 @@ def test_without_the_extra_it_asks_line_by_line() -> None:
         pane.types("/decline")
         pane.confirms("Enter", leaves="Enter Send")
         assert '"action": "decline"' in pane.sees("exit status 0")
+
+
+def test_the_agent_of_the_examples_calls_a_tool_asks_and_takes_the_next_task() -> None:
+    program = [sys.executable, str(ROOT / "examples" / "cli_agent.py")]
+    with window(program, environment(), columns=100, rows=50, cwd=ROOT) as pane:
+        pane.sees("You (Enter to leave):")
+        pane.types("hello")
+        pane.keys("Enter")
+        pane.sees("I have no tool for this. I have: book_table")
+        pane.types("book a table")
+        pane.keys("Enter")
+        pane.sees("restaurant asks for 13 answers", "Ctrl+S Review")
+        pane.keys("C-s")
+        pane.sees("Your answers will be sent to restaurant.", "Enter Send")
+        pane.confirms("Enter", leaves="Enter Send")
+        pane.sees('Agent: {"action": "accept"', "You (Enter to leave):")
+        pane.keys("Enter")
+        pane.sees("exit status 0")

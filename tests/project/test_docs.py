@@ -125,7 +125,16 @@ def test_no_sentence_has_more_than_35_words() -> None:
     assert [(name, each) for name, text in texts for each in sentences(text) if words(each) > 35] == []
 
 
-@pytest.mark.parametrize(("name", "page"), [("host.py", "unattended.md"), ("terminal.py", "get-started.md")])
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("host.py", "unattended.md"),
+        ("terminal.py", "get-started.md"),
+        ("cli_agent.py", "examples.md"),
+        ("desktop_app.py", "examples.md"),
+        ("slack_bot.py", "chats.md"),
+    ],
+)
 def test_the_pages_show_the_examples_as_they_are(name: str, page: str) -> None:
     example = (ROOT / "examples" / name).read_text(encoding="utf-8").split('"""\n\n', 1)[1]
 
@@ -146,6 +155,14 @@ def test_the_modules_that_a_page_names_exist(page: str) -> None:
 
     assert len(named) >= 20
     assert [name for name in named if not any((root / name).exists() for root in roots)] == []
+
+
+def test_every_example_is_in_the_index() -> None:
+    listed = set(
+        re.findall(r"\(\.\./examples/([\w/]+\.py)\)", (ROOT / "docs" / "examples.md").read_text(encoding="utf-8"))
+    )
+
+    assert {path.name for path in (ROOT / "examples").glob("*.py")} == {each for each in listed if "/" not in each}
 
 
 def test_the_example_runs() -> None:

@@ -305,6 +305,8 @@ def check_blocks(blocks: list[dict[str, Any]], most: int) -> None:
                     require(each["type"] == "button", 1 <= len(each["text"]["text"]) <= MAX["button"])
                     require(each["text"]["type"] == "plain_text", len(each.get("value", "x")) <= 2000)
                     require(len(each.get("url", "")) <= 3000, len(each["action_id"]) <= 255)
+            case "section":
+                require(block["text"]["type"] == "plain_text", 1 <= len(block["text"]["text"]) <= 3000)
             case "input":
                 require(1 <= len(block["label"]["text"]) <= MAX["label"], len(block["hint"]["text"]) <= 2000)
                 _check_element(block["element"])
