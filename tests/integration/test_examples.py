@@ -1,4 +1,4 @@
-"""The examples for a desktop application and a bot in Slack, against the demo server."""
+"""The example of a desktop application, against the demo server."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ import anyio
 import pytest
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
-
-
-# --- The desktop application
 
 
 @asynccontextmanager
@@ -67,42 +64,3 @@ async def test_the_desktop_application_can_be_closed_while_it_asks() -> None:
     async with desktop() as pilot:
         await prompt(pilot)
         pilot.app.exit()
-
-
-# --- The bot in Slack
-
-
-def entered(block: dict[str, Any]) -> dict[str, Any]:
-    """The state of an input that the user did not change."""
-    element = block["element"]
-    kept = {"initial_value": "value", "initial_option": "selected_option", "initial_options": "selected_options"}
-    kept["initial_date"] = "selected_date"
-    return {"type": element["type"], **{kept[name]: element[name] for name in kept if name in element}}
-
-
-async def test_the_bot_in_slack_asks_the_user_of_the_command_and_shows_the_result() -> None:
-    pytest.importorskip("slack_bolt", reason="the extra slack is not installed")
-    from examples.slack_bot import make_app
-    from tests.support.slack_api import SECRET, TOKEN, FakeSlack, listening
-
-    api = FakeSlack()
-    async with (
-        api.serve() as base_url,
-        listening(make_app(TOKEN, SECRET, base_url).web_app("/slack/events")) as url,
-    ):
-        api.bot_url = f"{url}/slack/events"
-        await api.command("U11", "/book")
-        await api.until(lambda: api.messages)
-        shown = api.latest("U11")
-        assert "restaurant" in shown.text
-        button = next(each for each in shown.buttons if each["text"]["text"] == "Answer")
-        await api.press("U11", shown, button)
-        view = await api.until(lambda: api.views and api.views[-1])
-        states = {each["block_id"]: entered(each) for each in view["blocks"] if each["type"] == "input"}
-        assert await api.submit("U11", view, states) == {}
-        result = await api.until(
-            lambda: [each for each in api.messages.values() if each.blocks[0]["type"] == "section"]
-        )
-
-    assert '"action": "accept"' in result[0].blocks[0]["text"]["text"]
-    assert {each.seen_by for each in api.messages.values()} == {"U11"}

@@ -64,7 +64,7 @@ class FakeSlack:
         limited: The number of calls that are refused with 429.
         refused: The error of every message, such as ``missing_scope``.
         late: No dialog can be opened: the trigger has expired.
-        said: The messages without blocks.
+        said: The texts of messages without blocks, or with one block of text.
     """
 
     messages: dict[str, Shown] = field(default_factory=dict)
@@ -113,6 +113,11 @@ class FakeSlack:
                 return {"url": f"{self.base_url.replace('http', 'ws')}/socket"}
             case "chat.postMessage" if "blocks" not in given:
                 self.said.append(str(given["text"]))
+                return {"ts": "0", "channel": given["channel"]}
+            case "chat.postMessage" if given["blocks"][0]["type"] == "section":
+                check_blocks(given["blocks"], 50)
+                require(given["unfurl_links"] is False)
+                self.said.append(str(given["blocks"][0]["text"]["text"]))
                 return {"ts": "0", "channel": given["channel"]}
             case "chat.postMessage":
                 return self._post(given, str(given["channel"]), is_ephemeral=False)
