@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -35,6 +36,7 @@ pytestmark = [
     pytest.mark.event_loops("asyncio"),
     # ag-ui-langgraph reads the schema of a graph in a way that LangGraph no longer recommends.
     pytest.mark.filterwarnings("ignore::langgraph.warnings.LangGraphDeprecatedSinceV10"),
+    pytest.mark.skipif(sys.version_info < (3, 11), reason="on Python 3.10, LangGraph cannot interrupt async nodes"),
 ]
 
 NAME = {"name": "Ann"}
