@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from typing import Any, TypeVar
 
 import anyio
+import anyio.lowlevel
 
 T = TypeVar("T")
 
@@ -29,21 +30,18 @@ async def run_until(stop: Callable[[], Awaitable[object]], work: Callable[[], Aw
     result: T | None = None
     failure: Exception | None = None
 
-    async def run() -> None:
-        nonlocal result, failure
-        try:
-            result = await not_cancelled_inside(_awaiting(work))
-        except Exception as error:  # noqa: BLE001 -- raised again outside of the group, which would wrap it
-            failure = error
-        group.cancel_scope.cancel()
-
     async def watch() -> None:
         await stop()
         group.cancel_scope.cancel()
 
     async with anyio.create_task_group() as group:
         group.start_soon(watch)
-        group.start_soon(run)
+        await anyio.lowlevel.checkpoint()
+        try:
+            result = await not_cancelled_inside(_awaiting(work))
+        except Exception as error:  # noqa: BLE001 -- raised again outside of the group, which would wrap it
+            failure = error
+        group.cancel_scope.cancel()
     if failure is not None:
         raise failure
     return result

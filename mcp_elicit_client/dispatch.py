@@ -30,7 +30,7 @@ from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.reader import SECONDS_PER_SIZE, limits_of_small, read_in_thread
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions
-from mcp_elicit_client.stored_answers import is_resuming, stored_answers
+from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Handler, Policy, Request
 
 T = TypeVar("T")
@@ -239,7 +239,8 @@ def apply_policy(
     inner = normalize_handler(handler)
 
     def ask(request: Request, /) -> Coroutine[Any, Any, Answer]:
-        if limits_asking and is_resuming():
+        stored = stored_answers.get()
+        if limits_asking and stored is not None and stored.is_resuming:
             return inner(request)
         return answer(request, inner) if refuse is None else ask_refusable(request, refuse)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 import threading
 import time
@@ -27,6 +28,7 @@ _BUDGET = 1.0
 _REFILL_TIME = 10.0
 
 
+@functools.lru_cache(maxsize=64)
 def limits_of_small(limits: Limits) -> Limits:
     """Return *limits* for requests that are read in the event loop."""
     return dataclasses.replace(limits, max_request=min(limits.max_request, MAX_SMALL))

@@ -8,7 +8,7 @@ from typing import Any
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, ProtocolVersion, Request, UrlRequest
-from mcp_elicit_client.core.schema.writer import SchemaNotExpressibleError, to_params
+from mcp_elicit_client.core.schema.writer import SchemaNotExpressibleError, check_expressible, to_params
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.relay.downstream import new_elicitation_id
@@ -35,11 +35,16 @@ def write_params(request: Request, protocol_version: ProtocolVersion) -> dict[st
         RequestError: If it came through too many gateways.
     """
     meta = write_origin(request.origin)
-    changed: dict[str, Any] = {"message": labelled(request.message, request.server.name)}
-    if isinstance(request, UrlRequest):
-        changed["elicitation_id"] = new_elicitation_id()
-    params = to_params(request.model_copy(update=changed), protocol_version=protocol_version)
+    relayed = _with_elicitation_id(request)
+    params = to_params(relayed, protocol_version=protocol_version)
+    params["message"] = labelled(request.message, request.server.name)
     return params if protocol_version >= FIRST_MULTI_ROUND_TRIP_VERSION else {**params, "_meta": meta}
+
+
+def _with_elicitation_id(request: Request) -> Request:
+    if not isinstance(request, UrlRequest):
+        return request
+    return request.model_copy(update={"elicitation_id": new_elicitation_id()})
 
 
 def only_relayable(version: Callable[[], ProtocolVersion]) -> Policy:
@@ -52,7 +57,8 @@ def only_relayable(version: Callable[[], ProtocolVersion]) -> Policy:
 
     async def check(request: Request, handler: NormalizedHandler) -> Answer:
         try:
-            write_params(request, version())
+            write_origin(request.origin)
+            check_expressible(_with_elicitation_id(request), version())
         except (SchemaNotExpressibleError, RequestError) as error:
             return Answer.cancel(by="error", reason=f"the request cannot be relayed: {error}")
         return await handler(request)

@@ -60,9 +60,7 @@ def to_schema(form: Form, *, protocol_version: ProtocolVersion = NEWEST) -> dict
             field: a list of texts, options of different types, or a pattern
             that is not Unicode; before 2025-11-25, also several options.
     """
-    failed = tuple(field.name for field in form.fields if not _is_expressible(field, protocol_version))
-    if failed:
-        raise SchemaNotExpressibleError(failed, protocol_version)
+    _check_form(form, protocol_version)
     return write_schema(form, protocol_version)
 
 
@@ -90,18 +88,36 @@ def to_params(request: Request, *, protocol_version: ProtocolVersion = NEWEST) -
         SchemaNotExpressibleError: As in `to_schema`; and in URL mode before
             2025-11-25, or in 2025-11-25 without an `elicitation_id`.
     """
+    check_expressible(request, protocol_version)
     if isinstance(request, FormRequest):
         mode = {} if protocol_version == _OLDEST else {"mode": "form"}
-        schema = to_schema(request.form, protocol_version=protocol_version)
+        schema = write_schema(request.form, protocol_version)
         return {**mode, "message": request.message, "requestedSchema": schema}
-    if protocol_version == _OLDEST:
-        raise SchemaNotExpressibleError(("url",), protocol_version)
     params = {"mode": "url", "message": request.message, "url": request.target.as_sent}
-    if protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
-        if request.elicitation_id is None:
-            raise SchemaNotExpressibleError(("elicitationId",), protocol_version)
+    if protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION and request.elicitation_id is not None:
         params["elicitationId"] = request.elicitation_id
     return params
+
+
+def check_expressible(request: Request, protocol_version: ProtocolVersion) -> None:
+    """
+    Check that `to_params` can write *request*.
+
+    Raises:
+        SchemaNotExpressibleError: As in `to_params`.
+    """
+    if isinstance(request, FormRequest):
+        _check_form(request.form, protocol_version)
+    elif protocol_version == _OLDEST:
+        raise SchemaNotExpressibleError(("url",), protocol_version)
+    elif protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION and request.elicitation_id is None:
+        raise SchemaNotExpressibleError(("elicitationId",), protocol_version)
+
+
+def _check_form(form: Form, protocol_version: ProtocolVersion) -> None:
+    failed = tuple(field.name for field in form.fields if not _is_expressible(field, protocol_version))
+    if failed:
+        raise SchemaNotExpressibleError(failed, protocol_version)
 
 
 def _is_expressible(field: Field, protocol_version: ProtocolVersion) -> bool:
