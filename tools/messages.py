@@ -9,9 +9,10 @@ translation.  ``python -m tools.messages LANGUAGE`` also adds a language.
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,15 +35,16 @@ msgstr ""
 """
 
 
-def messages_in_the_package() -> set[Message]:
+@functools.cache
+def messages_in_the_package() -> frozenset[Message]:
     """Return every `Message` that the package contains; read from the source."""
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py"))
     calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return {
+    return frozenset(
         Message(*map(ast.literal_eval, call.args))
         for call in calls
         if isinstance(call.func, ast.Name) and call.func.id == "Message" and isinstance(call.args[0], ast.Constant)
-    }
+    )
 
 
 def read_translations(language: str) -> Catalog:
@@ -58,7 +60,7 @@ def source_of(language: str) -> Path:
     return LOCALES / language / "LC_MESSAGES" / f"{DOMAIN}.po"
 
 
-def updated(catalog: Catalog, messages: set[Message]) -> Catalog:
+def updated(catalog: Catalog, messages: Collection[Message]) -> Catalog:
     """Return *catalog* with one entry for each of *messages*, as far as possible with its translation."""
     from babel.messages.catalog import Catalog
 
