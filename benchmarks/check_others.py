@@ -45,6 +45,10 @@ SLOW_TO_TYPE = ("many-fields-survived", "many-options-survived", "long-message-s
 """Scenarios that take too long if the user types keys into a form."""
 
 
+AT_ONE_PROMPT = tuple(name for name in SCENARIOS if name != "two-users-at-once")
+"""Scenarios for prompts that share one terminal: it is a race which of two prompts reads a line that is typed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Other:
     """
@@ -84,6 +88,7 @@ OTHERS = (
         callback="fastmcp.cli.client:_terminal_elicitation_handler",
         user="benchmarks.other_users:fastmcp_command_line",
         shape="fastmcp",
+        scenarios=AT_ONE_PROMPT,
     ),
     Other(
         title="FastMCP 4, command line",
@@ -93,6 +98,7 @@ OTHERS = (
         callback="fastmcp.cli.client:_terminal_elicitation_handler",
         user="benchmarks.other_users:fastmcp_command_line",
         shape="fastmcp",
+        scenarios=AT_ONE_PROMPT,
     ),
     Other(
         title="FastMCP 3, client",
@@ -122,6 +128,7 @@ OTHERS = (
         callback="mcp_agent.elicitation.handler:console_elicitation_callback",
         user="benchmarks.other_users:mcp_agent_console",
         shape="mcp-agent",
+        scenarios=AT_ONE_PROMPT,
     ),
     Other(
         title="fast-agent, form",
