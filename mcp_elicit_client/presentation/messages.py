@@ -359,6 +359,7 @@ WENT_WRONG = Message("Something went wrong")
 GO_BACK = Message("Go back and try again.")
 OPEN_REQUEST = Message("Open the request")
 REQUEST_SENT = Message("An MCP server sent a request. Open this URL in a browser on this computer: {url}")
+REQUEST_ENDED = Message("Request from {server}: {outcome}")
 
 # --- Answers given in advance
 

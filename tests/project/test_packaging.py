@@ -21,12 +21,14 @@ else:
     import tomli as tomllib
 
 PROVIDED_BY_THE_HOST = {
+    "IPython",
     "ag2",
     "ag_ui_langgraph",
     "agents",
     "claude_agent_sdk",
     "fastmcp",
     "google",
+    "jupyter_core",
     "langchain",
     "langchain_mcp_adapters",
     "mcp_agent",

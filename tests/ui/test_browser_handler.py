@@ -29,8 +29,7 @@ from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers import browser
-from mcp_elicit_client.handlers.browser import BrowserHandler, access_control, tab
+from mcp_elicit_client.handlers.browser import BrowserHandler, access_control, asking, tab
 from mcp_elicit_client.handlers.browser.local_server import PROCESS, FairSemaphore, RecentNotices
 from tests.support import ROOT, form_params
 
@@ -199,7 +198,7 @@ async def test_the_url_is_shown_if_no_browser_can_be_opened(capsys: pytest.Captu
 
 
 async def test_the_url_is_shown_if_the_browser_does_not_open_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browser, "START_TIMEOUT", 0.05)
+    monkeypatch.setattr(asking, "START_TIMEOUT", 0.05)
     shown: list[str] = []
     visitor, answers = Visitor(), list[Answer]()
     async with anyio.create_task_group() as group:

@@ -10,10 +10,11 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import anyio
 import uvicorn
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -37,7 +38,7 @@ quiet_logger: logging.Logger = logging.getLogger("mcp_elicit_client.browser")
 quiet_logger.addHandler(logging.NullHandler())
 quiet_logger.propagate = False
 
-_DESTINATIONS = frozenset({"document", "empty", "image", "script", "style"})
+_DESTINATIONS = frozenset({"document", "empty", "iframe", "image", "script", "style"})
 
 
 def authenticated_owner(web: Any) -> str | None:
@@ -92,6 +93,8 @@ class AccessControl:
                 reply = await self._enter(scope["method"], headers, first)
             elif headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
                 page = self._named("key", first)
+        if page is not None and headers.get("sec-fetch-dest") == "iframe" and not page.frame_ancestors:
+            page = None
         if page is not None or reply is not None:
             self.connections.admit(scope.get("client"))
         if page is not None and (scope["method"], rest) == ("POST", "left"):
@@ -103,7 +106,7 @@ class AccessControl:
                 rest,
                 {**scope, "root_path": f"/{first}", _OWNER: page.owner, _MESSAGES: page.messages},
                 receive,
-                send,
+                _framed(page, send),
             )
             return
         await (reply or PlainTextResponse("Not found", 404, HEADERS))(scope, receive, send)
@@ -124,7 +127,7 @@ class AccessControl:
             or page.is_entered
             or method != "GET"
             or headers.get("sec-fetch-mode", "navigate") != "navigate"
-            or headers.get("sec-fetch-dest", "document") != "document"
+            or not _may_enter(page, headers)
             or "sec-purpose" in headers
             or "purpose" in headers
         ):
@@ -136,7 +139,7 @@ class AccessControl:
         # Redirect by a page, so that the browser treats the following requests as same-origin.
         catalog = page.messages or MessageCatalog.for_accept_language(headers.get("accept-language", ""))
         url = f"{page.key}/{entries[0].id if entries else ''}"
-        return HTMLResponse(redirect_page(url, catalog), headers=HEADERS)
+        return HTMLResponse(redirect_page(url, catalog), headers=_headers(page))
 
     async def _visit(self, page: BrowserTab, rest: str, scope: Scope, receive: Receive, send: Send) -> None:
         is_stream = rest == "events"
@@ -163,6 +166,39 @@ class AccessControl:
             if hmac.compare_digest(getattr(page, what).encode(), secret.encode()):
                 found = page
         return found
+
+
+def _may_enter(page: BrowserTab, headers: Headers) -> bool:
+    """Return True if the browser opens a page in a tab, or in a frame of an origin that may show it."""
+    destination = headers.get("sec-fetch-dest", "document")
+    if destination != "iframe":
+        return destination == "document"
+    referrer = urlsplit(headers.get("referer", ""))
+    return f"{referrer.scheme}://{referrer.netloc}" in page.frame_ancestors
+
+
+def _headers(page: BrowserTab) -> dict[str, str]:
+    """Return the security headers of a page, which let the origins that it names show it in a frame."""
+    if not page.frame_ancestors:
+        return HEADERS
+    policy = HEADERS["Content-Security-Policy"]
+    ancestors = f"frame-ancestors {' '.join(page.frame_ancestors)}"
+    allowed = {**HEADERS, "Content-Security-Policy": policy.replace("frame-ancestors 'none'", ancestors)}
+    del allowed["X-Frame-Options"]  # It cannot name an origin.
+    return allowed
+
+
+def _framed(page: BrowserTab, send: Send) -> Send:
+    """Return a function that sends the responses of a page with its headers."""
+
+    async def framed(message: Message) -> None:
+        if page.frame_ancestors and message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            del headers["X-Frame-Options"]
+            headers.update(_headers(page))
+        await send(message)
+
+    return framed
 
 
 class Connections:

@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -89,14 +89,18 @@ class LocalServer:
         """True if the thread runs."""
         return self._thread.is_alive()
 
-    def open(self, user: str | None, catalog: MessageCatalog | None) -> BrowserTab | None:
+    def open(
+        self, user: str | None, catalog: MessageCatalog | None, frame_ancestors: Collection[str] = ()
+    ) -> BrowserTab | None:
         """Return a page for one request; None if the server is about to end."""
         with self._lock:
-            return None if self._is_closing else self.add(user, catalog)
+            return None if self._is_closing else self.add(user, catalog, frame_ancestors)
 
-    def add(self, user: str | None, catalog: MessageCatalog | None) -> BrowserTab:
+    def add(
+        self, user: str | None, catalog: MessageCatalog | None, frame_ancestors: Collection[str] = ()
+    ) -> BrowserTab:
         """Return a page.  Only for the first one, before the server starts, and with the lock."""
-        page = BrowserTab(f"page {next(_numbers)}", f"http://{self._host}", user, catalog)
+        page = BrowserTab(f"page {next(_numbers)}", f"http://{self._host}", user, catalog, tuple(frame_ancestors))
         self._pages = [*self._pages, page]
         return page
 
@@ -287,13 +291,19 @@ class _Process:
         self._serving: LocalServer | None = None
         self._inherited: list[LocalServer] = []
 
-    def open(self, catalog: MessageCatalog | None = None, *, user: str | None = None) -> tuple[LocalServer, BrowserTab]:
+    def open(
+        self,
+        catalog: MessageCatalog | None = None,
+        *,
+        user: str | None = None,
+        frame_ancestors: Collection[str] = (),
+    ) -> tuple[LocalServer, BrowserTab]:
         """Return a server and a page for one request; without *catalog*, in the language of the browser."""
         with self._lock:
-            page = None if self._serving is None else self._serving.open(user, catalog)
+            page = None if self._serving is None else self._serving.open(user, catalog, frame_ancestors)
             if self._serving is None or page is None:
                 serving = LocalServer()
-                page = serving.add(user, catalog)
+                page = serving.add(user, catalog, frame_ancestors)
                 serving.start()
                 self._serving = serving
             return self._serving, page

@@ -62,6 +62,8 @@ class BrowserTab:
         origin: The origin of the server.
         user: The user of the request; None if there is only one.
         messages: The texts; None for the language of the browser.
+        frame_ancestors: The origins whose pages may show this page in a
+            frame.
         token: Opens the page, once.
         key: The beginning of the paths of the page.
         is_entered: True if the page was opened.
@@ -73,6 +75,7 @@ class BrowserTab:
     origin: str
     user: str | None = None
     messages: MessageCatalog | None = None
+    frame_ancestors: tuple[str, ...] = ()
     clock: Callable[[], float] = time.monotonic
     token: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES), repr=False)
     key: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES), repr=False)

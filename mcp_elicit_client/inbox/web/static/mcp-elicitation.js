@@ -593,15 +593,18 @@ const PAGE = {
 
 const styles = new Map();
 
-function styleOf(base) {
+function styleOf(base, transport) {
   if (!styles.has(base)) {
-    styles.set(base, fetch(new URL("static/inbox.css", base)).then((reply) => reply.text()).then((text) => new CSSStyleSheet().replace(text)));
+    styles.set(base, transport(new URL("static/inbox.css", base)).then((reply) => reply.text()).then((text) => new CSSStyleSheet().replace(text)));
   }
   return styles.get(base);
 }
 
 class McpElicitation extends HTMLElement {
   static observedAttributes = ["request", "src"];
+
+  // Reaches the inbox: takes and returns what `fetch` does.  Set it before the element is connected.
+  transport = (...about) => fetch(...about);
 
   #card = null;
   #token = "";
@@ -640,7 +643,7 @@ class McpElicitation extends HTMLElement {
   #request(path, { accept = "text/html", ...options } = {}) {
     const headers = { Accept: accept };
     if (this.#token) headers.Authorization = `Bearer ${this.#token}`;
-    return fetch(new URL(path, this.base), { credentials: this.#token ? "omit" : "same-origin", ...options, headers });
+    return this.transport(new URL(path, this.base), { credentials: this.#token ? "omit" : "same-origin", ...options, headers });
   }
 
   // Return false if the server could not be reached.  Then what is shown stays.
@@ -648,7 +651,7 @@ class McpElicitation extends HTMLElement {
     const load = ++this.#loads;
     let reply, html, style;
     try {
-      [reply, style] = await Promise.all([this.#request(path, options), styleOf(this.base)]);
+      [reply, style] = await Promise.all([this.#request(path, options), styleOf(this.base, this.transport)]);
       html = await reply.text();
     } catch (error) {
       this.dispatchEvent(new CustomEvent("elicitation-error", { detail: { error } }));

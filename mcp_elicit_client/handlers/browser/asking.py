@@ -1,0 +1,155 @@
+"""`within_limits` and `ask_on_page`: what the handlers that show the local page have in common."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Collection
+from datetime import datetime, timedelta, timezone
+from typing import TypeAlias
+
+import anyio
+
+from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline
+from mcp_elicit_client.exceptions import InboxError
+from mcp_elicit_client.handlers.browser.local_server import PROCESS, LocalServer
+from mcp_elicit_client.handlers.browser.tab import BrowserTab
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.typing import Answer, Request
+
+START_TIMEOUT = 5.0
+"""Seconds after which the URL is shown as well if the browser has not opened the page."""
+
+PreparePage: TypeAlias = Callable[[BrowserTab], Callable[[], Awaitable[bool]]]
+"""Takes a page and returns an async function that shows it, and returns True if it was shown."""
+
+_POLL_INTERVAL = 1.0
+_logger = logging.getLogger("mcp_elicit_client")
+
+
+async def within_limits(
+    request: Request, answer_timeout: float | None, ask: Callable[[Request], Awaitable[Answer]]
+) -> Answer:
+    """
+    Ask once fewer than four pages are open, with a deadline that the user can extend.
+
+    Args:
+        request: The request.
+        answer_timeout: Seconds for a request without a deadline; None for a
+            time in proportion to its form.
+        ask: Shows the request and returns the answer.
+
+    Returns:
+        The answer; a cancel if the request could not be shown.
+    """
+    deadline = request.deadline
+    if deadline is None:
+        now = datetime.now(timezone.utc)
+        seconds = default_answer_timeout(request) if answer_timeout is None else answer_timeout
+        deadline = now + timedelta(seconds=seconds)
+        request = request.with_deadline(deadline, latest_deadline(now, deadline), lambda _: None)
+    semaphore = PROCESS.semaphore
+    is_admitted = False
+    try:
+        with anyio.move_on_after((deadline - datetime.now(timezone.utc)).total_seconds()) as waiting:
+            is_admitted = await semaphore.acquire()
+        if waiting.cancelled_caught:
+            return Answer.cancel(by="timeout", reason="other requests were open until the timeout")
+        if not is_admitted:
+            return Answer.cancel(by="unattended", reason="too many requests wait for a page")
+        return await ask(request)
+    except (InboxError, OSError, ValueError) as error:
+        _logger.warning("A request of server %r could not be shown: %s", request.server.name, error)
+        return Answer.cancel(by="error", reason="the page could not be shown")
+    finally:
+        if is_admitted:
+            semaphore.release()
+
+
+async def ask_on_page(
+    request: Request,
+    catalog: MessageCatalog | None,
+    prepare: PreparePage,
+    show_url: Callable[[str], None] | None,
+    *,
+    frame_ancestors: Collection[str] = (),
+) -> Answer:
+    """
+    Ask on a page of the local server.
+
+    Args:
+        request: The request, with a deadline.
+        catalog: The texts; None for the language of the browser.
+        prepare: Prepares the page.
+        show_url: Shows the URL of the page if nothing else has opened it.
+        frame_ancestors: The origins whose pages may show the page in a frame.
+
+    Raises:
+        OSError: If the page cannot be served.
+        InboxError: If the request cannot be stored.
+    """
+    server, page = PROCESS.open(catalog, user=request.user, frame_ancestors=frame_ancestors)
+    try:
+        for notice in PROCESS.notices.of(request.user):
+            await server.inbox.record(page.owner, notice)
+        show = prepare(page)
+        stored = StoredRequest(request)
+        answer: Answer | None = None
+        try:
+            answer = await run_until(
+                lambda: _fail_to_show(server, page, stored, show, show_url),
+                lambda: server.inbox.ask(page.owner, request, placed=stored.set),
+            )
+        finally:
+            if stored.id and (answer is None or answer.action == "cancel"):
+                await PROCESS.drafts.keep(server.inbox, page.owner, stored.id, request)
+    finally:
+        page.end()
+    if answer is None:
+        return Answer.cancel(by="unattended", reason="no browser could be opened")
+    if answer.by == "host" and page.was_closed:
+        return Answer.cancel(by="unattended", reason="the page was closed")
+    return answer
+
+
+async def _fail_to_show(
+    server: LocalServer,
+    page: BrowserTab,
+    stored: StoredRequest,
+    show: Callable[[], Awaitable[bool]],
+    show_url: Callable[[str], None] | None,
+) -> None:
+    """Show the page once its request is stored.  Return only if the user cannot see it."""
+    await stored.wait()
+    try:
+        await PROCESS.drafts.restore(server.inbox, page.owner, stored.id, stored.request)
+        # A browser that ends soon has not failed if it opened the page.
+        is_shown = await show() or page.is_entered
+        if is_shown:
+            await anyio.sleep(START_TIMEOUT)
+        if show_url is not None and not page.is_entered:
+            show_url(page.url)
+            is_shown = True
+    except Exception:
+        _logger.exception("The page could not be opened.")
+        is_shown = False
+    while is_shown and server.is_alive:  # noqa: ASYNC110 -- a thread that ends sets no event
+        await anyio.sleep(_POLL_INTERVAL)
+
+
+class StoredRequest:
+    """A request, and its ID once it is stored."""
+
+    def __init__(self, request: Request) -> None:
+        self.request: Request = request
+        self.id: str = ""
+        self._is_stored = anyio.Event()
+
+    def set(self, entry_id: str) -> None:
+        """Note the ID."""
+        self.id = entry_id
+        self._is_stored.set()
+
+    async def wait(self) -> None:
+        """Wait for the ID."""
+        await self._is_stored.wait()

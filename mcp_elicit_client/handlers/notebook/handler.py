@@ -1,0 +1,227 @@
+"""`NotebookHandler`: asks in the output of the cell that runs."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import anyio
+
+from mcp_elicit_client._concurrency import is_trio, run_until, start_in_background
+from mcp_elicit_client.core.notice import Notice
+from mcp_elicit_client.exceptions import MissingExtraError
+from mcp_elicit_client.handlers.browser.asking import START_TIMEOUT, StoredRequest, ask_on_page, within_limits
+from mcp_elicit_client.handlers.browser.local_server import PROCESS
+from mcp_elicit_client.handlers.browser.tab import BrowserTab
+from mcp_elicit_client.handlers.headless import HeadlessHandler
+from mcp_elicit_client.handlers.notebook.kernel import NotebookKernel, check_origin, current_kernel, notebook_origins
+from mcp_elicit_client.handlers.notebook.output import CellOutput
+from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.stores.memory import MemoryStore
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.notices import notice_lines
+from mcp_elicit_client.typing import Answer, Request, UrlRequest
+
+if TYPE_CHECKING:
+    from mcp_elicit_client.handlers.notebook.widget import RequestWidget
+
+NotebookForm: TypeAlias = Literal["auto", "widget", "page"]
+"""How a request is shown: as a widget, as a page in a frame, or as a widget if the front end shows it."""
+
+LINK_TIMEOUT = 120.0
+"""Seconds for which a URL that the user agreed to open is shown after the answer."""
+
+_OWNER = "notebook"
+_WIDTH = 79
+_REQUIRED = ("jinja2", "starlette", "uvicorn", "anywidget")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotebookHandler:
+    """
+    Ask in the output of the cell that runs, while the cell awaits the call.
+
+    The request is a widget, if the kernel and the front end deliver its
+    messages while a cell runs (ipykernel 7.4; 7.0 to 7.3 with JupyterLab).
+    Otherwise it is a page of this computer in a frame, which only the
+    notebook can show; without a frame, the URL of that page.  Afterwards a
+    sentence replaces it, so that a saved notebook holds neither a form, a URL
+    nor an answer.
+
+    If the cell is interrupted, or its output is cleared for three seconds,
+    the request is cancelled.  What was entered comes back if the server sends
+    the same request again.  Four requests are open at a time.
+
+    Attributes:
+        form: ``widget`` or ``page`` to use one of them only.
+        origin: The origin of the notebook, such as ``http://localhost:8888``,
+            whose pages may show the page in a frame.  None to look for the
+            notebook server that started the kernel.
+        answer_timeout: Seconds for which a request without a deadline can be
+            answered; None for 40 seconds for each field, at least 240 and at
+            most 1800.  The user can extend this ten times.
+        messages: The texts; None for the language of the browser.
+        unattended: Answers if there is no user: outside of a kernel, and in
+            programs that run notebooks, such as nbclient and papermill.
+
+    Raises:
+        MissingExtraError: If the extra ``notebook`` is not installed.
+        ValueError: If *form* or *origin* is not one of the values above.
+    """
+
+    form: NotebookForm = "auto"
+    origin: str | None = None
+    answer_timeout: float | None = None
+    messages: MessageCatalog | None = None
+    unattended: HeadlessHandler = field(default_factory=HeadlessHandler)
+
+    def __post_init__(self) -> None:
+        if any(importlib.util.find_spec(name) is None for name in _REQUIRED):
+            raise MissingExtraError("notebook", "requests in a notebook")
+        if self.form not in get_args(NotebookForm):
+            raise ValueError(f"`form` takes 'auto', 'widget' or 'page', not {self.form!r}.")
+        if self.origin is not None:
+            check_origin(self.origin)
+        current_kernel()  # which notes the cells from now on
+
+    async def __call__(self, request: Request, /) -> Answer:
+        """Ask in the output of the current cell.  If this is cancelled, the request is withdrawn."""
+        kernel = current_kernel()
+        if kernel is None or not kernel.has_user:
+            return await self.unattended(request)
+        return await within_limits(request, self.answer_timeout, lambda each: self._ask(each, kernel))
+
+    async def notify(self, notice: Notice, /) -> None:
+        """Show that a policy declined a request: with the open requests of its user, and in the current cell."""
+        await PROCESS.notify(notice)
+        kernel = current_kernel()
+        if kernel is not None and kernel.has_user:
+            output = CellOutput(kernel, notice.request, self._catalog)
+            output.show_text(notice_lines(notice, self._catalog, _WIDTH))
+
+    @property
+    def _catalog(self) -> MessageCatalog:
+        return self.messages or MessageCatalog.for_environment()
+
+    async def _ask(self, request: Request, kernel: NotebookKernel) -> Answer:
+        output = CellOutput(kernel, request, self._catalog)
+        showing = _Showing(self, request, kernel, output)
+        answer: Answer | None = None
+        try:
+            answer = await run_until(kernel.interrupted, showing.ask)
+            if answer is None:
+                answer = Answer.cancel(by="user", reason="the cell was interrupted")
+            elif answer.by == "user":
+                answer = answer.model_copy(update={"reason": "answered in the notebook"})
+        finally:
+            showing.end(answer)
+        return answer
+
+
+class _Process:
+    """Whether the front end of this process has failed to show a widget."""
+
+    has_failed = False
+
+
+class _Showing:
+    """One request while it is shown."""
+
+    def __init__(self, handler: NotebookHandler, request: Request, kernel: NotebookKernel, output: CellOutput) -> None:
+        self._handler = handler
+        self._request = request
+        self._kernel = kernel
+        self._output = output
+        self._widget: RequestWidget | None = None
+
+    async def ask(self) -> Answer:
+        form = self._handler.form
+        if form == "widget" or (form == "auto" and self._can_use_widgets()):
+            answer = await self._ask_in_widget()
+            if answer is not None or form == "widget":
+                return answer or Answer.cancel(by="unattended", reason="the notebook does not show the widget")
+            _Process.has_failed = True
+        return await self._ask_on_page()
+
+    def _can_use_widgets(self) -> bool:
+        return self._kernel.delivers_widgets and not _Process.has_failed and not is_trio()
+
+    async def _ask_on_page(self) -> Answer:
+        origin = self._handler.origin
+        origins = notebook_origins() if origin is None else (origin,)
+
+        def prepare(page: BrowserTab) -> Callable[[], Awaitable[bool]]:
+            async def show() -> bool:
+                if origins:
+                    self._output.show_frame(page.url)
+                return bool(origins)
+
+            return show
+
+        return await ask_on_page(
+            self._request, self._handler.messages, prepare, self._output.show_url, frame_ancestors=origins
+        )
+
+    async def _ask_in_widget(self) -> Answer | None:
+        """Return the answer; None if the front end does not show the widget."""
+        inbox = Inbox(MemoryStore())
+        for notice in PROCESS.notices.of(self._request.user):
+            await inbox.record(_OWNER, notice)
+        stored = StoredRequest(self._request)
+        was_shown = False
+
+        async def show_until_removed() -> None:
+            nonlocal was_shown
+            await stored.wait()
+            await PROCESS.drafts.restore(inbox, _OWNER, stored.id, self._request)
+            widget = self._show_widget(inbox, stored.id)
+            with anyio.move_on_after(START_TIMEOUT):
+                await widget.shown()
+                was_shown = True
+            if was_shown:
+                await widget.removed()
+
+        answer: Answer | None = None
+        try:
+            answer = await run_until(show_until_removed, lambda: inbox.ask(_OWNER, self._request, placed=stored.set))
+        finally:
+            if stored.id and (answer is None or answer.action == "cancel"):
+                await PROCESS.drafts.keep(inbox, _OWNER, stored.id, self._request)
+        if answer is None and was_shown:
+            return Answer.cancel(by="unattended", reason="the output was removed")
+        return answer
+
+    def _show_widget(self, inbox: Inbox, request_id: str) -> RequestWidget:
+        from mcp_elicit_client.handlers.notebook.widget import RequestWidget
+        from mcp_elicit_client.inbox.web import inbox_app
+
+        app = inbox_app(inbox, lambda _: _OWNER, single_request=True, messages=self._handler.messages)
+        self._widget = RequestWidget(app, request_id)
+        self._output.show_widget(self._widget.model_id)
+        return self._widget
+
+    def end(self, answer: Answer | None) -> None:
+        """Replace the request by a sentence; after consent to a URL, once the user opened it."""
+        request = self._request
+        is_link = isinstance(request, UrlRequest) and request.respond_after == "consent"
+        if is_link and answer is not None and answer.action == "accept":
+            start_in_background(lambda: self._end_after_link(answer))
+        else:
+            self._end(answer)
+
+    async def _end_after_link(self, answer: Answer) -> None:
+        try:
+            with anyio.move_on_after(LINK_TIMEOUT):
+                if self._widget is None:
+                    await anyio.sleep_forever()
+                else:
+                    await self._widget.link_opened.wait()
+        finally:
+            self._end(answer)
+
+    def _end(self, answer: Answer | None) -> None:
+        self._output.end(answer)
+        if self._widget is not None:
+            self._widget.close()
