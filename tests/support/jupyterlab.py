@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import secrets
@@ -78,7 +79,7 @@ class JupyterLab:
 
     def notebook(self, name: str, *cells: str, kernel: str = "python3") -> str:
         """Write a notebook and return its URL, where it is shown without the side bars."""
-        written = [
+        written: list[dict[str, Any]] = [
             {
                 "cell_type": "code",
                 "id": f"cell-{place}",
@@ -103,9 +104,7 @@ class JupyterLab:
 @contextmanager
 def jupyterlab(directory: Path, **options: Any) -> Iterator[JupyterLab]:
     """Provide a server of JupyterLab."""
-    try:
-        import jupyterlab as _  # noqa: F401 -- only to see that it is installed
-    except ImportError:
+    if importlib.util.find_spec("jupyterlab") is None:
         skip_unless_wanted("jupyterlab")
     started = JupyterLab(directory, **options)
     try:
