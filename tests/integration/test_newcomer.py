@@ -6,6 +6,7 @@ import importlib.util
 import re
 import shutil
 import sys
+from pathlib import Path
 
 from tests.support import ROOT, skip_or_fail
 from tests.support.tmux import environment, window
@@ -52,3 +53,16 @@ def test_the_agent_of_the_examples_calls_a_tool_asks_and_takes_the_next_task() -
         pane.sees('Agent: {"action": "accept"', "You (Enter to leave):")
         pane.keys("Enter")
         pane.sees("exit status 0")
+
+
+def test_the_program_of_the_readme_copied_as_it_is_asks_and_sends(tmp_path: Path) -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    command = [sys.executable, "program.py"]
+    with window(command, environment(PYTHONPATH=str(ROOT)), columns=100, rows=50, cwd=tmp_path) as pane:
+        pane.sees("restaurant asks for 13 answers", "Ctrl+S Review")
+        pane.keys("C-s")
+        pane.sees("Your answers will be sent to restaurant.", "Enter Send")
+        pane.confirms("Enter", leaves="Enter Send")
+        assert '"action": "accept"' in pane.sees("exit status 0")

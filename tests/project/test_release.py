@@ -108,7 +108,7 @@ def test_a_wheel_from_the_source_distribution_has_the_same_metadata(
 
     source = next(iter(SdistBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])))
     with tarfile.open(source) as archive:
-        archive.extractall(tmp_path / "source")
+        archive.extractall(tmp_path / "source", filter="data")
     (unpacked,) = (tmp_path / "source").iterdir()
     with built(monkeypatch, unpacked, tmp_path / "again", None) as metadata:
         assert metadata.as_string() == direct
