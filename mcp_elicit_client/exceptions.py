@@ -32,9 +32,11 @@ UrlRefusal: TypeAlias = Literal["insecure", "loopback", "ambiguous_host", "port"
 
 State: TypeAlias = Literal["pending", "answered", "withdrawn", "expired", "orphaned"]
 """
-The state of a request in an inbox: not answered yet; answered; the server or
-the host no longer needs the answer; not answered in time; the process that
-asked has stopped.
+The state of a request in an inbox.
+
+``pending``: not answered yet.  ``answered``: a user answered.  ``withdrawn``:
+the server or the host no longer needs the answer.  ``expired``: not answered
+in time.  ``orphaned``: the process that asked has stopped.
 """
 
 
@@ -48,7 +50,7 @@ class ElicitationError(Exception):
 
 class RequestError(ElicitationError):
     """
-    A request that cannot be answered, or params that are no request.
+    The request is invalid or exceeds a limit, so it cannot be answered.
 
     The text can be sent to the server as the message of a ``-32602`` error.
     It contains nothing that the server did not send, and no raw text of the
@@ -66,7 +68,7 @@ class RequestError(ElicitationError):
 
 class UnsafeUrlError(RequestError):
     """
-    A URL that is not opened: its host is ambiguous or not allowed.
+    The URL is refused: its host is ambiguous or not allowed.
 
     Attributes:
         url: The URL as the server sent it.  Do not show it.
@@ -80,16 +82,16 @@ class UnsafeUrlError(RequestError):
 
 
 class RegistrationError(ElicitationError, ValueError):
-    """A handler that cannot be registered: the route is taken, or its options would have no effect."""
+    """A handler cannot be registered: the route is taken, or its options would have no effect."""
 
 
 class PermissionsFileError(ElicitationError):
-    """A permissions file that cannot be used: unreadable, malformed, or writable by other users."""
+    """A permissions file cannot be used: it is unreadable, malformed, or writable by other users."""
 
 
 class MissingExtraError(ElicitationError, ImportError):
     """
-    A part of the package needs an extra that is not installed.
+    An extra that a part of the package requires is not installed.
 
     Attributes:
         extra: The extra to install.
@@ -104,7 +106,7 @@ class MissingExtraError(ElicitationError, ImportError):
 
 class CallError(ElicitationError):
     """
-    A call with elicitations that could not be completed.
+    A call could not be completed.
 
     The text contains nothing that the server wrote, unless it is sanitized.
     The error of the SDK, if there is one, is the ``__cause__``.
@@ -163,7 +165,7 @@ _RESUME_REFUSALS: dict[ResumeRefusal, str] = {
 
 class ResumeError(CallError):
     """
-    A suspended call that cannot be resumed, or not here.  Nothing was sent.
+    A suspended call cannot be resumed, or not by this caller.  Nothing was sent.
 
     Attributes:
         code: The cause.  A wrong user also gets ``unknown``.  After
@@ -201,7 +203,7 @@ _TASK_FAILURES: dict[TaskFailure, str] = {
 
 class TaskError(CallError):
     """
-    A task of the server that has no result, or none yet.
+    A task of the server has no result, or not yet.
 
     Attributes:
         code: The cause.  After ``interrupted`` the task can be resumed.
@@ -254,15 +256,15 @@ def _limit(seconds: float | None) -> str:
 
 
 class AuditError(ElicitationError):
-    """An audit log that cannot be used: unsafe, not writable, or written with another key."""
+    """An audit log cannot be used: it is unsafe, not writable, or written with another key."""
 
 
 class InboxError(ElicitationError):
-    """An inbox whose store cannot be used: locked, full, corrupt, unreachable, or of another format or key."""
+    """The store of an inbox cannot be used: it is locked, full, corrupt, unreachable, or of another format or key."""
 
 
 class EntryNotFoundError(ElicitationError, LookupError):
-    """A request that does not exist or has another owner.  Both look the same."""
+    """The request does not exist, or it has another owner.  Callers cannot tell which."""
 
     def __init__(self) -> None:
         super().__init__("The request was not found.")

@@ -181,7 +181,7 @@ class ElicitationRegistry(NormalizedHandler):
             ValueError: If *mode* is not a mode, or *server* is blank.
         """
         if mode not in (None, "form", "url"):
-            raise ValueError(f'mode must be "form" or "url", not {mode!r}')
+            raise ValueError(f'`mode` must be "form" or "url", not {mode!r}.')
         if server is not None and not isinstance(server, str):
             raise TypeError(f"`server` must be the name of a server, not {type(server).__name__}.")
         if server is not None and not server.strip():

@@ -45,7 +45,7 @@ class Telemetry:
         self._duration = meter.create_histogram("mcp_elicit.duration", "s", "Time for which requests were open")
 
     def policy(self, handler: Handler) -> Handler:
-        """Ask *handler* within a span, and count the outcome."""
+        """Wrap *handler*: call it within a span, and count the outcome."""
         from opentelemetry.trace import SpanKind, StatusCode
 
         async def trace(request: Request, ask: NormalizedHandler) -> Answer:

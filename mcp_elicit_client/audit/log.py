@@ -22,7 +22,7 @@ from mcp_elicit_client.typing import Answer, Handler, Request
 NAME = "audit"
 
 OnFailure: TypeAlias = Literal["continue", "cancel"]
-"""If a request cannot be logged: continue, or cancel it."""
+"""What to do with a request that cannot be logged: continue, or cancel it."""
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -76,9 +76,9 @@ class AuditLog:
         telemetry: bool | Telemetry = False,
     ) -> None:
         if on_failure not in ("continue", "cancel"):
-            raise ValueError(f'on_failure must be "continue" or "cancel", not {on_failure!r}')
+            raise ValueError(f'`on_failure` must be "continue" or "cancel", not {on_failure!r}')
         if max_bytes < 1 or backup_count < 0:
-            raise ValueError("max_bytes must be at least 1, and backup_count at least 0")
+            raise ValueError("`max_bytes` must be at least 1, and `backup_count` at least 0.")
         self._writer = ChainWriter(Path(path), key, max_bytes=max_bytes, backup_count=backup_count, fsync=fsync)
         self._host = host
         self._values = include_values
@@ -96,7 +96,7 @@ class AuditLog:
 
     def policy(self, handler: Handler) -> Handler:
         """
-        Ask *handler*, and log the answer.
+        Wrap *handler*: call it, and log the answer.
 
         Errors of *handler* and cancellation pass through.
         """
@@ -130,7 +130,9 @@ class AuditLog:
         try:
             return self._writer.last()
         except OSError as error:
-            raise AuditError(f"The audit log {self._writer.path} cannot be read: {error.strerror}.") from error
+            raise AuditError(
+                f"The audit log {self._writer.path} cannot be read: {error.strerror}. Check its permissions."
+            ) from error
 
     def fingerprint(self, what: str | Form) -> str:
         """

@@ -40,7 +40,7 @@ the Python SDK's server accepts its state.
 
 
 class CallOptions(TypedDict, total=False):
-    """The options that all calls have: see `Caller.call_tool`."""
+    """The options of all calls; see `Caller.call_tool`."""
 
     user: str | None
     timeout: float | None
@@ -49,7 +49,7 @@ class CallOptions(TypedDict, total=False):
 
 
 class ToolOptions(CallOptions, total=False):
-    """The options of calls of tools: see `Caller.call_tool`."""
+    """The options of tool calls; see `Caller.call_tool`."""
 
     progress_callback: ProgressCallback | None
     on_task_status: OnTaskStatus | None

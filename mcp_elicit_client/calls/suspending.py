@@ -43,7 +43,7 @@ MAX_SNAPSHOT = 8_388_608
 @dataclass(frozen=True, slots=True)
 class SuspendOptions:
     """
-    Where calls are suspended.  Only the user of a call may answer its requests and resume it.
+    The inbox in which calls are suspended.  Only the user of a call may answer its requests and resume it.
 
     Attributes:
         inbox: The inbox that stores the calls and their requests.
@@ -104,7 +104,7 @@ class SuspendOptions:
 
 class SuspendedCall(BaseModel):
     """
-    A call that waits for answers without a process.
+    A stored call that waits for answers.  No process waits meanwhile.
 
     Attributes:
         id: The ID for `Caller.resume`.  It stays the same until the call

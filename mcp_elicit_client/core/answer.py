@@ -25,10 +25,12 @@ Action: TypeAlias = Literal["accept", "decline", "cancel"]
 
 By: TypeAlias = Literal["user", "policy", "default", "host", "timeout", "unattended", "pending", "error"]
 """
-Who decided: the user; a policy of the host application; the form's defaults;
-the host's own code, which did not say on whose behalf; or a timeout.
-``unattended``, ``pending`` and ``error`` mean that there was no decision: no
-user was asked, the request is stored in an inbox, or an error occurred.
+Who decided about a request.
+
+``user``; ``policy``, a policy of the host application; ``default``, a rule that
+accepts default values; ``host``, other code of the host application; or
+``timeout``.  The others mean that no decision was made: ``unattended``, no user
+was asked; ``pending``, the request is stored in an inbox; ``error``.
 """
 
 Source: TypeAlias = Literal["user", "default", "policy", "host"]
@@ -98,7 +100,7 @@ class Answer(BaseModel):
         return cls(action="cancel", by=by, reason=reason, policy=policy)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the result as JSON on the wire."""
+        """Return the result of ``elicitation/create`` as JSON."""
         if self.action != "accept" or self.content is None:
             return {"action": self.action}
         return {"action": self.action, "content": {name: _listed(value) for name, value in self.content.items()}}

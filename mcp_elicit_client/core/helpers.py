@@ -89,7 +89,7 @@ def validate(params: object, content: object) -> ValidationResult:
     """
     request = parse_request(params)
     if not isinstance(request, FormRequest):
-        raise RequestError("a URL request has no form to validate against")
+        raise RequestError("A URL request has no form. Call this only for requests in form mode.")
     return validate_content(request.form, content, request.limits, request.user_and_server)
 
 

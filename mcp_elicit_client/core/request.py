@@ -245,8 +245,10 @@ class FormRequest(_Request, defer_build=False):
 
 RespondAfter: TypeAlias = Literal["consent", "completion"]
 """
-When a URL request is answered: after the user consented, or after the user
-finished, because the server continues as soon as it has the answer.
+When to answer a URL request.
+
+``consent``: when the user agrees to open the URL.  ``completion``: when the user
+has finished there, because the server continues as soon as it has the answer.
 """
 
 

@@ -122,7 +122,9 @@ def _chat_errors() -> Iterator[None]:
 
 def _chat_id(person: str) -> int:
     if not re.fullmatch(r"[0-9]{1,18}", person, re.ASCII):
-        raise ChatError("the user of the request is not the ID of a user of Telegram")
+        raise ChatError(
+            "the user of the request is not the ID of a user of Telegram. Pass this ID as `user` to the callback or Caller"
+        )
     return int(person)
 
 

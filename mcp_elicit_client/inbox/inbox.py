@@ -273,7 +273,7 @@ class Inbox:
 
     async def withdraw(self, owner: str, entry_id: str, *, withdrawn_by: str | None = None) -> None:
         """
-        Withdraw a request: the waiting task gets a cancel.
+        Withdraw a request.  The waiting task receives a cancel.
 
         Args:
             owner: The owner of the request.

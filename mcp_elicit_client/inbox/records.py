@@ -79,7 +79,7 @@ class Entry(BaseModel):
             ``text`` and ``is_note``.
         answer_schema: The form as a ``requestedSchema``: the JSON Schema of
             the content of an answer.  None for a URL.
-        untrusted: The paths of the texts that the server spelled.
+        untrusted: The paths of the texts that come from the server.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
@@ -99,7 +99,7 @@ class Entry(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def warnings(self) -> tuple[dict[str, Any], ...]:
-        """What the user must be shown besides the request."""
+        """The warnings to show with the request."""
         return warnings_data(self.read())
 
     @computed_field  # type: ignore[prop-decorator]

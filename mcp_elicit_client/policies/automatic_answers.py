@@ -64,7 +64,7 @@ class AutomaticAnswers:
         return answer if answer.action == "accept" else None
 
     def policy(self, handler: Handler) -> Handler:
-        """Ask *handler* about the requests that are not answered automatically."""
+        """Wrap *handler*: call it for requests that are not answered automatically."""
         return apply_policy(handler, self._answer, limits_asking=True)
 
     async def _answer(self, request: Request, ask: NormalizedHandler) -> Answer:

@@ -25,8 +25,11 @@ _logger = logging.getLogger("mcp_elicit_client")
 
 Permission: TypeAlias = Literal["ask", "block", "decline", "block_until_restart"]
 """
-Ask the user; cancel; decline on behalf of the user; or cancel until this
-process ends, which is not stored.
+What happens to a request.
+
+``ask``: the user is asked.  ``block``: cancelled.  ``decline``: declined on
+behalf of the user.  ``block_until_restart``: cancelled until this process ends;
+not stored.
 """
 
 _MAX_FILE = 1_048_576
@@ -95,7 +98,7 @@ class Permissions:
         self._refresh()
 
     def policy(self, handler: Handler) -> Handler:
-        """Ask *handler* if that is permitted, and store the servers that the user blocks."""
+        """Wrap *handler*: call it if a rule permits that, and store the servers that the user blocks."""
         return apply_policy(handler, self._answer, refuse=self._refusal)
 
     async def _answer(self, request: Request, ask: NormalizedHandler) -> Answer:

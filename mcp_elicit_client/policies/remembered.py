@@ -97,7 +97,7 @@ class RememberedAnswers:
         self._stored: OrderedDict[_Key, _Stored] = OrderedDict()
 
     def policy(self, handler: Handler) -> Handler:
-        """Ask *handler* about the requests to which no answer is remembered."""
+        """Wrap *handler*: call it for requests to which no answer is remembered."""
         return apply_policy(handler, self._answer, limits_asking=True, refuse=self._recall)
 
     def list(self, user: str | None = None) -> tuple[RememberedAnswer, ...]:
@@ -107,11 +107,11 @@ class RememberedAnswers:
             return tuple(self._as_listed(stored) for key, stored in self._stored.items() if key[0] == user)
 
     def revoke(self, answer_id: str, *, user: str | None = None) -> bool:
-        """Forget one answer of *user*.  Return False if the user has no answer with this ID."""
+        """Delete one answer of *user*.  Return False if the user has no answer with this ID."""
         return self._remove(lambda stored: stored.answer.id == answer_id, user) > 0
 
     def revoke_all(self, *, user: str | None = None, server: str | None = None) -> int:
-        """Forget all answers of *user*, or those to one server.  Return their number."""
+        """Delete all answers of *user*, or those to one server.  Return their number."""
         return self._remove(lambda stored: server in (None, stored.answer.server), user)
 
     async def _answer(self, request: Request, ask: NormalizedHandler) -> Answer:

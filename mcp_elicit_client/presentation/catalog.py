@@ -189,11 +189,13 @@ def _messages() -> Mapping[str, Message]:
 def _checked_override(text: str, override: Message) -> Message:
     message = _messages().get(text)
     if message is None:
-        raise ValueError(f"no message has the English text {text!r}")
+        raise ValueError(f"No message has the English text {text!r}. Copy the text from presentation/messages.py.")
     known = parameters_of(message.text) | parameters_of(message.plural)
     unknown = (parameters_of(override.text) | parameters_of(override.plural)) - known
     if unknown:
-        raise ValueError(f"{override.text!r} has unknown parameters: {', '.join(sorted(unknown))}")
+        raise ValueError(
+            f"{override.text!r} has unknown parameters: {', '.join(sorted(unknown))}. Use those of the English text."
+        )
     return override
 
 

@@ -64,7 +64,7 @@ _NO = frozenset({"n", "no", "false", "off", "0"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputContext:
     """
-    Facts about the user and the host that decide what typed text means, and who pays for checking it.
+    The locale and time zone that decide what typed text means, and the budget for checking patterns.
 
     Attributes:
         locale: The user's locale as a BCP 47 tag, such as ``de-AT``, if

@@ -12,13 +12,14 @@ from mcp_elicit_client.core.request import Request, UrlRequest
 __all__ = ["UrlChoice", "UrlPrompt", "UrlStep", "completion_prompt", "consent_prompt"]
 
 UrlStep: TypeAlias = Literal["consent", "waiting"]
-"""Before the user agreed to open the URL, or after that, until the user has finished there."""
+"""The step of a URL request: before the user agreed to open the URL, or after that, until the user has finished."""
 
 UrlChoice: TypeAlias = Literal["open", "copy", "show", "done", "reopen", "decline", "block", "cancel"]
 """
-A choice of the user: open the URL, copy it, or only show it; continue after
-finishing there, or open it again; decline; decline and block the server;
-cancel.
+A choice of the user about a URL.
+
+``open``, ``copy`` or ``show`` the URL; ``done`` after finishing there, or
+``reopen`` it; ``decline``; ``block``: decline and block the server; ``cancel``.
 """
 
 

@@ -190,5 +190,7 @@ class ConnectionPool:
             raise
         if failure is not None:
             name = connection.caller.server.name
-            raise CallError(f"The gateway cannot connect to the server {name!r}.") from failure
+            raise CallError(
+                f"The gateway cannot connect to the server {name!r}. Check its URL or command."
+            ) from failure
         return connection

@@ -14,8 +14,11 @@ from typing import Any, Literal, TypeAlias, get_args
 
 UserActionName: TypeAlias = Literal["accept", "decline", "cancel", "absent", "fail", "hang"]
 """
-What a user does: send the form or consent to the URL, decline, cancel, be
-absent, have an interface that fails, or never answer.
+What a user does.
+
+``accept``: send the form, or consent to the URL.  ``decline``.  ``cancel``.
+``absent``: there is no user.  ``fail``: the user interface fails.  ``hang``: the
+user never answers.
 """
 
 FAILURE_TEXT = "the interface broke at /home/ann/.secrets"
@@ -67,9 +70,10 @@ class UserAction:
 
 UserHook: TypeAlias = Callable[[UserAction], "Iterable[str | bytes] | None"]
 """
-Makes the user of a callback perform an action.  It is called before the
-request is sent.  It returns the lines that the user types at standard input,
-or None if it arranges everything itself.
+Plays the user of a callback.
+
+It is called with the action before the request is sent.  It returns the lines
+that the user types at standard input, or None if it needs none.
 
 Raises:
     UnsupportedActionError: If the interface does not support the action.

@@ -27,8 +27,11 @@ S = TypeVar("S", bound="FakeServer")
 
 Delivery: TypeAlias = Literal["server-initiated", "multi-round-trip"]
 """
-How requests are sent: by the server itself (up to 2025-11-25), or in the
-result of a call that is repeated with the answers (2026-07-28, needs mcp 2).
+How requests are sent.
+
+``server-initiated``: with ``elicitation/create`` (up to 2025-11-25).
+``multi-round-trip``: in the result of a call, which is repeated with the answers
+(from 2026-07-28, requires mcp 2).
 """
 
 DELIVERIES: tuple[Delivery, ...] = (
@@ -121,7 +124,7 @@ class FakeServer:
 
     def __init__(self, delivery: Delivery = "server-initiated", *, name: str = "fake-server") -> None:
         if delivery not in DELIVERIES:
-            raise ValueError(f"The installed SDK does not support the delivery {delivery!r}.")
+            raise ValueError(f"The installed SDK does not support the delivery {delivery!r}. Use one of `DELIVERIES`.")
         self.delivery = delivery
         self.name = name
         self.received: list[Wire] = []

@@ -137,7 +137,7 @@ def test_a_replacement_with_an_unknown_parameter_is_refused(text: str) -> None:
 
 
 def test_a_replacement_for_an_unknown_text_is_refused() -> None:
-    with pytest.raises(ValueError, match="no message has the English text 'Sent'"):
+    with pytest.raises(ValueError, match="No message has the English text 'Sent'"):
         MessageCatalog(overrides={"Sent": "Submit"})
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tuple[SecretFinding, ...]:
     """
-    Find the secrets that a form asks for, and those in an answer to it.
+    Find the sensitive data that a form requests, and that an answer to it contains.
 
     Sensitive data grants access or authorizes a payment.  Names and email
     addresses are not sensitive.  Requests for URLs are not examined: servers

@@ -30,7 +30,7 @@ Where: TypeAlias = Literal["name", "title", "description", "message", "answer"]
 
 class SecretFinding(BaseModel):
     """
-    A secret that a form asks for, or that an answer contains.
+    Sensitive data that a form requests, or that an answer contains.
 
     Attributes:
         field: The name of the field, as the server spells it: **not safe to

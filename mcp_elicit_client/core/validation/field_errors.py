@@ -98,7 +98,7 @@ class FieldError(BaseModel):
 
 class AnswerError(ElicitationError, ValueError):
     """
-    An answer that does not fit its request.  It was not sent.
+    The answer does not match its request.  It was not sent.
 
     Attributes:
         errors: The errors in its fields; empty if the answer as a whole is

@@ -12,7 +12,7 @@ from mcp_elicit_client.presentation.descriptions import InputKind
 
 class ChatError(ElicitationError):
     """
-    A chat did not take a message.
+    The chat refused a message, or could not be reached.
 
     Attributes:
         retry_after: Seconds after which to try again; None if that is
@@ -110,7 +110,7 @@ class Paragraph:
 @dataclass(frozen=True, slots=True)
 class ChatButton:
     """
-    A button.
+    A button of a message.
 
     Attributes:
         label: The text on it, without markup.
@@ -130,7 +130,7 @@ class ChatButton:
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
     """
-    A message.
+    A message of a chat: paragraphs and buttons.
 
     Attributes:
         title: One line for notifications, in words of the host.
@@ -181,7 +181,7 @@ DialogValue: TypeAlias = "str | Sequence[int] | None"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialog:
     """
-    A dialog.
+    A dialog with inputs, which a button opens.
 
     Attributes:
         id: What to pass to `ChatHandler.submit`.
@@ -201,7 +201,7 @@ class Dialog:
 @dataclass(frozen=True, slots=True)
 class Reaction:
     """
-    What an adapter has to do after a user did something.
+    What the adapter does after an action of the user.
 
     Attributes:
         note: What to show only to this user; empty if there is nothing to
@@ -217,7 +217,7 @@ class Reaction:
 
 class ChatPlatform(Protocol):
     """
-    Sends messages.  Everything that it raises besides `ChatError` is an error of the program.
+    Sends messages to a chat.  It raises `ChatError` if the chat fails; other exceptions are programming errors.
 
     Attributes:
         limits: What the chat can show.

@@ -16,7 +16,7 @@ class InterruptedByUserError(Exception):
 
 
 class Console(Protocol):
-    """A place to show lines and to read lines that the user types."""
+    """Shows lines, and reads the lines that the user types."""
 
     @property
     def width(self) -> int:

@@ -58,7 +58,7 @@ _logger = logging.getLogger("mcp_elicit_client")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeferredAnswers:
     """
-    Where a webhook may answer later.
+    The inbox in which a webhook may answer later.
 
     Attributes:
         inbox: The inbox that stores the request meanwhile.  Its owner there is

@@ -27,7 +27,7 @@ MIN_SECRET, MAX_SECRET = 24, 64
 """The length of a secret, in bytes."""
 
 Secrets: TypeAlias = str | Sequence[str]
-"""One secret, or several while one replaces another."""
+"""The secret of a webhook, or several while it is rotated."""
 
 Purpose: TypeAlias = Literal["question", "answer"]
 """What is signed: a message to a webhook, or an answer of one."""
@@ -41,7 +41,7 @@ _TIME = re.compile(r"[0-9]{1,12}", re.ASCII)
 
 
 class SignatureError(ElicitationError):
-    """A message is not signed with the secret, or too old.  The text quotes nothing of it."""
+    """The message is not signed with the secret, or it is too old.  The text contains nothing of the message."""
 
 
 def generate_secret() -> str:

@@ -35,7 +35,7 @@ ALL_DELIVERIES = get_args(Delivery)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """
-    One thing that a callback must do correctly.
+    A requirement of callbacks, and how it is tested.
 
     Attributes:
         name: The stable name.

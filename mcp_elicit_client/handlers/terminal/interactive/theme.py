@@ -55,13 +55,13 @@ class Theme:
 
 
 DARK = Theme()
-"""For dark backgrounds; readable on most others."""
+"""The theme for dark backgrounds.  It is readable on most others."""
 
 LIGHT = Theme(focus="bold ansiblue", error="ansired", warning="bold ansimagenta")
-"""For light backgrounds."""
+"""The theme for light backgrounds."""
 
 PLAIN = Theme(valid="", focus="bold", error="bold", warning="bold")
-"""Without colors."""
+"""The theme without colors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
