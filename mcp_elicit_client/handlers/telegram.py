@@ -122,9 +122,7 @@ def _chat_errors() -> Iterator[None]:
 
 def _chat_id(person: str) -> int:
     if not re.fullmatch(r"[0-9]{1,18}", person, re.ASCII):
-        raise ChatError(
-            "the user of the request is not the ID of a user of Telegram. Pass this ID as `user` to the callback or Caller"
-        )
+        raise ChatError("the user of the request is not the ID of a user of Telegram: pass that ID as `user`")
     return int(person)
 
 

@@ -52,14 +52,14 @@ class _DurableClient:
             kind = type(result).__name__
             if getattr(mcp.types, kind, None) is not type(result):
                 raise CallError(
-                    "The result cannot be stored: it is not a type of the SDK. Do not set result types or extensions for this client."
+                    "The result cannot be stored, because its type is not one of the SDK. Use a client without extensions."
                 )
             return {"asked": digest, "kind": kind, "wire": result.model_dump(mode="json", by_alias=True)}
 
         stored = await task(tool_call)()
         if stored["asked"] != digest:
             raise CallError(
-                "The node makes another call than before it was interrupted. Make the same calls in the same order each time."
+                "The node makes another call than before it was interrupted. Make the same calls each time."
             )
         return getattr(mcp.types, stored["kind"]).model_validate(stored["wire"])
 
