@@ -130,9 +130,7 @@ class AuditLog:
         try:
             return self._writer.last()
         except OSError as error:
-            raise AuditError(
-                f"The audit log {self._writer.path} cannot be read: {error.strerror}. Check its permissions."
-            ) from error
+            raise AuditError(f"The audit log {self._writer.path} cannot be read: {error.strerror}.") from error
 
     def fingerprint(self, what: str | Form) -> str:
         """

@@ -52,7 +52,7 @@ class _DurableClient:
             kind = type(result).__name__
             if getattr(mcp.types, kind, None) is not type(result):
                 raise CallError(
-                    "The result cannot be stored, because its type is not one of the SDK. Use a client without extensions."
+                    "The result cannot be stored, because its type is unknown. Use a client without extensions."
                 )
             return {"asked": digest, "kind": kind, "wire": result.model_dump(mode="json", by_alias=True)}
 
