@@ -1,5 +1,5 @@
 """
-Runs ``mcp-elicit check`` on the handlers of other libraries and writes the findings into docs/check.md.
+Runs ``mcp-elicit check`` on the handlers of other libraries and writes the findings into docs/check-results.md.
 
     python -m benchmarks.check_others --venvs DIR --results FILE [--sdk-examples CHECKOUT]
 
@@ -27,7 +27,7 @@ from mcp_elicit_client.testing.results import count_outcomes
 from mcp_elicit_client.testing.runner import ScenarioRunner
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "check.md"
+PAGE = ROOT / "docs" / "check-results.md"
 BEGIN, END = "<!-- found -->\n", "<!-- /found -->"
 
 OF_A_LIBRARY = (

@@ -1,5 +1,5 @@
 """
-Write the table of requirements in docs/check.md.
+Write the table of requirements in docs/check-report.md.
 
 ``python -m tools.requirements`` counts them in the data of the reports.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mcp_elicit_client.testing.requirements import load_requirements
 
-PAGE = Path(__file__).parent.parent / "docs" / "check.md"
+PAGE = Path(__file__).parent.parent / "docs" / "check-report.md"
 BEGIN, END = "<!-- requirements -->\n", "<!-- /requirements -->"
 
 

@@ -21,7 +21,7 @@ from mcp_elicit_client.testing.results import OUTCOMES, ScenarioResult
 from mcp_elicit_client.testing.scenarios import SCENARIOS
 
 Report: TypeAlias = dict[str, Any]
-"""The document.  docs/check.md describes its members, whose order is fixed."""
+"""The document.  docs/check-report.md describes its members, whose order is fixed."""
 
 FORMAT = "mcp-elicit-check/1"
 """The value of ``format``.  The number changes if a member is removed or changes its meaning."""

@@ -152,6 +152,21 @@ def test_a_user_interface_is_kept_as_a_handler(tmp_path: Path) -> None:
     assert (answer["action"], answer["content"]["name"], answer["content"]["guests"]) == ("accept", "Ann", 3)
 
 
+def test_a_callback_is_checked(tmp_path: Path) -> None:
+    page = FollowedPage("check.md", tmp_path)
+    page.save()
+
+    checked = page.run("mcp-elicit check host:callback", *ONLY)
+
+    assert "FAIL integer-stays-integer" in page.text
+    assert "FAIL integer-stays-integer" in checked.stdout
+    assert "1 pass" in checked.stdout  # a decline is a decline
+    assert checked.returncode == 1
+
+
+ONLY = ["--only", "integer-stays-integer", "--only", "form-decline-is-decline"]
+
+
 def test_a_language_is_added(tmp_path: Path) -> None:
     if shutil.which("tmux") is None or importlib.util.find_spec("babel") is None:
         skip_or_fail("tmux or the extra languages is not installed")

@@ -94,7 +94,7 @@ def test_the_readme_counts_the_libraries_of_the_table() -> None:
     assert README.count("nineteen") == 2
 
 
-RECORDED = {"check.md"}
+RECORDED = {"check-results.md"}
 """Pages with texts that were recorded from programs."""
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.support import ROOT
 
 _FILE = re.compile(
-    r"\b[Ss]ave(?:[^\n]|\n(?!\n))*? as `([\w./-]+)`[^\n]*:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL
+    r"\b[Ss]ave(?:[^\n]|\n(?!\n))*?\sas `([\w./-]+)`[^\n]*:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
 _COMMANDS = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _VARIABLES = re.compile(r"^(?:[A-Z_]+=\S+ )+")
@@ -52,8 +52,8 @@ class FollowedPage:
         return [line for line in without_variables if line and not line.startswith(_INSTALLED)]
 
     def command(self, start: str) -> list[str]:
-        """Return the only command that begins with *start*, as words that run with the Python of the tests."""
-        (line,) = [each for each in self.commands if each.startswith(start)]
+        """Return the first command that begins with *start*, as words that run with the Python of the tests."""
+        line = next(each for each in self.commands if each.startswith(start))
         program, *words = shlex.split(line, comments=True)
         if program == "nox":  # without its environments
             program, words = "pytest", words[words.index("--") + 1 :]

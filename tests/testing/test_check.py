@@ -322,7 +322,7 @@ def test_the_list_of_scenarios_in_the_documentation_is_up_to_date() -> None:
 
 
 def test_the_findings_in_the_documentation_name_existing_scenarios() -> None:
-    text = (ROOT / "docs" / "check.md").read_text(encoding="utf-8").partition("<!-- found -->")[2]
+    text = (ROOT / "docs" / "check-results.md").read_text(encoding="utf-8").partition("<!-- found -->")[2]
 
     found = re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE)
 

@@ -197,7 +197,7 @@ def test_the_members_have_a_fixed_order() -> None:
 
 def test_the_documentation_describes_each_member() -> None:
     report = report_of(ScenarioResult(scenario="too-long", outcome="pass"))
-    text = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "check-report.md").read_text(encoding="utf-8")
 
     described = set(re.findall(r"^\| `([a-z0-9_]+)` \|", text, re.MULTILINE))
 
