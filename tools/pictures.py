@@ -283,8 +283,15 @@ async def draw_pages(browser: Browser, look: str, path_of: Callable[[str], Path 
 
             async def take(name: str) -> None:
                 picture = path_of(name)
-                if picture is not None:
-                    await page.screenshot(path=picture, full_page=not name.endswith("first-sight"))
+                if picture is None:
+                    return
+                size = page.viewport_size
+                assert size is not None
+                if not name.endswith("first-sight"):  # On a high screen, nothing covers the content.
+                    height = await page.evaluate("document.documentElement.scrollHeight")
+                    await page.set_viewport_size({**size, "height": max(size["height"], height)})
+                await page.screenshot(path=picture, full_page=not name.endswith("first-sight"))
+                await page.set_viewport_size(size)
 
             async def go() -> None:
                 await page.wait_for_selector("main")

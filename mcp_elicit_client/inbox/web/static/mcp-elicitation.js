@@ -561,7 +561,7 @@ class SearchableList {
     const chosen = this.options.filter((option) => option.selected);
     this.chosen.replaceChildren(...chosen.map((option) => {
       const name = element("bdi", { className: "server", textContent: option.text });
-      const button = element("button", { type: "button" }, name, " ", element("span", { className: "only-heard", textContent: this.texts.remove }), " ✕");
+      const button = element("button", { type: "button" }, name, " ", element("span", { className: "only-heard", textContent: this.texts.remove }), "\u00a0✕");
       button.addEventListener("click", () => { this.toggle(option); this.box.focus(); });
       return element("li", {}, button);
     }));
