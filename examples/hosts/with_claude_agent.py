@@ -1,4 +1,4 @@
-"""Claude Agent SDK: answer the requests of the MCP servers of Claude Code.  Needs access to a model."""
+"""Claude Agent SDK: answer the requests of the MCP servers of Claude Code.  It needs access to a model."""
 
 import asyncio
 import sys

@@ -29,6 +29,8 @@ QUIET = {"MCP_USE_ANONYMIZED_TELEMETRY": "false", "OPENAI_AGENTS_DISABLE_TRACING
 """What keeps libraries from calling home, and from mixing their warnings with what is measured."""
 
 MYPY = "mypy>=1.18"
+PYTEST = ["pytest", "pytest-timeout", "anyio[trio]", "hypothesis"]
+"""What the tests of an adapter need, for rows that cannot be measured."""
 
 BOOKED = re.compile(r"""guests['"]+: 2\b""")
 """What every example prints once the demo server's question was answered with its own suggestions."""
@@ -41,6 +43,7 @@ def environment(row: dict[str, Any], folder: Path) -> Path:
     Raises:
         CalledProcessError: If something cannot be installed.
     """
+    requirements = [MYPY, *row["requirements"], *(PYTEST if "tests" in row else [])]
     wanted = json.dumps([row["requirements"], row.get("overrides"), row.get("python"), MYPY])
     venv = folder / hashlib.sha256(wanted.encode()).hexdigest()[:12]
     python = venv / "bin" / "python"
@@ -51,7 +54,7 @@ def environment(row: dict[str, Any], folder: Path) -> Path:
     overrides = venv / "overrides.txt"
     overrides.write_text("\n".join(row.get("overrides", [])), encoding="utf-8")
     more = ["--overrides", str(overrides)] if row.get("overrides") else []
-    run([uv, "pip", "install", "-q", "--python", str(python), *more, "-e", str(ROOT), MYPY, *row["requirements"]])
+    run([uv, "pip", "install", "-q", "--python", str(python), *more, "-e", str(ROOT), *requirements])
     (venv / "done").touch()
     return python
 
@@ -100,11 +103,17 @@ def measured(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     except subprocess.CalledProcessError as error:
         return {**result, "error": f"does not install here: {last_line(error.stderr)}"}
     try:
-        out = run([str(python), "-m", "tests.compatibility.measuring", row["module"], distribution(row)], timeout=300)
-        result["report"] = json.loads(out.splitlines()[-1])
+        if "tests" in row:
+            run([str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", row["tests"]])
+            result["versions"] = versions(python, row)
+        else:
+            command = [str(python), "-m", "tests.compatibility.measuring", row["module"], distribution(row)]
+            result["report"] = json.loads(run(command, timeout=300).splitlines()[-1])
         if "example" in row:
-            shown = run([str(python), str(ROOT / "examples" / f"{row['example']}.py")], timeout=120)
-            result["example_runs"] = bool(BOOKED.search(shown))
+            result["example_runs"] = bool(BOOKED.search(run([str(python), example(row["example"])], timeout=120)))
+        if "needs_a_model" in row:  # the module has a stand-in for it
+            stand_in = [str(python), "-m", f"tests.compatibility.libraries.{row['module']}"]
+            result["example_runs"] = bool(BOOKED.search(run([*stand_in, example(row["needs_a_model"])], timeout=120)))
         result["types"] = faults_of_types(python, row)
     except subprocess.CalledProcessError as error:
         return {**result, "error": last_line(error.stderr)}
@@ -113,9 +122,21 @@ def measured(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     return result
 
 
+def example(name: str) -> str:
+    return str(ROOT / "examples" / f"{name}.py")
+
+
+def versions(python: Path, row: dict[str, Any]) -> dict[str, str]:
+    """Return the versions of the library and of the SDK that *row* was tested with."""
+    program = "import sys, importlib.metadata as m; print(*(m.version(name) for name in sys.argv[1:]))"
+    library, mcp = run([str(python), "-c", program, distribution(row), "mcp"]).split()
+    return {"library": library, "mcp": mcp}
+
+
 def faults_of_types(python: Path, row: dict[str, Any]) -> list[str]:
     """Check the adapter's types against the library's own; return what mypy finds fault with."""
-    adapter = ROOT / "mcp_elicit_client" / "hosts" / f"{row.get('adapter', row['module'])}.py"
+    name = row.get("adapter", row["module"])
+    adapter = ROOT / "mcp_elicit_client" / ("sdk" if name == "sdk" else f"hosts/{name}.py")
     try:
         run([str(python), "-m", "mypy", "--cache-dir", str(python.parent.parent / "mypy"), str(adapter)])
     except subprocess.CalledProcessError as error:
@@ -133,7 +154,7 @@ def wrong(result: dict[str, Any]) -> list[str]:
     if "error" in result:
         return [result["error"]]
     cannot = result.get("cannot", {})
-    judged = list(cells(result["report"]))
+    judged = list(cells(result["report"])) if "report" in result else []
     found = [f"{cell.era}: {cell.name}: {cell.found}" for cell in judged if not cell.good and cell.era not in cannot]
     found += [f"{era}: it can, though a row says that it cannot" for era in cannot if table.can(judged, era)]
     if result.get("example_runs") is False:

@@ -38,6 +38,11 @@ def _table(results: Sequence[dict[str, Any]], era: str) -> str:
 
 def _row(result: dict[str, Any], era: str) -> str:
     columns = len(EXPECTED) + 1 + 2 * (era == "push")
+    if "versions" in result and "error" not in result:
+        head = (
+            f"| {result['title']} | {result['versions']['library']} | {result['versions']['mcp']} | {result['note']} |"
+        )
+        return head + " |" * len(EXPECTED) + _once(result) if era == "push" else ""
     if "report" not in result:
         blank = f"| {result['title']} | | | {result['error']} |" + " |" * (columns - 1)
         return blank if era == "push" else ""

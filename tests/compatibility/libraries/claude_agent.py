@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -45,12 +48,17 @@ def _reply(body: dict[str, Any]) -> dict[str, Any]:
     for part in reversed(parts):
         if part["type"] == "tool_result":
             results.append(part)
-        elif part["type"] == "text" and part["text"].startswith("call "):
-            name = part["text"][5:]
-            if results or all(tool["name"] != name for tool in body.get("tools", [])):
+        elif part["type"] == "text" and "_" in (asked := _asked_tool(part["text"])):
+            name = next((tool["name"] for tool in body.get("tools", []) if tool["name"].endswith(asked)), None)
+            if results or name is None:
                 break
             return {"type": "tool_use", "id": f"toolu_{uuid4().hex}", "name": name, "input": {}}
     return {"type": "text", "text": json.dumps(results)}
+
+
+def _asked_tool(prompt: str) -> str:
+    """Return the name of the tool that ends *prompt*."""
+    return prompt.rstrip(".").rpartition(" ")[2]
 
 
 def _events(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -87,6 +95,16 @@ def model() -> Iterator[str]:
             server.shutdown()
 
 
+def _environment(url: str, folder: str) -> dict[str, str]:
+    return {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "none",
+        "CLAUDE_CONFIG_DIR": folder,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "ENABLE_TOOL_SEARCH": "false",
+    }
+
+
 @asynccontextmanager
 async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
     with model() as url, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -95,13 +113,7 @@ async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
             allowed_tools=[f"mcp__{name}__{tool}" for name in servers for tool in TOOLS],
             cwd=folder,
             setting_sources=[],
-            env={
-                "ANTHROPIC_BASE_URL": url,
-                "ANTHROPIC_API_KEY": "none",
-                "CLAUDE_CONFIG_DIR": folder,
-                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-                "ENABLE_TOOL_SEARCH": "false",
-            },
+            env=_environment(url, folder),
         )
         async with ClaudeSDKClient(options) as client:
             answer_elicitations(client, handler)
@@ -117,3 +129,14 @@ async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
                     await anyio.sleep(0.1)  # the servers are still connecting
 
             yield call
+
+
+def main() -> int:
+    """Run the program whose path is the argument, with the stand-in for the model."""
+    with model() as url, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        environment = {**os.environ, **_environment(url, folder)}
+        return subprocess.run([sys.executable, sys.argv[1]], cwd=folder, env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
