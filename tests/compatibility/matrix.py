@@ -9,6 +9,7 @@ cannot be; or if one is that cannot be.  Environments are made with ``uv``.
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import json
 import os
@@ -16,6 +17,9 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +33,20 @@ QUIET = {"MCP_USE_ANONYMIZED_TELEMETRY": "false", "OPENAI_AGENTS_DISABLE_TRACING
 """What keeps libraries from calling home, and from mixing their warnings with what is measured."""
 
 MYPY = "mypy>=1.18"
-PYTEST = ["pytest", "pytest-timeout", "anyio[trio]", "hypothesis"]
+PYTEST = ["pytest", "pytest-timeout", "anyio[trio]", "hypothesis", "sybil"]
 """What the tests of an adapter need, for rows that cannot be measured."""
 
 BOOKED = re.compile(r"""guests['"]+: 2\b""")
 """What every example prints once the demo server's question was answered with its own suggestions."""
+
+
+_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+"""Rows with the same environment are measured one after the other."""
+
+
+def environment_name(row: dict[str, Any]) -> str:
+    wanted = json.dumps([row["requirements"], row.get("overrides"), row.get("python"), MYPY])
+    return hashlib.sha256(wanted.encode()).hexdigest()[:12]
 
 
 def environment(row: dict[str, Any], folder: Path) -> Path:
@@ -44,8 +57,7 @@ def environment(row: dict[str, Any], folder: Path) -> Path:
         CalledProcessError: If something cannot be installed.
     """
     requirements = [MYPY, *row["requirements"], *(PYTEST if "tests" in row else [])]
-    wanted = json.dumps([row["requirements"], row.get("overrides"), row.get("python"), MYPY])
-    venv = folder / hashlib.sha256(wanted.encode()).hexdigest()[:12]
+    venv = folder / environment_name(row)
     python = venv / "bin" / "python"
     uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
     if (venv / "done").exists():
@@ -97,6 +109,11 @@ def distribution(row: dict[str, Any]) -> str:
 
 def measured(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Measure *row*; what goes wrong is in ``error``."""
+    with _locks[environment_name(row)]:
+        return _measured(row, folder)
+
+
+def _measured(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     result: dict[str, Any] = {**row}
     try:
         python = environment(row, folder)
@@ -166,16 +183,18 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("modules", nargs="*", help="only the rows of these modules; the table is not written then")
     parser.add_argument("--environments", type=Path, default=ROOT / ".compatibility", help="where to make them")
+    parser.add_argument("--jobs", type=int, default=2, help="how many rows to measure at a time")
     arguments = parser.parse_args()
     arguments.environments.mkdir(parents=True, exist_ok=True)
     rows = json.loads((HERE / "rows.json").read_text(encoding="utf-8"))
+    chosen = [row for row in rows if not arguments.modules or row["module"] in arguments.modules]
     results = []
-    for row in rows:
-        if arguments.modules and row["module"] not in arguments.modules:
-            continue
-        results.append(measured(row, arguments.environments))
-        faults = wrong(results[-1])
-        print("ok  " if not faults else "BAD ", row["title"], *faults, sep="\n      " if faults else " ", flush=True)
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for result in pool.map(functools.partial(measured, folder=arguments.environments), chosen):
+            results.append(result)
+            faults = wrong(result)
+            mark = "BAD " if faults else "ok  "
+            print(mark, result["title"], *faults, sep="\n      " if faults else " ", flush=True)
     if not arguments.modules:
         PAGE.write_text(table.page(results), encoding="utf-8")
     bad = [result for result in results if wrong(result)]

@@ -192,6 +192,26 @@ def test_the_table_matches_the_measurements() -> None:
     assert "12 cells: 11 as they must be, 0 that the library cannot, 1 wrong" in page
 
 
+def test_a_row_that_was_not_measured_says_what_was_tested() -> None:
+    row: dict[str, Any] = {
+        "title": "d",
+        "versions": {"library": "1.2", "mcp": "2.3"},
+        "note": "only its tests",
+        "types": [],
+    }
+    lines = table.page([row]).splitlines()
+    shown = [line for line in lines if line.startswith("| d |")]
+    assert len(shown) == 1  # only in the first table
+    assert shown[0].startswith("| d | 1.2 | 2.3 | only its tests |")
+    assert shown[0].endswith("| | \u2713 |")
+    assert shown[0].count("|") == next(line for line in lines if line.startswith("| library")).count("|")
+    failed = table.page([{**row, "error": "2 failed"}])
+    assert "| d | | | 2 failed |" in failed
+    assert matrix.wrong(row) == []
+    assert matrix.wrong({**row, "types": ["a fault"]}) == ["a fault"]
+    assert matrix.wrong({**row, "error": "2 failed"}) == ["2 failed"]
+
+
 def test_the_page_lists_every_library_correctly() -> None:
     page = (ROOT / "docs" / "compatibility.md").read_text(encoding="utf-8")
 
