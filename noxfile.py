@@ -116,7 +116,11 @@ def install(session: nox.Session, *requirements: str) -> None:
 def pytest(session: nox.Session, *arguments: str, hosts: str = "mcp,fastmcp", profile: str = "ci") -> None:
     """Run pytest; in the long session, measure the coverage as well."""
     runner = ["coverage", "run", "-m", "pytest"] if profile == "long" else ["python", "-m", "pytest"]
-    env = {"ELICIT_HOSTS": hosts, "HYPOTHESIS_PROFILE": os.environ.get("HYPOTHESIS_PROFILE", profile)}
+    env = {
+        "ELICIT_HOSTS": hosts,
+        "HYPOTHESIS_PROFILE": os.environ.get("HYPOTHESIS_PROFILE", profile),
+        "PYTHONDONTWRITEBYTECODE": "",  # pytest compiles 700 modules for each worker unless it may keep them
+    }
     session.run(*runner, "-q", *PARALLEL, *arguments, *session.posargs, env=env)
 
 
