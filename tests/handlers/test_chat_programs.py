@@ -15,7 +15,9 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.support import ROOT, free_port
+from mcp_elicit_client import Answer, parse_request
+from mcp_elicit_client.inbox import Inbox, InboxHandler, SqliteStore
+from tests.support import ROOT, form_params, free_port
 
 pytest.importorskip("telegram")
 pytest.importorskip("slack_bolt")
@@ -29,6 +31,49 @@ pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 ANN = 11
 OVER_HTTP = 'make_app(os.environ["SLACK_BOT_TOKEN"], os.environ["SECRET"]).start(port=int(os.environ["PORT"]))\n'
 """The last line of the program for Slack over HTTP, as the page says."""
+RESTARTED = """
+import os
+
+from telegram.ext import Application
+
+from mcp_elicit_client.handlers.telegram import TelegramHandler
+from mcp_elicit_client.inbox import Inbox, SqliteStore
+
+
+async def announce(_bot):
+    if "ANNOUNCE" in os.environ:
+        for entry in (await ask.inbox.list("11")).entries:
+            await ask.announce("11", entry.id)
+
+
+builder = Application.builder().token("1:fake").base_url(os.environ["API"]).concurrent_updates(True)
+bot = builder.post_init(announce).build()
+ask = TelegramHandler(bot, inbox=Inbox(SqliteStore(os.environ["INBOX"])))
+bot.run_polling()
+"""
+RESTARTED_SLACK = """
+import asyncio
+import os
+
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from mcp_elicit_client.handlers.slack import SlackHandler
+from mcp_elicit_client.inbox import Inbox, SqliteStore
+
+
+async def main():
+    app = AsyncApp(client=AsyncWebClient(token="xoxb-1", base_url=os.environ["API"]), signing_secret="")
+    ask = SlackHandler(app, inbox=Inbox(SqliteStore(os.environ["INBOX"])))
+    if "ANNOUNCE" in os.environ:
+        for entry in (await ask.inbox.list("U1")).entries:
+            await ask.announce("U1", entry.id)
+    await AsyncSocketModeHandler(app, "xapp-1").start_async()
+
+
+asyncio.run(main())
+"""
 
 
 def program(name: str, url: str, base_url: str) -> str:
@@ -54,7 +99,7 @@ async def started(folder: Path, text: str, **environ: str) -> AsyncIterator[None
         try:
             yield
         finally:
-            process.terminate()
+            process.kill()
             process.wait()
 
 
@@ -128,3 +173,70 @@ async def test_the_program_for_telegram_books_a_table(tmp_path: Path) -> None:
 
 def labels(api: FakeTelegram) -> list[str]:
     return [each["text"] for each in api.latest(ANN).buttons]
+
+
+@asynccontextmanager
+async def waiting(path: Path, user: str) -> AsyncIterator[list[Answer]]:
+    """Wait for the answer to a form in an inbox, as the process that holds the call does."""
+    answers: list[Answer] = []
+    stored = anyio.Event()
+    fields = {"a": {"enum": ["x", "y"]}, "b": {"type": "boolean"}}
+    request = parse_request(form_params({"properties": fields}), server="mail", user=user)
+
+    async def note(_owner: str, _entry_id: str) -> None:
+        stored.set()
+
+    async def ask() -> None:
+        answers.append(await InboxHandler(Inbox(SqliteStore(path)), on_pending=note)(request))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        await stored.wait()
+        yield answers
+
+
+async def test_a_question_in_telegram_survives_the_end_of_the_bots_process(tmp_path: Path) -> None:
+    api, path = FakeTelegram(), tmp_path / "inbox.db"
+    async with api.serve() as base_url, waiting(path, str(ANN)) as answers:
+        environ = {"API": base_url, "INBOX": str(path)}
+        async with started(tmp_path, RESTARTED, ANNOUNCE="yes", **environ):
+            await api.until(lambda: api.messages)
+            await api.press(ANN, api.latest(ANN), api.latest(ANN).data("“y”"))
+        shown, polls = api.latest(ANN), api.calls.count("getUpdates")
+        async with started(tmp_path, RESTARTED, **environ):
+            await api.until(lambda: api.calls.count("getUpdates") > polls)
+            await api.press(ANN, shown, shown.data("Yes"))
+            send = api.latest(ANN).data("Send")
+            notes = [await api.press(ANN, shown, send) for _ in range(2)]
+
+    assert notes == ["", "This request was already answered."]
+    assert [each.content for each in answers] == [{"a": "y", "b": True}]
+
+
+async def test_a_question_in_slack_survives_the_end_of_the_bots_process(tmp_path: Path) -> None:
+    api, path = FakeSlack(late=True), tmp_path / "inbox.db"
+
+    async def press(label: str) -> None:
+        shown = api.latest("U1")
+        before = shown.blocks
+        await api.press("U1", shown, shown.buttons[shown.labels.index(label)])
+        await api.until(lambda: api.latest("U1").blocks is not before)
+
+    async with api.serve() as base_url, waiting(path, "U1") as answers:
+        environ = {"API": base_url, "INBOX": str(path)}
+        async with started(tmp_path, RESTARTED_SLACK, ANNOUNCE="yes", **environ):
+            await api.until(lambda: api.messages and api.socket is not None)
+            await press("Answer")
+            await press("“y”")
+        api.socket = None
+        async with started(tmp_path, RESTARTED_SLACK, **environ):
+            await api.until(lambda: api.socket is not None)
+            await press("Yes")
+            shown = api.latest("U1")
+            send = shown.buttons[shown.labels.index("Send")]
+            await press("Send")
+            await api.press("U1", shown, send)
+            await api.until(lambda: api.notes)
+
+    assert api.notes == ["This request was already answered."]
+    assert [each.content for each in answers] == [{"a": "y", "b": True}]
