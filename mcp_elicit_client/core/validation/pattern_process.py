@@ -86,7 +86,6 @@ class PatternProcess:
             return PatternResult.TEXT_TOO_LONG, 0.0
         result, seconds = self._check_once(pattern, text)
         if result is PatternResult.FAILED and self._has_checked:
-            self._has_checked = False
             result, seconds = self._check_once(pattern, text)
         self._has_checked = result is not PatternResult.FAILED
         return result, seconds

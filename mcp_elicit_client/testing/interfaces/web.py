@@ -22,7 +22,7 @@ from mcp_elicit_client.typing import Answer, FormRequest, Request
 # It is imported here, so that the time this takes is not part of a scenario.
 if any(importlib.util.find_spec(name) is None for name in ("jinja2", "starlette")):
     raise MissingExtraError("browser", "the pages of the inbox")
-inbox_app = importlib.import_module("mcp_elicit_client.inbox.web").inbox_app
+_inbox_app: Any = importlib.import_module("mcp_elicit_client.inbox.web").inbox_app
 
 _OWNER = "ann"
 _ORIGIN = "https://app.example"
@@ -47,7 +47,7 @@ class _Web(Interface):
 
     def client(self, **headers: str) -> httpx.AsyncClient:
         """Return a client of the app, signed in, over HTTP without a socket."""
-        app = inbox_app(self.inbox, lambda _: _OWNER, single_request=True, messages=ENGLISH)
+        app = _inbox_app(self.inbox, lambda _: _OWNER, single_request=True, messages=ENGLISH)
         headers = {"origin": _ORIGIN, "sec-fetch-site": "same-origin", **headers}
         return httpx.AsyncClient(
             transport=httpx.ASGITransport(app), base_url=_ORIGIN, headers=headers, follow_redirects=True
@@ -196,5 +196,5 @@ def _texts(value: Any) -> Iterator[str]:
 
 importlib.import_module("mcp_elicit_client.inbox.web.pages").environment(ENGLISH, single_request=True)
 
-pages = PagesInterface()
-inbox = InboxInterface()
+pages: Interface = PagesInterface()
+inbox: Interface = InboxInterface()
