@@ -60,22 +60,31 @@ PLATFORM_TESTS = [
 ]
 """The tests that run on each operating system.  Those that need POSIX are skipped on Windows."""
 
+NOTEBOOK_TESTS = [
+    "tests/handlers/test_jupyterlab.py",
+    "tests/handlers/test_notebook.py::test_nbclient_runs_a_notebook_that_asks",
+]
+"""The tests of the handler for notebooks that other sessions skip."""
+
 TESTS = ["tests", "mcp_elicit_client"]
 """The tests, and the examples in docstrings."""
 
 PAGES = ["docs", "README.md"]
 """The documentation.  The code blocks of a page run in one process, since they share their names."""
 
-CHAINLIT_TEST = [
+BROWSER_TEST = [
     "hypothesis",
-    "mypy>=1.18",
     "playwright>=1.50",
     "pytest>=8.4",
     "pytest-timeout>=2.4",
     "sybil>=9",
     "trio>=0.30",
 ]
-"""What the tests of the handler for Chainlit need, besides Chainlit."""
+"""What the tests of a handler in another application's page need, besides that application."""
+
+JUPYTER = ["ipykernel>=7.4", "jupyterlab>=4.4,<5", "nbclient>=0.10"]
+OLD_JUPYTER = ["ipykernel<7", "nest-asyncio"]
+"""What the kernel of ipykernel 6 imports from a directory of its own."""
 
 PARALLEL = ["-n", "auto", "--dist", "worksteal"]
 
@@ -111,6 +120,12 @@ def install(session: nox.Session, *requirements: str) -> None:
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
         session.install("-q", *requirements)
         stamp.write_text(wanted, encoding="utf-8")
+
+
+def install_with_uv(session: nox.Session, *arguments: str) -> None:
+    """Install many packages, for which pip takes minutes."""
+    session.install("-q", "uv>=0.9")
+    session.run("uv", "pip", "install", "-q", *arguments, env={"VIRTUAL_ENV": session.virtualenv.location})
 
 
 def pytest(session: nox.Session, *arguments: str, hosts: str = "mcp,fastmcp", profile: str = "ci") -> None:
@@ -210,12 +225,19 @@ def chainlit(session: nox.Session) -> None:
     """Check the types of the handler for Chainlit, and test it with a real server and browser."""
     if sys.version_info >= (3, 14):
         session.skip("Chainlit needs Python 3.13 or older")
-    # uv, since pip takes minutes for the many packages.
-    session.install("-q", "uv>=0.9")
-    wanted = ["-e", f".[{CHAINLIT},terminal]", *CHAINLIT_TEST]
-    session.run("uv", "pip", "install", "-q", *wanted, env={"VIRTUAL_ENV": session.virtualenv.location})
+    install_with_uv(session, "-e", f".[{CHAINLIT},terminal]", "mypy>=1.18", *BROWSER_TEST)
     session.run("mypy", "mcp_elicit_client/handlers/chainlit")
     session.run("python", "-m", "pytest", "-q", "tests/handlers/test_chainlit.py", *session.posargs)
+
+
+@nox.session
+def notebook(session: nox.Session) -> None:
+    """Test the handler for notebooks in a real JupyterLab, with the newest kernel and with ipykernel 6."""
+    old = str(Path(session.virtualenv.location) / "ipykernel-6")
+    install_with_uv(session, "-e", ".[notebook]", *JUPYTER, *BROWSER_TEST)
+    install_with_uv(session, "--no-deps", "--target", old, *OLD_JUPYTER)
+    env = {"ELICIT_NOTEBOOK": "true", "ELICIT_IPYKERNEL_6": old}
+    session.run("python", "-m", "pytest", "-q", *(session.posargs or NOTEBOOK_TESTS), env=env)
 
 
 @nox.session
