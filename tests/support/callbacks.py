@@ -117,6 +117,6 @@ async def opens(_target: TargetUrl) -> bool:
     return True
 
 
-_console = TypingConsole()
-type_at = _console.type
-terminal = registry_of(TerminalHandler(console=_console, open_url=opens)).callback(SERVER)
+console = TypingConsole()
+type_at = console.type
+terminal = registry_of(TerminalHandler(console=console, open_url=opens)).callback(SERVER)

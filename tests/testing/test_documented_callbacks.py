@@ -1,0 +1,73 @@
+"""The callbacks that the documentation shows pass the scenarios."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp_elicit_client.testing import SCENARIOS
+from tests.support import ROOT
+
+_GROUPS = ("what the user decided", "without a user, and failures")
+_ABOVE_THE_RATE_LIMIT = ("two-questions-at-once", "two-users-at-once")  # more than five requests in a minute
+
+_PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_HOOKS = "from tests.support.callbacks import console, opens\n"
+_CALLBACK = '\ncallback = registry.callback("mail")\n'
+
+
+def block(page: str, part: str) -> str:
+    """Return the first code block of *page* that contains *part*, without the call of its main function."""
+    blocks = _PYTHON.findall((ROOT / page).read_text(encoding="utf-8"))
+    return next(each for each in blocks if part in each).replace("anyio.run(main)", "pass")
+
+
+def outcomes(program: str, folder: Path, *arguments: str) -> dict[str, str]:
+    """Return the outcome of each scenario for the attribute ``callback`` of *program*."""
+    path = folder / "program.py"
+    path.write_text(program, encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-m", "mcp_elicit_client.cli", "check", f"{path}:callback", "--json", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert run.stdout, run.stderr
+    return {each["scenario"]: each["outcome"] for each in json.loads(run.stdout)["results"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["README.md", "docs/get-started.md", "docs/migration.md"])
+def test_the_program_with_a_terminal_passes(page: str, tmp_path: Path) -> None:
+    # A line is typed at a console, since the scenarios run without a terminal.
+    program = block(page, "TerminalHandler()")
+    program = program.replace("TerminalHandler()", "TerminalHandler(console=console, open_url=opens)")
+    names = [name for name, each in SCENARIOS.items() if each.group in _GROUPS and name not in _ABOVE_THE_RATE_LIMIT]
+    only = [word for name in names for word in ("--only", name)]
+
+    found = outcomes(
+        _HOOKS + program + _CALLBACK,
+        tmp_path,
+        *only,
+        *("--user", "tests.support.callbacks:type_at", "--server", "mail", "--silence", "1"),
+    )
+
+    assert len(found) == len(names) > 30
+    assert {name: each for name, each in found.items() if each not in ("pass", "not applicable")} == {}
+
+
+@pytest.mark.slow
+def test_the_callback_with_helpers_fails_nothing_without_a_user(tmp_path: Path) -> None:
+    found = outcomes(block("docs/handlers.md", "async def callback(context, params)"), tmp_path, "--silence", "1")
+
+    assert "fail" not in found.values()
+    assert list(found.values()).count("pass") > 10
