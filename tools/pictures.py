@@ -124,7 +124,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 """How the pages are seen: on a wide screen, dark, on a small screen, at 200 %, and in other languages."""
 
 _SCREEN = re.compile(r"(<!-- screen: (\w+) -->\n```text\n).*?(```\n)", re.DOTALL)
-_MAX_BYTES = 90_000
+_MAX_BYTES = 150_000
 
 Take: TypeAlias = Callable[[str], Awaitable[None]]
 

@@ -1517,7 +1517,7 @@ def test_the_command_reports_errors(path: Path, run: Any, key_file: Path) -> Non
         (["tail", path.parent / "nothing"], "Cannot read"),
         (["stats", path.parent], "Cannot read"),
         (["tail", path, "-n", "-1"], "invalid"),
-        (["stats", path, "--", "x"], "Only `mcp-elicit call` accepts a command"),
+        (["stats", path, "--", "x"], "Only `mcp-elicit call` and `mcp-elicit answer` accept a command"),
         ([], "required"),
     ]:
         status, _, err = run(*words)

@@ -46,7 +46,7 @@ class FollowedPage:
         lines = [
             line.strip().removeprefix(".venv/bin/")
             for each in _COMMANDS.findall(self.text)
-            for line in each.splitlines()
+            for line in each.replace("\\\n", "").splitlines()
         ]
         without_variables = [_VARIABLES.sub("", line) for line in lines]
         return [line for line in without_variables if line and not line.startswith(_INSTALLED)]
