@@ -24,7 +24,7 @@ _CALLBACK = '\ncallback = registry.callback("mail")\n'
 
 def block(page: str, part: str) -> str:
     """Return the first code block of *page* that contains *part*, without the call of its main function."""
-    blocks = _PYTHON.findall((ROOT / page).read_text(encoding="utf-8"))
+    blocks: list[str] = _PYTHON.findall((ROOT / page).read_text(encoding="utf-8"))
     return next(each for each in blocks if part in each).replace("anyio.run(main)", "pass")
 
 
