@@ -86,8 +86,7 @@ JUPYTER = ["ipykernel>=7.4", "jupyterlab>=4.4,<5", "nbclient>=0.10"]
 OLD_JUPYTER = ["ipykernel<7", "nest-asyncio"]
 """What the kernel of ipykernel 6 imports from a directory of its own."""
 
-CORES = os.cpu_count() or 1
-"""The number of processors.  One more test than that runs at a time, since many tests wait for other processes."""
+PARALLEL = ["-n", "auto", "--dist", "worksteal"]
 
 SITE = ["zensical==0.0.73", "mkdocstrings-python>=2.0.11,<3", "ruff"]
 """What builds the site.  Zensical is pinned, since it is at version 0; Ruff formats long signatures."""
@@ -137,8 +136,7 @@ def pytest(session: nox.Session, *arguments: str, hosts: str = "mcp,fastmcp", pr
         "HYPOTHESIS_PROFILE": os.environ.get("HYPOTHESIS_PROFILE", profile),
         "PYTHONDONTWRITEBYTECODE": "",  # pytest compiles 700 modules for each worker unless it may keep them
     }
-    workers = str(CORES if profile == "quick" else CORES + 1)
-    session.run(*runner, "-q", "-n", workers, "--dist", "worksteal", *arguments, *session.posargs, env=env)
+    session.run(*runner, "-q", *PARALLEL, *arguments, *session.posargs, env=env)
 
 
 @nox.session

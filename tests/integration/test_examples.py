@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
@@ -15,6 +15,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
 @asynccontextmanager
 async def desktop() -> AsyncIterator[Any]:
     pytest.importorskip("textual", reason="Textual is not installed")
+    from textual.worker import WorkerError
+
     from examples.desktop_app import Desktop
 
     app = Desktop()
@@ -22,6 +24,10 @@ async def desktop() -> AsyncIterator[Any]:
         async with app.run_test(size=(100, 40)) as pilot:
             await pilot.click("Button")
             yield pilot
+            workers = [*app.workers]
+        for worker in workers:  # which stop the server
+            with suppress(WorkerError):
+                await worker.wait()
 
 
 def log(pilot: Any) -> str:
