@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -173,6 +174,9 @@ def example_or_none(form: Form) -> dict[str, Any] | None:
         return None
 
 
+_EXAMPLES = ThreadPoolExecutor(1)
+
+
 def example_value(field: TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField) -> Any:
     """Make up a value that fits *field*."""
     match field:
@@ -191,6 +195,11 @@ def example_value(field: TextField | NumberField | BooleanField | ChoiceField | 
 
 
 def _text(field: TextField) -> str:
+    # A thread without an event loop waits for the check of a pattern, also on a busy machine.
+    return _EXAMPLES.submit(_fitting_text, field).result()
+
+
+def _fitting_text(field: TextField) -> str:
     from mcp_elicit_client.core.validation.content import validate_value
 
     plain = "x" * max(field.min_length or 0, 1)

@@ -67,7 +67,9 @@ def test_the_program_with_a_terminal_passes(page: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_callback_with_helpers_fails_nothing_without_a_user(tmp_path: Path) -> None:
-    found = outcomes(block("docs/handlers.md", "async def callback(context, params)"), tmp_path, "--silence", "1")
+    program = block("docs/handlers.md", "async def callback(context, params)")
+
+    found = outcomes(program, tmp_path, "--only", "without a user, and failures", "--silence", "1")
 
     assert "fail" not in found.values()
-    assert list(found.values()).count("pass") > 10
+    assert "pass" in found.values()
