@@ -1,4 +1,4 @@
-"""`within_limits` and `ask_on_page`: what the handlers that show the local page have in common."""
+"""`within_limits`, `ask_on_page` and `ask_in_inbox`: what the handlers that show the local page have in common."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from mcp_elicit_client.core.request import default_answer_timeout, latest_deadli
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.handlers.browser.local_server import PROCESS, LocalServer
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
+from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.typing import Answer, Request
 
@@ -90,19 +91,10 @@ async def ask_on_page(
     """
     server, page = PROCESS.open(catalog, user=request.user, frame_ancestors=frame_ancestors)
     try:
-        for notice in PROCESS.notices.of(request.user):
-            await server.inbox.record(page.owner, notice)
         show = prepare(page)
-        stored = StoredRequest(request)
-        answer: Answer | None = None
-        try:
-            answer = await run_until(
-                lambda: _fail_to_show(server, page, stored, show, show_url),
-                lambda: server.inbox.ask(page.owner, request, placed=stored.set),
-            )
-        finally:
-            if stored.id and (answer is None or answer.action == "cancel"):
-                await PROCESS.drafts.keep(server.inbox, page.owner, stored.id, request)
+        answer = await ask_in_inbox(
+            request, server.inbox, page.owner, lambda _: _fail_to_show(server, page, show, show_url)
+        )
     finally:
         page.end()
     if answer is None:
@@ -112,17 +104,51 @@ async def ask_on_page(
     return answer
 
 
+async def ask_in_inbox(
+    request: Request, inbox: Inbox, owner: str, show: Callable[[str], Awaitable[object]]
+) -> Answer | None:
+    """
+    Ask in *inbox*, with the notices and the draft of the user.
+
+    Args:
+        request: The request.
+        inbox: The inbox.
+        owner: The owner of the request in the inbox.
+        show: Shows the request with an ID.  It returns only if the user
+            cannot see the request.
+
+    Returns:
+        The answer; None if *show* returned first.
+
+    Raises:
+        InboxError: If the request cannot be stored.
+    """
+    for notice in PROCESS.notices.of(request.user):
+        await inbox.record(owner, notice)
+    stored = _StoredRequest()
+
+    async def show_stored() -> None:
+        await stored.wait()
+        await PROCESS.drafts.restore(inbox, owner, stored.id, request)
+        await show(stored.id)
+
+    answer: Answer | None = None
+    try:
+        answer = await run_until(show_stored, lambda: inbox.ask(owner, request, placed=stored.set))
+    finally:
+        if stored.id and (answer is None or answer.action == "cancel"):
+            await PROCESS.drafts.keep(inbox, owner, stored.id, request)
+    return answer
+
+
 async def _fail_to_show(
     server: LocalServer,
     page: BrowserTab,
-    stored: StoredRequest,
     show: Callable[[], Awaitable[bool]],
     show_url: Callable[[str], None] | None,
 ) -> None:
-    """Show the page once its request is stored.  Return only if the user cannot see it."""
-    await stored.wait()
+    """Show the page.  Return only if the user cannot see it."""
     try:
-        await PROCESS.drafts.restore(server.inbox, page.owner, stored.id, stored.request)
         # A browser that ends soon has not failed if it opened the page.
         is_shown = await show() or page.is_entered
         if is_shown:
@@ -137,11 +163,10 @@ async def _fail_to_show(
         await anyio.sleep(_POLL_INTERVAL)
 
 
-class StoredRequest:
-    """A request, and its ID once it is stored."""
+class _StoredRequest:
+    """The ID of a request, once it is stored."""
 
-    def __init__(self, request: Request) -> None:
-        self.request: Request = request
+    def __init__(self) -> None:
         self.id: str = ""
         self._is_stored = anyio.Event()
 

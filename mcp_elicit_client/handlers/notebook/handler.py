@@ -12,7 +12,7 @@ import anyio
 from mcp_elicit_client._concurrency import is_trio, run_until, start_in_background
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
-from mcp_elicit_client.handlers.browser.asking import START_TIMEOUT, StoredRequest, ask_on_page, within_limits
+from mcp_elicit_client.handlers.browser.asking import START_TIMEOUT, ask_in_inbox, ask_on_page, within_limits
 from mcp_elicit_client.handlers.browser.local_server import PROCESS
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
 from mcp_elicit_client.handlers.headless import HeadlessHandler
@@ -167,28 +167,18 @@ class _Showing:
     async def _ask_in_widget(self) -> Answer | None:
         """Return the answer; None if the front end does not show the widget."""
         inbox = Inbox(MemoryStore())
-        for notice in PROCESS.notices.of(self._request.user):
-            await inbox.record(_OWNER, notice)
-        stored = StoredRequest(self._request)
         was_shown = False
 
-        async def show_until_removed() -> None:
+        async def show_until_removed(request_id: str) -> None:
             nonlocal was_shown
-            await stored.wait()
-            await PROCESS.drafts.restore(inbox, _OWNER, stored.id, self._request)
-            widget = self._show_widget(inbox, stored.id)
+            widget = self._show_widget(inbox, request_id)
             with anyio.move_on_after(START_TIMEOUT):
                 await widget.shown()
                 was_shown = True
             if was_shown:
                 await widget.removed()
 
-        answer: Answer | None = None
-        try:
-            answer = await run_until(show_until_removed, lambda: inbox.ask(_OWNER, self._request, placed=stored.set))
-        finally:
-            if stored.id and (answer is None or answer.action == "cancel"):
-                await PROCESS.drafts.keep(inbox, _OWNER, stored.id, self._request)
+        answer = await ask_in_inbox(self._request, inbox, _OWNER, show_until_removed)
         if answer is None and was_shown:
             return Answer.cancel(by="unattended", reason="the output was removed")
         return answer
