@@ -16,13 +16,13 @@ from mcp_elicit_client.calls._connect import connect
 from mcp_elicit_client.calls.suspending import SuspendedCall, read_snapshot
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.answer_decision import Decision, decide
-from mcp_elicit_client.cli.call_documents import entry_data, print_document, request_data
+from mcp_elicit_client.cli.call_documents import print_document, request_data
 from mcp_elicit_client.cli.call_store import CallStore, open_store
 from mcp_elicit_client.cli.common import CommandError, CommandFailedError, UsageError, output_width, wrap
 from mcp_elicit_client.cli.resumable import CallSettings, PushedRequests, make_caller, suspend_options
 from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.cli.server_errors import explain
-from mcp_elicit_client.cli.suspend import SUSPENDED, report_pushed, report_result
+from mcp_elicit_client.cli.suspend import report_pushed, report_result, report_waiting
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import (
@@ -93,17 +93,13 @@ async def _give(  # noqa: PLR0913, PLR0917 -- what is answered, and how the serv
     give: _Give,
 ) -> int:
     """Give the answer.  If it is the last one of its call, connect before, so that it is not lost without a server."""
-    if await _pending(store, call, besides=entry.id):
-        await give()
-    else:
+    if not await _pending(store, call, besides=entry.id):
         return await _resume(options, address, store, call, give)
+    await give()
     pending = await _pending(store, call)
     if not pending:  # another process gave the other answers meanwhile
         return await _resume(options, address, store, call)
-    entries = [entry_data(each, store, options.catalog) for each in pending]
-    print_document({"status": "input_required", "call": call.call.id, "requests": entries})
-    print(wrap(options.catalog.text(messages.CALL_WAITS, count=len(pending))), file=sys.stderr)
-    return SUSPENDED
+    return report_waiting({"call": call.call.id}, pending, store, options.catalog)
 
 
 async def _continue(options: argparse.Namespace, address: ServerAddress | None) -> int:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from mcp_elicit_client.calls import SuspendedCall
 from mcp_elicit_client.cli.call_store import CallStore
 from mcp_elicit_client.handlers.scripted import asked_for
 from mcp_elicit_client.inbox import Entry
@@ -51,13 +50,3 @@ def answer_command(entry: Entry, store: CallStore) -> str:
     if any(field.is_hidden for field in request.form.fields):
         return f"{command} --answers -"
     return f"{command} FIELD=VALUE ..." if request.form.fields else f"{command} --accept"
-
-
-def waiting_document(call: SuspendedCall, entries: Iterable[Entry], store: CallStore, catalog: MessageCatalog) -> Any:
-    """Return a call that waits for answers."""
-    return {
-        "status": "input_required",
-        "call": call.id,
-        "expires_at": call.expires_at.isoformat(timespec="seconds"),
-        "requests": [entry_data(entry, store, catalog) for entry in entries],
-    }

@@ -16,7 +16,7 @@ from mcp_elicit_client.calls._connect import connect
 from mcp_elicit_client.calls.methods import unwrap_session
 from mcp_elicit_client.calls.server_errors import reports_missing_push
 from mcp_elicit_client.cli import messages
-from mcp_elicit_client.cli.call_documents import print_document, request_data, waiting_document
+from mcp_elicit_client.cli.call_documents import entry_data, print_document, request_data
 from mcp_elicit_client.cli.call_store import CallStore, open_store
 from mcp_elicit_client.cli.common import CommandError, CommandFailedError, output_width, wrap
 from mcp_elicit_client.cli.resumable import CallSettings, PushedRequests, make_caller, suspend_options
@@ -24,6 +24,7 @@ from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.cli.server_errors import explain
 from mcp_elicit_client.exceptions import ElicitationError, HandshakeRequiredError, InboxError
 from mcp_elicit_client.handlers.scripted import request_lines
+from mcp_elicit_client.inbox import Entry
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.typing import Request
 
@@ -85,7 +86,14 @@ async def report_result(result: Any, store: CallStore, catalog: MessageCatalog, 
         entries = [await store.inbox.get(store.user, each) for each in result.pending_ids]
     except ElicitationError as error:
         raise CommandFailedError(str(error)) from None
-    print_document(waiting_document(result, entries, store, catalog))
+    expires_at = result.expires_at.isoformat(timespec="seconds")
+    return report_waiting({"call": result.id, "expires_at": expires_at}, entries, store, catalog)
+
+
+def report_waiting(call: Mapping[str, Any], entries: Sequence[Entry], store: CallStore, catalog: MessageCatalog) -> int:
+    """Print the pending requests of a call; return the exit status.  *call* has its ID for the document."""
+    requests = [entry_data(entry, store, catalog) for entry in entries]
+    print_document({"status": "input_required", **call, "requests": requests})
     print(wrap(catalog.text(messages.CALL_WAITS, count=len(entries))), file=sys.stderr)
     return SUSPENDED
 
