@@ -6,7 +6,7 @@ import argparse
 import io
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,21 +44,23 @@ PASSWORD = form_params({"type": "object", "properties": {"password": {"type": "s
 VISIT = {"mode": "url", "message": "Please pay.", "url": "https://pay.example.com/7", "elicitationId": "7"}
 
 
+NO_OPTIONS: Mapping[str, Any] = {
+    "set": [],
+    "decline": False,
+    "cancel": False,
+    "open_url": None,
+    "headless": False,
+    "browser": False,
+    "suspend": False,
+}
+
+
 def script(tmp_path: Path, *, answers: object = None, **chosen: Any) -> ScriptedAnswers:
     path = None
     if answers is not None:
         path = str(tmp_path / "answers.json")
         Path(path).write_text(answers if isinstance(answers, str) else json.dumps(answers), encoding="utf-8")
-    defaults = {
-        "set": [],
-        "decline": False,
-        "cancel": False,
-        "open_url": None,
-        "headless": False,
-        "browser": False,
-        "suspend": False,
-    }
-    options = argparse.Namespace(tool="book", catalog=ENGLISH, answers=path, **{**defaults, **chosen})
+    options = argparse.Namespace(tool="book", catalog=ENGLISH, answers=path, **{**NO_OPTIONS, **chosen})
     found = scripted_answers(options)
     assert found is not None
     return found
@@ -244,16 +246,7 @@ def test_answers_that_cannot_be_used_are_explained(
     path = tmp_path / "answers.json"
     path.write_text(answers if isinstance(answers, str) else json.dumps(answers), encoding="utf-8")
     words: Sequence[tuple[str, Any]] = [("answers", None if answers is None else str(path)), *chosen.items()]
-    defaults = {
-        "set": [],
-        "decline": False,
-        "cancel": False,
-        "open_url": None,
-        "headless": False,
-        "browser": False,
-        "suspend": False,
-    }
-    options = argparse.Namespace(**{"tool": "book", "catalog": ENGLISH, **defaults, **dict(words)})
+    options = argparse.Namespace(**{"tool": "book", "catalog": ENGLISH, **NO_OPTIONS, **dict(words)})
 
     with pytest.raises(UsageError) as caught:
         scripted_answers(options)

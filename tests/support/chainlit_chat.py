@@ -106,7 +106,7 @@ class Person:
         await self.until(lambda: self.changes > count)
 
     async def act(self, **payload: Any) -> dict[str, Any]:
-        """Do what the element does when somebody presses or submits; return the reaction."""
+        """Do what the element does when a person presses or submits; return the reaction."""
         action = {"id": str(uuid.uuid4()), "name": ELEMENT, "payload": payload, "label": "", "tooltip": ""}
         done = await self._http.post("/project/action", json={"sessionId": self.id, "action": action})
         reaction: dict[str, Any] = done.raise_for_status().json()["response"]

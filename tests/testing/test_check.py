@@ -6,8 +6,6 @@ import importlib.util
 import json
 import os
 import re
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -20,27 +18,12 @@ from mcp_elicit_client.testing import SCENARIOS
 from mcp_elicit_client.testing.callback_under_test import CALLBACK_SHAPES, LoadError, load_callable
 from mcp_elicit_client.testing.runner import ScenarioRunner
 from tests.support import ROOT, skip_or_fail
+from tests.support.checking import OURS, check
 
 CONFIRMATION = "nobody-confirms-nothing"
 INCONCLUSIVE = 3
 CRASHED = "The process crashed."
 SCENARIO_GROUPS = dict.fromkeys(each.group for each in SCENARIOS.values())
-OURS = ["tests.support.callbacks:callback", "--user", "tests.support.callbacks:follow", "--server", "mail"]
-
-
-def check(*arguments: str, status: int | None = None) -> subprocess.CompletedProcess[str]:
-    run = subprocess.run(
-        [sys.executable, "-m", "mcp_elicit_client.cli", "check", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    if status is not None:
-        assert run.returncode == status, run.stderr
-    return run
 
 
 def results(*arguments: str, status: int | None = None) -> dict[str, dict[str, Any]]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from mcp_elicit_client.testing import SCENARIOS
 from tests.support import ROOT
+from tests.support.checking import check
 
 _GROUPS = ("what the user decided", "without a user, and failures")
 _ABOVE_THE_RATE_LIMIT = ("two-questions-at-once", "two-users-at-once")  # more than five requests in a minute
@@ -32,15 +30,7 @@ def outcomes(program: str, folder: Path, *arguments: str) -> dict[str, str]:
     """Return the outcome of each scenario for the attribute ``callback`` of *program*."""
     path = folder / "program.py"
     path.write_text(program, encoding="utf-8")
-    run = subprocess.run(
-        [sys.executable, "-m", "mcp_elicit_client.cli", "check", f"{path}:callback", "--json", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+    run = check(f"{path}:callback", "--json", *arguments)
     assert run.stdout, run.stderr
     return {each["scenario"]: each["outcome"] for each in json.loads(run.stdout)["results"]}
 

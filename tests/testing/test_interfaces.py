@@ -10,7 +10,7 @@ import pytest
 from mcp_elicit_client.testing import SCENARIOS
 from mcp_elicit_client.testing.interfaces import INTERFACES, SERVER, spec_of
 from mcp_elicit_client.testing.runner import ScenarioRunner
-from tests.testing.test_check import check
+from tests.support.checking import check
 
 pytestmark = pytest.mark.slow
 

@@ -24,7 +24,7 @@ from mcp_elicit_client.testing.report import (
 from mcp_elicit_client.testing.report_page import as_page
 from mcp_elicit_client.testing.requirements import REQUIREMENT_OUTCOMES, load_requirements
 from tests.support import ROOT
-from tests.testing.test_check import OURS, check
+from tests.support.checking import OURS, check
 from tools import requirements as table
 from tools.normative import KEYWORD, PAGES, read
 
