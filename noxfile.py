@@ -30,7 +30,7 @@ IN_CI = os.environ.get("CI") == "true"
 
 PROJECT = nox.project.load_toml("pyproject.toml")
 CHAINLIT = "chainlit"
-"""An extra that needs mcp 1.x and many packages.  It has a session of its own."""
+"""An extra that needs mcp 1.x and many packages.  It has a separate session."""
 
 EXTRAS = ",".join(each for each in PROJECT["project"]["optional-dependencies"] if each != CHAINLIT)
 LINT = nox.project.dependency_groups(PROJECT, "lint")
@@ -84,7 +84,7 @@ BROWSER_TEST = [
 
 JUPYTER = ["ipykernel>=7.4", "jupyterlab>=4.4,<5", "nbclient>=0.10"]
 OLD_JUPYTER = ["ipykernel<7", "nest-asyncio"]
-"""What the kernel of ipykernel 6 imports from a directory of its own."""
+"""What the kernel of ipykernel 6 imports from a separate directory."""
 
 PARALLEL = ["-n", "auto", "--dist", "worksteal"]
 
