@@ -23,7 +23,7 @@ from mcp_elicit_client.core.text import is_plain, sanitize_text
 from mcp_elicit_client.core.validation.content import drop_nulls, validate_without_patterns
 from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
 
-MAX_FINDINGS = 32
+MAX_DIAGNOSTICS = 32
 """The maximum number of findings in one event.  Further ones are counted."""
 
 _NAME = 128
@@ -75,7 +75,7 @@ class EventEncoder:
             event |= self._form(request, answer)
         else:
             event |= self._url(request)
-        event |= _findings(request.diagnostics if answer is None else request.diagnostics + answer.diagnostics)
+        event |= _diagnostics(request.diagnostics if answer is None else request.diagnostics + answer.diagnostics)
         event |= self._decision(request, outcome) if isinstance(outcome, Answer) else _failure(outcome)
         event["latency"] = round(seconds, 6)
         return _json({name: value for name, value in event.items() if value is not None})
@@ -183,16 +183,16 @@ def _source(request: Request) -> dict[str, Any]:
     }
 
 
-def _findings(diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
+def _diagnostics(diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
     if not diagnostics:
         return {}
     found = list(dict.fromkeys((each.code, _optional(each.field, _NAME)) for each in diagnostics))
     return {
-        "findings": [
+        "diagnostics": [
             {"code": code, "field": field} if field is not None else {"code": code}
-            for code, field in found[:MAX_FINDINGS]
+            for code, field in found[:MAX_DIAGNOSTICS]
         ],
-        "more_findings": len(found) - MAX_FINDINGS if len(found) > MAX_FINDINGS else None,
+        "more_diagnostics": len(found) - MAX_DIAGNOSTICS if len(found) > MAX_DIAGNOSTICS else None,
     }
 
 

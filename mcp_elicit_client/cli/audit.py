@@ -175,7 +175,7 @@ def _clauses(event: _Event) -> Iterator[str]:
     yield _value(event.get("error"), "error: {}")
     yield _list(event.get("unfit"), "invalid: {}")
     yield _list(event.get("fields"), "fields: {}", "name", "source")
-    yield _list(event.get("findings"), "diagnostics: {}", "code", "field")
+    yield _list(event.get("diagnostics"), "diagnostics: {}", "code", "field")
     yield _list(event.get("warnings"), "warnings: {}")
     yield f"{latency:.3f} s" if _is_number(latency) else ""
 

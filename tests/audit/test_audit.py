@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import hashlib
 import hmac
 import json
@@ -169,7 +170,7 @@ def test_a_request_is_one_line_with_its_server_and_decision(path: Path) -> None:
             {"name": "many", "kind": "multichoice", "source": "unknown"},
             {"name": "age", "kind": "number"},
         ],
-        "findings": [{"code": "unsupported_field", "field": "odd"}],
+        "diagnostics": [{"code": "unsupported_field", "field": "odd"}],
         "outcome": "answered",
         "action": "accept",
         "by": "user",
@@ -257,8 +258,8 @@ def test_findings_are_logged_once_up_to_a_maximum(path: Path) -> None:
     ask(write(path, 0), request, NO.model_copy(update={"diagnostics": (problems[0],)}))
 
     [event] = events(path)
-    assert len(event["findings"]) == 32
-    assert event["more_findings"] == 8
+    assert len(event["diagnostics"]) == 32
+    assert event["more_diagnostics"] == 8
 
 
 # What is not
@@ -414,7 +415,7 @@ def test_server_text_cannot_forge_lines_or_events(path: Path) -> None:
         event["claimed_origin"][0],
         event["tool"],
         event["request_id"],
-        event["findings"][0]["field"],
+        event["diagnostics"][0]["field"],
     ):
         assert told == cleaned == sanitize_text(told, multiline=False)
     assert cleaned.startswith(event["fields"][0]["name"])
@@ -744,6 +745,17 @@ def test_the_documentation_lists_exactly_the_violation_codes() -> None:
     )
 
     assert sorted(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE)) == sorted(get_args(ViolationCode))
+
+
+def test_the_documentation_lists_every_member_of_a_line() -> None:
+    tree = ast.parse((ROOT / "mcp_elicit_client" / "audit" / "events.py").read_text(encoding="utf-8"))
+    keys = [key for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys]
+    keys += [node.slice for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
+    written = {key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+    page = (ROOT / "docs" / "audit-format.md").read_text(encoding="utf-8")
+
+    assert written > {"event", "action", "user_id", "message", "value", "unfit", "lost", "latency"}
+    assert sorted(name for name in {*written, "schema", "seq", "prev", "mac", "found"} if f"`{name}`" not in page) == []
 
 
 # Files
@@ -1563,7 +1575,7 @@ WILD = [
     b"\x1b[2J\xff",
     b"null",
     b'{"event":"question","server":"\\u001b[2J\\nforged","fields":[{"name":"\\u202e"},3],"latency":"x","by":{"a":[]}}',
-    b'{"event":"question","fields":3,"findings":[{}],"latency":true,"action":["\\u001b"],"latency":NaN}',
+    b'{"event":"question","fields":3,"diagnostics":[{}],"latency":true,"action":["\\u001b"],"latency":NaN}',
     b'{"event":"recovery","lost":"many"}',
     b"[" * 9999,
 ]

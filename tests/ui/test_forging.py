@@ -315,7 +315,7 @@ def test_the_audit_log_is_shown_with_quoted_field_names() -> None:
         "server": "notes",
         "mode": "form",
         "fields": [{"name": name, "source": "user"}],
-        "findings": [{"code": "truncated", "field": name}],
+        "diagnostics": [{"code": "truncated", "field": name}],
     }
     line = _event_line(event)
 
