@@ -48,6 +48,20 @@ _LEET = str.maketrans(
 )
 
 
+_CAPITAL_LOOKALIKES = str.maketrans(
+    "АВЕЅІЈКМНОРСТХУԚԜЗΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹᎪᏴᏟᎠᎬᏀᎻᏆᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᎩᏃᏌՍՕ",
+    "ABESIJKMHOPCTXYQW3ABEZHIKMNOPTYXCABCDEGHIJKLMPRSTVWYZUUO",
+)
+"""
+Capital letters of other alphabets, each with the Latin letter that it looks like.  The small ones look different.
+"""
+
+_LATIN_NAME = re.compile(
+    r"(?:LATIN|REGIONAL INDICATOR SYMBOL|NEGATIVE (?:CIRCLED|SQUARED) LATIN) (?:SMALL |CAPITAL )?LETTER "
+    r"(?:SMALL CAPITAL |DOTLESS |SCRIPT )?([A-Z]|ALPHA)(?: WITH .*)?"
+)
+
+
 def skeleton(name: str) -> str:
     """
     Reduce *name* to what users distinguish.
@@ -60,10 +74,24 @@ def skeleton(name: str) -> str:
         >>> skeleton("C 1AUDE") == skeleton("claude")
         True
     """
-    text = unicodedata.normalize("NFKD", name).casefold()
+    text = unicodedata.normalize("NFKD", _in_latin(name)).casefold()
     text = "".join(LOOKALIKES.get(character, character) for character in text).translate(_LEET)
     text = "".join(character for character in text if character.isalnum())
     return text.replace("rn", "m").replace("vv", "w").replace("l", "i").replace("j", "i")
+
+
+def _in_latin(name: str) -> str:
+    """Return *name* with Latin letters in place of their variants, such as small capitals, and of look-alikes."""
+    return name if name.isascii() else "".join(map(_latin_letter, name.translate(_CAPITAL_LOOKALIKES)))
+
+
+@lru_cache(maxsize=4_096)
+def _latin_letter(character: str) -> str:
+    found = None if character.isascii() else _LATIN_NAME.fullmatch(unicodedata.name(character, ""))
+    if found is None:
+        return character
+    letter = found[1][0]
+    return letter.lower() if character.islower() else letter
 
 
 def flag_impersonation(
@@ -154,15 +182,25 @@ def _imitated(claimed: str, names: Mapping[str, _Imitated]) -> _Imitated | None:
 
 
 def _readings(name: str) -> Iterator[list[str]]:
-    """Yield the words of *name*: cut at punctuation only, and also at capital letters, digits and known endings."""
-    plain = _SYMBOLS.sub(" ", name)
+    """
+    Yield the words of *name*.
+
+    They are cut at punctuation only, and also at capital letters, digits and
+    known endings.  Letters that are spaced out are words as well.
+    """
+    plain = _SYMBOLS.sub(" ", _ESCAPED.sub("", name))
     yield _words(plain)
+    yield _words(_SPACED_OUT.sub(_without_spaces, _in_latin(plain)))
     yield [part for word in _words(plain) for part in _HUMP.findall(word)]
     yield [part for word in _words(plain) for part in _without_decoration(word)]
 
 
 def _words(name: str) -> list[str]:
-    return _WORD.findall(unicodedata.normalize("NFKC", name))
+    return _WORD.findall(unicodedata.normalize("NFKC", _in_latin(name)))
+
+
+def _without_spaces(letters: re.Match[str]) -> str:
+    return "".join(_WORD.findall(letters[0]))
 
 
 def _without_decoration(word: str) -> tuple[str, ...]:
@@ -190,4 +228,6 @@ def _is_decoration(word: str) -> bool:
 
 _SYMBOLS = re.compile("[\u00a9\u00ae\u2120\u2122]")
 _WORD = re.compile(r"[^\W_]+")
+_SPACED_OUT = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}")
+_ESCAPED = re.compile(r"\\u\{[0-9a-f]{1,6}\}")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z]+|\d+|[A-Z]")

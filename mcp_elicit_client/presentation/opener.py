@@ -30,17 +30,22 @@ _FAILURE_TIMEOUT = 3.0
 _MAC_OPENER = "/usr/bin/open"
 _UNIX_OPENERS = (("xdg-open",), ("gio", "open"), ("wslview",), ("sensible-browser",))
 
-# Programs that may execute their arguments, themselves or in a shell.
+# Programs that may execute their arguments, themselves or in a shell, or programs that a URL leads to.
 _RUNNERS = frozenset(
     """
-    alacritty ash at awk bash batch bun busybox chroot chrt cmd command cscript csh daemonize dash dbus-launch
-    dbus-run-session deno doas elvish emacs emacsclient env eval exec expect fakeroot find firejail fish flock
-    gawk gdb git gnome-terminal gosu groovy ionice java jshell kitty konsole ksh ld ltrace lua luajit lxterminal
-    make mawk mksh mosh mshta nawk nice node nodejs nohup nsenter nu numactl nvim osascript osh parallel perl php
-    pkexec powershell prlimit proxychains pwsh pypy python rbash rc rscript rsh ruby rundll runuser rxvt screen
-    script sed setarch setpriv setsid sg sh ssh start start-stop-daemon stdbuf strace su sudo systemd-run taskset
-    tclsh tcsh terminator time timeout tmux torify torsocks toybox trap unbuffer unshare urxvt urxvtc uxterm vi
-    view vim watch wish wscript x-terminal-emulator xargs xfce4-terminal xonsh xterm xvfb-run yash zsh
+    alacritty ansible-pull apptainer ash at awk bash batch bun bunx busctl busybox bwrap capsh catchsegv chpst
+    chroot chrt cmd command conda cscript csh daemonize dash dbus-launch dbus-run-session deno distrobox
+    distrobox-enter dnx doas docker dtach dumb-init easy_install elvish emacs emacsclient env eval ex exec
+    expect fakeroot find firejail fish flatpak-spawn flock foot gawk gdb gdbserver gem ghci ghostty git
+    gnome-terminal go gosu groovy guile ionice ipython java javaws jshell just kitty konsole ksh kubectl ld lima
+    ltrace lua luajit lxterminal make mawk mksh mosh mpirun mshta nawk nerdctl nice nix nix-shell node nodejs
+    nohup npm npx nsenter nu numactl nvim ocaml octave osascript osh parallel perl php pip pipenv pipx pkexec
+    pnpm podman poetry powershell prlimit proot proxychains ptyxis pwsh pypy python r rbash rc rlwrap rr rscript
+    rsh ruby run0 runcon rundll runuser rxvt s6-setuidgid screen script sed setarch setlock setpriv setsid sg sh
+    singularity softlimit ssh st start start-stop-daemon stdbuf strace su su-exec sudo swift systemd-inhibit
+    systemd-run taskset tclsh tcsh terminator time timeout tini tmux toolbox torify torsocks toybox trap tsx
+    unbuffer unshare urxvt urxvtc uv uvx uxterm valgrind vi view vim watch watchexec wezterm wish wscript wsl
+    x-terminal-emulator xargs xdg-terminal-exec xfce4-terminal xonsh xterm xvfb-run yarn yash zellij zsh
     """.split()  # noqa: SIM905 -- a list of words is easier to read as text
 )
 _COMMAND_OPTION = re.compile(r"-{1,2}([a-z]{0,2}[cex]|command|eval|exec|execute)(=.*)?|/[ck]", re.IGNORECASE)
@@ -119,7 +124,8 @@ def _from_template(entry: str, url: str) -> list[str] | None:
 
 def _is_runner(program: str) -> bool:
     names = {Path(path).name.lower().removesuffix(".exe") for path in (program, os.path.realpath(program))}
-    return any(name in _RUNNERS or name.rstrip("0123456789.-") in _RUNNERS for name in names)
+    variants = {each for name in names for each in (name, name.rstrip("0123456789.-"), name.partition(".")[0])}
+    return not _RUNNERS.isdisjoint(variants) or any(name.startswith(("ld-linux", "ld-musl")) for name in names)
 
 
 def _names_program(program: str, options: list[str]) -> bool:

@@ -15,6 +15,7 @@ from mcp_elicit_client.core.schema.enums import Choice
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
+_LIKE_A_NUMBER = re.compile(r"[\W_]*\d{1,300}(?:[.,]0{1,300})?[\W_]*")
 _QUOTED_OR_PLAIN = re.compile(r'\s*(?:"([^"]*)"\s*|([^,]*))(?:,|$)')
 
 _Index: TypeAlias = Mapping[str, AbstractSet[int]]
@@ -99,9 +100,9 @@ class OptionNames:
 
 
 def accepts_option_numbers(field: ChoiceField | MultiChoiceField) -> bool:
-    """Return True if an option can be selected by its number: no title and no value is itself a number."""
+    """Return True if an option can be selected by its number: no title and no value looks like a whole number."""
     names = (name for choice in field.choices for name in (choice.title, str(choice.value)))
-    return not any(_INTEGER.fullmatch(_normalize(name)) for name in names)
+    return not any(_LIKE_A_NUMBER.fullmatch(unicodedata.normalize("NFKC", name)) for name in names)
 
 
 def _index(choices: Iterable[Choice], name: Callable[[Choice], str]) -> _Index:

@@ -248,6 +248,17 @@ RUNNING = [
         "gio sh",
         "flock x -c %s",
     ),
+    # Programs that fetch and run what a URL leads to, and other names of programs that run others.
+    *(
+        "npx",
+        "uvx %s",
+        "pipx run",
+        "uv run %s",
+        "nix run %s",
+        "systemd-inhibit browser",
+        "sh.distrib -c",
+        "ld-linux-x86-64.so.2",
+    ),
 ]
 
 

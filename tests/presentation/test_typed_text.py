@@ -53,6 +53,17 @@ def test_an_option_is_selected_by_title_value_or_unambiguous_number() -> None:
     assert [parse_text(second, typed) for typed in ("1", "2", "two")] == ["1", "2", "2"]
 
 
+@pytest.mark.parametrize("titles", [("2.", "1."), ("(2)", "(1)"), ("２", "１"), ("②", "①"), ("٢", "١"), ("2.0", "1.0")])
+def test_an_option_that_looks_like_a_number_is_not_taken_for_the_number_of_another(titles: tuple[str, str]) -> None:
+    options = [{"const": value, "title": title} for value, title in zip("ab", titles, strict=True)]
+    (field,) = form({"properties": {"a": {"oneOf": options}}}).form.fields
+
+    assert parse_text(field, titles[1]) == "b"
+    for number in ("1", "2"):
+        with pytest.raises(AnswerError):
+            parse_text(field, number)
+
+
 def test_a_date_without_a_time_is_not_a_date_time() -> None:
     (field,) = form({"properties": {"a": {"type": "string", "format": "date-time"}}}).form.fields
     with pytest.raises(AnswerError):

@@ -50,7 +50,11 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.ASCII | re.IGNORECASE)
 
 # Names that are never public (RFC 6761, RFC 6762, RFC 8375, .internal of ICANN).
 _LOCAL_NAMES = ("local", "internal", "lan", "home", "corp", "intranet", "private", "home.arpa", "localdomain")
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+# Networks that embed an IPv4 address in its last 32 bits (RFC 4291, RFC 6052).
+_EMBEDDING = (ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("64:ff9b::/96"))
+# Networks that Python calls global in some versions (RFC 3879, RFC 8215, RFC 7723, RFC 7450).
+_RESERVED = tuple(map(ipaddress.ip_network, ("fec0::/10", "64:ff9b:1::/48", "192.0.0.0/24", "192.88.99.0/24")))
 
 _IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -212,17 +216,21 @@ def _address(url: str, text: str) -> _IPAddress:
 
 
 def _network_of_address(url: str, address: _IPAddress) -> str:
+    if address.is_loopback:
+        return "loopback"
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
-        if address in _NAT64:
+        if any(address in network for network in _EMBEDDING):
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None and not inner.is_global:
             raise UnsafeUrlError(url, "private", "`url` embeds an address that is not public")
-    if address.is_loopback:
-        return "loopback"
-    if address.is_multicast or address.is_unspecified or address.is_link_local:
+    if address.is_multicast or address.is_unspecified or address.is_link_local or _is_reserved(address):
         raise UnsafeUrlError(url, "private", "`url` has a reserved address")
     return "public" if address.is_global else "private"
+
+
+def _is_reserved(address: _IPAddress) -> bool:
+    return any(address.version == network.version and address in network for network in _RESERVED)
 
 
 def _network_of_name(host: str) -> str:
