@@ -241,7 +241,8 @@ class HandshakeRequiredError(CallError):
     The server cannot ask over this connection: it uses server-initiated requests.
 
     Protocol versions from 2026-07-28 on do not have them.  The call is not
-    repeated, because the tool has run until its request.
+    repeated, because the tool has run until its request.  Connect with
+    ``mode="legacy"``, or again with `Caller.connect`, and call again.
     """
 
     def __init__(self) -> None:

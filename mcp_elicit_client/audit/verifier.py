@@ -168,7 +168,7 @@ class Violation:
     An inconsistency of a log.
 
     Attributes:
-        code: A stable code.  ``docs/audit.md`` lists them.
+        code: A stable code.  ``docs/audit-format.md`` lists all.
         message: A sentence that is safe to show.
         file: The name of the file; empty if it concerns no file.
         line: The line in that file, from 1; 0 if it concerns no line.

@@ -46,7 +46,7 @@ class Answer(BaseModel):
     Attributes:
         action: Accept, decline or cancel.
         content: The values by field name; only for an accepted form.
-        by: Who decided.
+        by: Who decided; ``docs/reference.md`` lists the values.
         reason: The reason, as text.  It is never sent.
         policy: The name of the policy that decided, if one did.
         block_server: The user blocked the server.

@@ -260,7 +260,8 @@ class UrlRequest(_Request):
         target: The inspected URL.
         elicitation_id: The server's ID for this elicitation.  **Not
             sanitized.**  None from protocol version 2026-07-28 on.
-        respond_after: When the request is answered.
+        respond_after: ``consent``: answer when the user agrees to open the
+            URL.  ``completion``: answer when the user has finished there.
         previous_visits: How often the user consented to this URL during this
             call.  If more than 0, the server reports that the user has not
             finished.

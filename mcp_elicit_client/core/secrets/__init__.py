@@ -30,6 +30,10 @@ def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tu
         params: What `parse_request` takes.
         content: The answer, if there is one.
 
+    Returns:
+        The findings, each with its field and the kind of data; empty if there
+        are none.
+
     Raises:
         RequestError: If *params* are no request.
     """
