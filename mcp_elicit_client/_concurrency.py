@@ -1,4 +1,8 @@
-"""Helpers for asyncio and trio: `run_until`, `not_cancelled_inside`, `start_in_background`, `is_trio` and `Waker`."""
+"""
+Helpers for asyncio and trio.
+
+`run_until`, `CancellingEvent`, `not_cancelled_inside`, `start_in_background`, `is_trio` and `Waker`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import sys
 import threading
 import types
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import anyio
@@ -45,6 +50,40 @@ async def run_until(stop: Callable[[], Awaitable[object]], work: Callable[[], Aw
     if failure is not None:
         raise failure
     return result
+
+
+class CancellingEvent:
+    """An event that cancels the blocks which run until it is set.  No task waits for it, as it does in `run_until`."""
+
+    def __init__(self) -> None:
+        self._event = anyio.Event()
+        self._scopes: set[anyio.CancelScope] = set()
+
+    def is_set(self) -> bool:
+        """Return True if `set` was called."""
+        return self._event.is_set()
+
+    def set(self) -> None:
+        """Set the event, and cancel the blocks."""
+        self._event.set()
+        for scope in self._scopes:
+            scope.cancel()
+
+    async def wait(self) -> None:
+        """Wait until `set` is called."""
+        await self._event.wait()
+
+    @contextmanager
+    def cancelling(self) -> Iterator[None]:
+        """Run a block until the event is set; at once if it is set already."""
+        with anyio.CancelScope() as scope:
+            self._scopes.add(scope)
+            if self.is_set():
+                scope.cancel()
+            try:
+                yield
+            finally:
+                self._scopes.discard(scope)
 
 
 class CancelledInsideError(Exception):

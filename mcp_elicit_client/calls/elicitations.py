@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client._concurrency import run_until
+from mcp_elicit_client._concurrency import CancellingEvent, run_until
 from mcp_elicit_client.calls.active_call import ActiveCall, StoredAnswersFor
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.budgets import Admission
@@ -139,7 +139,9 @@ class ElicitationDispatcher:
         paused = nullcontext() if is_answered else call.timeouts.paused_for_user()
         with paused, anyio.CancelScope(deadline=deadline):
             if deadline > anyio.current_time():
-                return await _ask_until(until or functools.partial(_wait_until_closed, call.session), answer)
+                if until is not None:
+                    return await _ask_until(until, answer)
+                return await _ask_while_connected(call.session, answer)
         return _timed_out()
 
     def to_result(self, answer: Answer) -> Any:
@@ -154,9 +156,27 @@ class ElicitationDispatcher:
         return request.with_completion(UrlCompletion(self.completions, request.elicitation_id))
 
 
-async def _ask_until(disconnect: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[Answer]]) -> Answer:
-    answer = await run_until(disconnect, ask)
-    return answer or Answer.cancel(by="error", reason="the server has disconnected")
+async def _ask_while_connected(session: Any, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    """
+    Ask until *session* can no longer reach the server.
+
+    The server is not pinged: over HTTP it may be away while the user thinks,
+    and a server with one loop takes the next message as the answer.
+    """
+    disconnected = getattr(session, "disconnected", None)
+    if not isinstance(disconnected, CancellingEvent):  # a session that this package did not make
+        return await _ask_until(functools.partial(_wait_until_closed, session), ask)
+    with disconnected.cancelling():
+        return await ask()
+    return _disconnected()
+
+
+async def _ask_until(stop: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    return await run_until(stop, ask) or _disconnected()
+
+
+def _disconnected() -> Answer:
+    return Answer.cancel(by="error", reason="the server has disconnected")
 
 
 def _timed_out() -> Answer:
@@ -164,16 +184,6 @@ def _timed_out() -> Answer:
 
 
 async def _wait_until_closed(session: Any) -> None:
-    """
-    Wait until *session* can no longer reach the server.
-
-    The server is not pinged: over HTTP it may be away while the user thinks,
-    and a server with one loop takes the next message as the answer.
-    """
-    disconnected = getattr(session, "disconnected", None)
-    if isinstance(disconnected, anyio.Event):  # a session that this package made
-        await disconnected.wait()
-        return
     # mcp 2.x notifies only tasks that wait for a result.  While a request is open, no task does.
     dispatcher = getattr(session, "_dispatcher", None)
     while not getattr(dispatcher, "_closed", False):  # noqa: ASYNC110 -- there is no event

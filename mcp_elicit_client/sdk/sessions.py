@@ -29,7 +29,7 @@ import anyio.lowlevel
 import mcp
 from mcp import types
 
-from mcp_elicit_client._concurrency import single_error
+from mcp_elicit_client._concurrency import CancellingEvent, single_error
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.sdk.http_transport import http_transport
 from mcp_elicit_client.sdk.message_only import CompletingStream, complete_params, complete_result
@@ -97,7 +97,7 @@ def prepare_session(session: Any, modes: Collection[Mode]) -> Any:
     the server is lost.
     """
     dispatcher = session._dispatcher  # noqa: SLF001
-    session.disconnected = anyio.Event()
+    session.disconnected = CancellingEvent()
     session._build_capabilities = functools.partial(_declared, session._build_capabilities, modes)  # noqa: SLF001
     session._on_request = functools.partial(_on_request, session._on_request)  # noqa: SLF001
     dispatcher.send_raw_request = functools.partial(_send_raw_request, dispatcher.send_raw_request)
@@ -113,7 +113,7 @@ async def _send_raw_request(send: Any, *arguments: Any, **options: Any) -> Any:
     return complete_result(await send(*arguments, **options))
 
 
-async def _run(run: Any, disconnected: anyio.Event, *arguments: Any, **options: Any) -> None:
+async def _run(run: Any, disconnected: CancellingEvent, *arguments: Any, **options: Any) -> None:
     try:
         await run(*arguments, **options)
     finally:
@@ -192,7 +192,7 @@ class _ConcurrentSession(_WithoutGroups, _ClientSession):  # type: ignore[misc,u
         super().__init__(CompletingStream(read), write, **options)
         self._modes = modes
         self._open_requests: Any = None
-        self.disconnected = anyio.Event()
+        self.disconnected = CancellingEvent()
         self.protocol_version: str | None = None
 
     async def initialize(self) -> Any:
