@@ -110,9 +110,10 @@ class Relay:
             upstream, self._make_caller, mode=mode, idle_timeout=idle_timeout, max_calls=max_calls
         )
         self._held = HeldCalls(self._connections, max_calls=max_calls, leg_ttl=answer_timeout)
+        self._stored = StoredCalls(inbox or Inbox(MemoryStore()), leg_ttl=answer_timeout, max_ttl=MAX_CALL)
         self._rounds = RoundCalls(
             self._connections,
-            stored=StoredCalls(inbox or Inbox(MemoryStore()), leg_ttl=answer_timeout, max_ttl=MAX_CALL),
+            stored=self._stored,
             held=self._held,
             sealer=StateSealer(key, self.server.name),
             options=self._options,
@@ -125,6 +126,7 @@ class Relay:
         group = anyio.create_task_group()
         self._group = self._held.group = self._connections.group = await group.__aenter__()
         group.start_soon(self._connections.close_idle)
+        group.start_soon(self._stored.renew_leases)
         return self
 
     async def __aexit__(

@@ -10,9 +10,11 @@ again, as the client itself would without a gateway.
 
 from __future__ import annotations
 
+import functools
+import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import anyio
@@ -26,7 +28,9 @@ from mcp_elicit_client.inbox.stores.models import StoredCall
 from mcp_elicit_client.relay.legs import Leg, Outcome, Step, digest_of, read_responses
 from mcp_elicit_client.relay.refusals import RefusedError, error_details, sdk_error, to_sdk_error
 from mcp_elicit_client.relay.state import CallState
-from mcp_elicit_client.typing import Answer
+from mcp_elicit_client.typing import Answer, Request
+
+_logger = logging.getLogger("mcp_elicit_client")
 
 OUTCOME_TTL = 120.0
 """How long the outcome of a call is kept for clients that did not get it, in seconds."""
@@ -63,6 +67,22 @@ class StoredOutcome(BaseModel):
     held: tuple[str, str] | None = None
 
 
+class LegContent(BaseModel):
+    """
+    What is asked in a leg, and what is needed to continue its call.
+
+    Attributes:
+        questions: The requests as they were sent to the client, by the keys
+            of the gateway.
+        keys: The server's keys, by the keys of the gateway.
+        snapshot: What is needed to continue the call.
+    """
+
+    questions: dict[str, AnyRequest]
+    keys: dict[str, str]
+    snapshot: CallSnapshot
+
+
 class StoredLeg(BaseModel):
     """
     The state of a call as it is stored.
@@ -71,10 +91,8 @@ class StoredLeg(BaseModel):
         number: The number of the leg.
         ends_at: Until when the call may last, in seconds since 1970.
         responses: The digest of the responses that led here.
-        questions: The requests as they were sent to the client, by the keys
-            of the gateway.
-        keys: The server's keys, by the keys of the gateway.
-        snapshot: What is needed to continue the call.
+        content: The `LegContent` as JSON, which is written once; empty if the
+            call has ended.
         sending: The digest of the responses that a process is sending; empty
             if no process does.
         sending_until: Until when this process has the lease.
@@ -85,9 +103,7 @@ class StoredLeg(BaseModel):
     number: int
     ends_at: float
     responses: str = ""
-    questions: dict[str, AnyRequest] = {}
-    keys: dict[str, str] = {}
-    snapshot: CallSnapshot | None = None
+    content: str = ""
     sending: str = ""
     sending_until: float = 0.0
     outcome: StoredOutcome | None = None
@@ -98,6 +114,22 @@ class _Loaded:
     stored: StoredCall
     body: str
     leg: StoredLeg
+    content: LegContent | None
+
+    @property
+    def questions(self) -> Mapping[str, Request]:
+        return {} if self.content is None else self.content.questions
+
+    def to_leg(self) -> Leg:
+        return Leg(self.stored.id, self.leg.number, self.questions)
+
+
+@dataclass(slots=True, eq=False)
+class _Sending:
+    """A call whose answers this process is sending.  The lock is held while the lease is renewed."""
+
+    loaded: _Loaded
+    lock: anyio.Lock = field(default_factory=functools.partial(anyio.Lock, fast_acquire=True))
 
 
 class StoredCalls:
@@ -115,14 +147,15 @@ class StoredCalls:
         self._leg_ttl = leg_ttl
         self._max_ttl = max_ttl
         self._read: OrderedDict[str, _Loaded] = OrderedDict()
+        self._sending: set[_Sending] = set()
 
     async def start(self, caller: str, paused: PausedCall) -> Leg:
         """Store a call that was made and needs input."""
-        leg = self._next_leg(paused, None, "")
+        content = _content_of(paused, 1)
+        leg = StoredLeg(number=1, ends_at=self._now() + self._max_ttl, content=content.model_dump_json())
         body = leg.model_dump_json()
         stored = await self._calls.suspend(_OWNER + caller, body, [], self._ttl(leg))
-        self._remember(_Loaded(stored, body, leg))
-        return _to_leg(stored.id, leg)
+        return self._remember(_Loaded(stored, body, leg, content)).to_leg()
 
     async def respond(
         self, caller: str, state: CallState, responses: Mapping[str, Any], *, kind: Kind, proceed: Proceed
@@ -148,15 +181,15 @@ class StoredCalls:
         while True:
             leg = loaded.leg
             if number == leg.number - 1 and digest == leg.responses:
-                return _to_step(leg.outcome, kind) if leg.outcome is not None else _to_leg(call_id, leg)
+                return _to_step(leg.outcome, kind) if leg.outcome is not None else loaded.to_leg()
             if number != leg.number or leg.outcome is not None:
                 raise RefusedError("used")
             if not responses:
-                return _to_leg(call_id, leg)
+                return loaded.to_leg()
             if leg.sending and leg.sending != digest:
                 raise RefusedError("used")
             if not leg.sending or leg.sending_until < self._now():
-                answers = await read_responses(responses, leg.questions)
+                answers = await read_responses(responses, loaded.questions)
                 taken = await self._replace(loaded, sending=digest, sending_until=self._now() + LEASE)
                 if taken is not None:
                     return await self._send(taken, answers, digest, proceed)
@@ -165,46 +198,66 @@ class StoredCalls:
             loaded = await self._load(caller, call_id)
 
     async def _send(self, loaded: _Loaded, answers: Mapping[str, Answer], digest: str, proceed: Proceed) -> Step:
-        leg = loaded.leg
-        assert leg.snapshot is not None
-        given = {leg.keys[key]: answer for key, answer in answers.items()}
+        leg, content = loaded.leg, loaded.content
+        assert content is not None
+        given = {content.keys[key]: answer for key, answer in answers.items()}
         came: Any = None
         failure: Exception | None = None
-        renewed = [loaded]
+        sending = _Sending(loaded)
+        self._sending.add(sending)
         try:
-            async with anyio.create_task_group() as group:
-                group.start_soon(self._renew, renewed)
-                try:
-                    came = await proceed(leg.snapshot, given)
-                except Exception as error:  # noqa: BLE001 -- raised below, outside of the group
-                    failure = error
-                group.cancel_scope.cancel()
+            came = await proceed(content.snapshot, given)
+        except Exception as error:  # noqa: BLE001 -- returned in the outcome
+            failure = error
         except BaseException:
             with anyio.move_on_after(1, shield=True):
-                await self._replace(renewed[0], sending="")
+                await self._replace(await self._stop_renewing(sending), sending="")
             raise
-        loaded = renewed[0]
+        loaded = await self._stop_renewing(sending)
         if isinstance(came, PausedCall):
-            following = self._next_leg(came, leg, digest)
-            await self._store(loaded, following, self._ttl(following))
-            return _to_leg(loaded.stored.id, following)
+            number = leg.number + 1
+            content = _content_of(came, number)
+            following = StoredLeg(
+                number=number, ends_at=leg.ends_at, responses=digest, content=content.model_dump_json()
+            )
+            await self._store(loaded, following, content, self._ttl(following))
+            return Leg(loaded.stored.id, number, content.questions)
         outcome = _store_outcome(came, failure)
         ttl = self._leg_ttl if isinstance(came, Leg) else OUTCOME_TTL
         if outcome is None:  # the server cannot be reached, so the same responses may be sent again
             await self._replace(loaded, sending="")
         else:
             ended = StoredLeg(number=leg.number + 1, ends_at=leg.ends_at, responses=digest, outcome=outcome)
-            await self._store(loaded, ended, ttl)
+            await self._store(loaded, ended, None, ttl)
         return came if isinstance(came, Leg) else Outcome(came, failure)
 
-    async def _renew(self, held: list[_Loaded]) -> None:
+    async def renew_leases(self) -> None:
+        """Renew the leases of the calls whose answers this process is sending, for ever."""
         while True:
             await anyio.sleep(LEASE / 3)
-            with anyio.CancelScope(shield=True):
-                renewed = await self._replace(held[0], sending_until=self._now() + LEASE)
-            if renewed is None:
+            for each in [*self._sending]:
+                with anyio.CancelScope(shield=True):
+                    await self._renew(each)
+
+    async def _renew(self, sending: _Sending) -> None:
+        async with sending.lock:
+            if sending not in self._sending:
                 return
-            held[0] = renewed
+            try:
+                renewed = await self._replace(sending.loaded, sending_until=self._now() + LEASE)
+            except InboxError as error:
+                _logger.warning("the lease of a call could not be renewed: %s", error)
+                return
+            if renewed is None:
+                self._sending.discard(sending)
+            else:
+                sending.loaded = renewed
+
+    async def _stop_renewing(self, sending: _Sending) -> _Loaded:
+        """Return what is stored, after the renewal in progress."""
+        self._sending.discard(sending)
+        async with sending.lock:
+            return sending.loaded
 
     async def _load(self, caller: str, call_id: str) -> _Loaded:
         found = await self._calls.find(_OWNER + caller, call_id)
@@ -212,21 +265,23 @@ class StoredCalls:
             raise RefusedError("ended")
         known = self._read.get(call_id)
         if known is not None and known.body == found.body:
-            return _Loaded(found.call, found.body, known.leg)
+            return replace(known, stored=found.call)
         try:
-            return _Loaded(found.call, found.body, StoredLeg.model_validate_json(found.body))
+            leg = StoredLeg.model_validate_json(found.body)
+            content = LegContent.model_validate_json(leg.content) if leg.content else None
         except ValueError:
             raise InboxError("A stored call of the relay cannot be read.") from None
+        return _Loaded(found.call, found.body, leg, content)
 
     async def _replace(self, loaded: _Loaded, **changed: Any) -> _Loaded | None:
         """Change what is stored; return None if another process was first."""
         leg = loaded.leg.model_copy(update=changed)
-        return await self._store(loaded, leg, loaded.stored.expires_at - self._now())
+        return await self._store(loaded, leg, loaded.content, loaded.stored.expires_at - self._now())
 
-    async def _store(self, loaded: _Loaded, leg: StoredLeg, ttl: float) -> _Loaded | None:
+    async def _store(self, loaded: _Loaded, leg: StoredLeg, content: LegContent | None, ttl: float) -> _Loaded | None:
         body = leg.model_dump_json()
         stored = await self._calls.update(loaded.stored, body, [], self._now() + ttl)
-        return None if stored is None else self._remember(_Loaded(stored, body, leg))
+        return None if stored is None else self._remember(_Loaded(stored, body, leg, content))
 
     def _remember(self, loaded: _Loaded) -> _Loaded:
         """Spare this process reading what it has written."""
@@ -236,18 +291,6 @@ class StoredCalls:
             self._read.popitem(last=False)
         return loaded
 
-    def _next_leg(self, paused: PausedCall, before: StoredLeg | None, digest: str) -> StoredLeg:
-        number = 1 if before is None else before.number + 1
-        keys = {f"q{number}.{position}": key for position, key in enumerate(paused.shown, 1)}
-        return StoredLeg(
-            number=number,
-            ends_at=self._now() + self._max_ttl if before is None else before.ends_at,
-            responses=digest,
-            questions={own: paused.shown[key] for own, key in keys.items()},
-            keys=keys,
-            snapshot=paused.snapshot,
-        )
-
     def _ttl(self, leg: StoredLeg) -> float:
         return max(0.0, min(self._leg_ttl, leg.ends_at - self._now()))
 
@@ -255,8 +298,11 @@ class StoredCalls:
         return self._calls.store.clock()
 
 
-def _to_leg(call_id: str, leg: StoredLeg) -> Leg:
-    return Leg(call_id, leg.number, leg.questions)
+def _content_of(paused: PausedCall, number: int) -> LegContent:
+    """Return the content of leg *number*, which asks for the answers that a call waits for."""
+    keys = {f"q{number}.{position}": key for position, key in enumerate(paused.shown, 1)}
+    questions = {own: paused.shown[key] for own, key in keys.items()}
+    return LegContent(questions=questions, keys=keys, snapshot=paused.snapshot)
 
 
 def _store_outcome(result: Any, failure: Exception | None) -> StoredOutcome | None:

@@ -20,10 +20,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from mcp_elicit_client.inbox import Inbox
+from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.relay import Relay, held, relay, stored, upstream
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import MAX_STATE, Binding, CallState, StateSealer
+from mcp_elicit_client.stored_answers import is_resuming
 from tests.servers import visitor
 from tests.support.gateways import MODES, said, streams_to
 from tests.support.inboxes import Clock, Stores, open_stores
@@ -361,8 +362,6 @@ async def test_a_leg_whose_process_stopped_while_it_sent_the_answer_is_sent_by_a
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The lease of the first one has passed."""
-    from mcp_elicit_client.inbox import MemoryStore
-
     monkeypatch.setattr(stored, "LEASE", 0.2)
     seen: list[str] = []
     key, inbox = b"k" * 32, Inbox(MemoryStore())
@@ -385,6 +384,33 @@ async def test_a_leg_whose_process_stopped_while_it_sent_the_answer_is_sent_by_a
         other: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: BOB}}
         assert await two.refusal("form", **other) == "used"
         assert said(await two.call("form", **given)) == json.dumps({"got": ANN})
+
+
+async def test_the_lease_of_a_leg_is_renewed_while_its_answer_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise another process would send the answer as well."""
+    monkeypatch.setattr(stored, "LEASE", 0.05)
+    inbox = Inbox(MemoryStore())
+
+    async def leased_until() -> float:
+        (call_id,) = inbox.calls.store._calls  # type: ignore[attr-defined]
+        found = await inbox.calls.find("relay ann", call_id)
+        assert found is not None
+        return stored.StoredLeg.model_validate_json(found.body).sending_until
+
+    def wait_for_renewals(handler: Any) -> Any:
+        async def wait(request: Any) -> Any:
+            if is_resuming():
+                first = await leased_until()
+                while await leased_until() < first + 0.1:
+                    await anyio.sleep(0.01)
+            return await handler(request)
+
+        return wait
+
+    async with gateway("rounds", inbox=inbox, policies=[wait_for_renewals]) as client:
+        first = await client.call("form")
+        done = await client.call("form", state=first.request_state, responses={keys(first)[0]: ANN})
+    assert said(done) == json.dumps({"got": ANN})
 
 
 @each_side
