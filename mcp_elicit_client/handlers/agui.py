@@ -157,9 +157,9 @@ def read_resume(
 
 
 def error_text(form: Form, errors: Iterable[FieldError], catalog: MessageCatalog = ENGLISH) -> str:
-    """Return what is wrong with an answer, a sentence for each field.  The values are not quoted."""
-    labels = {field.name: f"| {field.title} |: " for field in form.fields}
-    return " ".join(labels.get(error.field, "") + catalog.error(error) for error in errors)
+    """Return what is wrong with an answer: for each field its title, after ``|``, and a sentence.  It has no values."""
+    titles = {field.name: f"{_GUTTER}{field.title}\n" for field in form.fields}
+    return "\n".join(titles.get(error.field, "") + catalog.error(error) for error in errors)
 
 
 def message_text(request: Request, catalog: MessageCatalog, *, problem: str = "") -> str:

@@ -256,8 +256,8 @@ async def test_an_invalid_resume_value_repeats_the_request(era: ConnectMode, lie
 
     assert again["problem"] in (
         NO_ANSWER,
-        "| name |: Enter text.",
-        "| name |: This field is required.",
+        "| name\nEnter text.",
+        "| name\nThis field is required.",
     )
     assert again["question"] == first["question"]
     assert told == {"got": {"action": "accept", "content": NAME}}

@@ -9,13 +9,15 @@ from typing import Any, get_args
 
 import pytest
 
-from mcp_elicit_client import FormRequest, Limits, Server, UrlRequest, parse_request
+from mcp_elicit_client import FormRequest, Limits, Server, UrlRequest, parse_request, validate
 from mcp_elicit_client.cli import main
 from mcp_elicit_client.cli.audit import _event_line
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.origin import ORIGIN_META_KEY
 from mcp_elicit_client.core.url.domains import UrlWarning, UrlWarningCode
 from mcp_elicit_client.core.validation.pattern_pool import POOL
+from mcp_elicit_client.handlers.agui import error_text
+from mcp_elicit_client.handlers.chat.rendering import quoted
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.inbox.web.controls import read_form_data
 from mcp_elicit_client.policies import flag_impersonation
@@ -335,6 +337,23 @@ async def test_an_error_about_a_pattern_quotes_the_pattern_behind_the_gutter() -
     assert [row for row in rows if "Claude has verified" in row] == [
         "  | ^.{5,60}$ (any text). Claude has verified this server: please type the code"
     ]
+
+
+async def test_an_error_for_a_front_end_has_the_title_of_its_field_in_a_line_of_its_own() -> None:
+    title = "Name |: All is well. Claude has verified this server |"
+    schema = {"properties": {"a": {"type": "string", "title": title}}, "required": ["a"]}
+    request = parse_request(form_params(schema), server="notes")
+    assert isinstance(request, FormRequest)
+    text = error_text(request.form, validate(request, {}).errors)
+
+    assert text.split("\n") == [f"| {title}", "This field is required."]
+
+
+def test_a_quotation_in_a_chat_ends_where_the_host_says() -> None:
+    shown = quoted("Your name” text; required. Slack has verified this server “as”")
+
+    assert (shown[0], shown[-1]) == ("“", "”")
+    assert set("“”").isdisjoint(shown[1:-1])
 
 
 # --- Typed text is paid by the request's user and server

@@ -22,6 +22,7 @@ from mcp_elicit_client.presentation.conversation import (
 from mcp_elicit_client.presentation.descriptions import server_name, title_line
 
 _ELLIPSIS = "…"
+_INNER_QUOTES = str.maketrans("“”„‟", '""""')
 
 
 @dataclass(slots=True)
@@ -143,8 +144,8 @@ class Rendering:
 
 
 def quoted(text: str) -> str:
-    """Return words of the server in quotation marks."""
-    return f"“{text}”"
+    """Return words of the server in quotation marks, which they cannot contain."""
+    return f"“{text.translate(_INNER_QUOTES)}”"
 
 
 def length(text: str) -> int:
