@@ -15,7 +15,8 @@ from tests.support.checking import check
 _GROUPS = ("what the user decided", "without a user, and failures")
 _ABOVE_THE_RATE_LIMIT = ("two-questions-at-once", "two-users-at-once")  # more than five requests in a minute
 
-_PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_PYTHON = re.compile(r"^```py(?:thon)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BEFORE = "from before import main\n"  # another program of the page, which connects to the server
 _HOOKS = "from tests.support.callbacks import console, opens\n"
 _CALLBACK = '\ncallback = registry.callback("mail")\n'
 
@@ -23,7 +24,7 @@ _CALLBACK = '\ncallback = registry.callback("mail")\n'
 def block(page: str, part: str) -> str:
     """Return the first code block of *page* that contains *part*, without the call of its main function."""
     blocks: list[str] = _PYTHON.findall((ROOT / page).read_text(encoding="utf-8"))
-    return next(each for each in blocks if part in each).replace("anyio.run(main)", "pass")
+    return next(each for each in blocks if part in each).replace("anyio.run(main)", "pass").replace(_BEFORE, "")
 
 
 def outcomes(program: str, folder: Path, *arguments: str) -> dict[str, str]:
