@@ -9,7 +9,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from mcp_elicit_client._concurrency import Waker
@@ -34,13 +33,15 @@ def limits_of_small(limits: Limits) -> Limits:
     return dataclasses.replace(limits, max_request=min(limits.max_request, MAX_SMALL))
 
 
-@dataclass(eq=False)
 class _Job:
-    user_and_server: UserAndServer
-    work: Callable[[], object]
-    when_done: Callable[[], object]
-    result: Any = None
-    error: BaseException | None = None
+    def __init__(
+        self, user_and_server: UserAndServer, work: Callable[[], object], when_done: Callable[[], object]
+    ) -> None:
+        self.user_and_server = user_and_server
+        self.work = work
+        self.when_done = when_done
+        self.result: Any = None
+        self.error: BaseException | None = None
 
 
 class _Reader:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, dataclass
-from dataclasses import field as dataclass_field
 from typing import Any
 
 from mcp_elicit_client.core.diagnostics import Diagnostic, DiagnosticCode
@@ -31,25 +29,25 @@ _MAX_FORMAT = 64
 _MAX_COUNT = 2**1000
 
 
-@dataclass
 class SchemaParser:
     """
     The schema that is being read, and its diagnostics.
 
-    Attributes:
+    Args:
         root: The whole schema, in which references are resolved.
+        limits: Maximum sizes and counts.
+
+    Attributes:
         limits: Maximum sizes and counts.
         diagnostics: Non-fatal findings.
         definitions: The schemas to which fields refer.
     """
 
-    root: InitVar[Mapping[str, Any]]
-    limits: Limits
-    diagnostics: list[Diagnostic] = dataclass_field(default_factory=list)
-
-    def __post_init__(self, root: Mapping[str, Any]) -> None:
-        self.definitions: Definitions = Definitions(root, self.limits)
-        self._options_left = max_options_of_form(self.limits)
+    def __init__(self, root: Mapping[str, Any], limits: Limits) -> None:
+        self.limits: Limits = limits
+        self.diagnostics: list[Diagnostic] = []
+        self.definitions: Definitions = Definitions(root, limits)
+        self._options_left = max_options_of_form(limits)
 
     def count_options(self, count: int) -> None:
         """

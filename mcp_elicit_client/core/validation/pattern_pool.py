@@ -14,7 +14,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mcp_elicit_client.core.budgets import Budgets, UserAndServer
@@ -39,26 +38,30 @@ PatternCheck: TypeAlias = tuple[str, str]
 """An ECMAScript pattern, and the text in which a match is searched."""
 
 
-@dataclass(eq=False)
 class PatternJob:
     """
     The checks of one answer.
 
-    Attributes:
+    Args:
         checks: What to check, at least one.
         user_and_server: The user and server whose budgets are used.
         when_done: Called once, in some thread, when nothing is left to check.
+
+    Attributes:
         results: The results so far, in the order of the checks.
         seconds: The processor time that was used.
         is_abandoned: True if the results are not needed anymore.
     """
 
-    checks: Sequence[PatternCheck]
-    user_and_server: UserAndServer
-    when_done: Callable[[], object]
-    results: list[PatternResult] = field(default_factory=list)
-    seconds: float = 0.0
-    is_abandoned: bool = False
+    def __init__(
+        self, checks: Sequence[PatternCheck], user_and_server: UserAndServer, when_done: Callable[[], object]
+    ) -> None:
+        self.checks: Sequence[PatternCheck] = checks
+        self.user_and_server: UserAndServer = user_and_server
+        self.when_done: Callable[[], object] = when_done
+        self.results: list[PatternResult] = []
+        self.seconds: float = 0.0
+        self.is_abandoned: bool = False
 
     @property
     def is_done(self) -> bool:
