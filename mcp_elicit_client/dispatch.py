@@ -20,6 +20,7 @@ from mcp_elicit_client._arguments import check_handler, check_policy, check_poli
 from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_cancelled_inside
 from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
 from mcp_elicit_client.core.budgets import Admission
+from mcp_elicit_client.core.form import has_patterns
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import check_size, parse_request, read_wire, restrict_request, to_wire
 from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest, without_unsafe_offers
@@ -29,7 +30,7 @@ from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_st
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.reader import SECONDS_PER_SIZE, limits_of_small, read_in_thread
-from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions
+from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions, check_inner_options
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Handler, Policy, Request
 
@@ -150,7 +151,7 @@ def enforce_options(options: RequestOptions, ask: Ask) -> Ask:
         nonlocal checked
         outer = _read_with.get()
         if outer is not None and outer is not options and outer is not checked:
-            outer.check_inner(options)
+            check_inner_options(outer, options)
             checked = outer
         try:
             allowed = restrict(options, request)
@@ -297,7 +298,7 @@ def options_for(handler: Handler, request_options: RequestOptions | None) -> Req
     if request_options is None:
         return held or DEFAULT_REQUEST_OPTIONS
     if held is not None:
-        request_options.check_inner(held)
+        check_inner_options(request_options, held)
     return request_options
 
 
@@ -439,7 +440,7 @@ async def settle_defaults(request: Request) -> Request:
 
 
 def _has_patterns(request: Request) -> bool:
-    return isinstance(request, FormRequest) and request.form.has_patterns
+    return isinstance(request, FormRequest) and has_patterns(request.form)
 
 
 async def check_answer_async(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> Answer:

@@ -23,7 +23,7 @@ from mcp_elicit_client.dispatch import (
 )
 from mcp_elicit_client.exceptions import RegistrationError
 from mcp_elicit_client.notices import Notifier
-from mcp_elicit_client.request_options import RequestOptions
+from mcp_elicit_client.request_options import RequestOptions, check_inner_options
 from mcp_elicit_client.sdk.callback import ElicitationCallback, UserSource, elicitation_callback
 from mcp_elicit_client.typing import (
     FormHandler,
@@ -77,24 +77,24 @@ class Route:
     server: str | None = None
     when: Predicate | None = None
 
-    @property
-    def rank(self) -> tuple[bool, bool, bool]:
-        """How specific the route is: server first, then predicate, then mode."""
-        return (self.server is not None, self.when is not None, self.mode is not None)
-
-    def matches(self, request: Request) -> bool:
-        """Return True if this route matches *request*."""
-        return (
-            self.mode in (None, request.mode)
-            and self.server in (None, request.server.name)
-            and (self.when is None or bool(self.when(request)))
-        )
-
     def __str__(self) -> str:
         parts = [
             f"{name}={value!r}" for name in ("mode", "server", "when") if (value := getattr(self, name)) is not None
         ]
         return ", ".join(parts) or "all requests"
+
+
+def _rank(route: Route) -> tuple[bool, bool, bool]:
+    """Return how specific *route* is: server first, then predicate, then mode."""
+    return (route.server is not None, route.when is not None, route.mode is not None)
+
+
+def _matches(route: Route, request: Request) -> bool:
+    return (
+        route.mode in (None, request.mode)
+        and route.server in (None, request.server.name)
+        and (route.when is None or bool(route.when(request)))
+    )
 
 
 class ElicitationRegistry(NormalizedHandler):
@@ -199,11 +199,11 @@ class ElicitationRegistry(NormalizedHandler):
             normalized = normalize_handler(handler, is_registered=True)
             try:
                 if normalized.held_options is not None:
-                    self.request_options.check_inner(normalized.held_options)
+                    check_inner_options(self.request_options, normalized.held_options)
             except ValueError as error:
                 raise RegistrationError(str(error)) from None
             self._handlers[route] = normalized
-            self._ranked = sorted(self._handlers, key=lambda each: each.rank, reverse=True)
+            self._ranked = sorted(self._handlers, key=_rank, reverse=True)
             return handler
 
         return register if handler is None else register(handler)
@@ -217,22 +217,22 @@ class ElicitationRegistry(NormalizedHandler):
             answered |= every if route.mode is None else {route.mode}
         return frozenset(answered)
 
-    def handler_for(self, request: Request) -> NormalizedHandler | None:
+    def _handler_for(self, request: Request) -> NormalizedHandler | None:
         """Return the handler with the most specific route for *request*; None if no route matches."""
         for route in self._ranked:
-            if route.matches(request):
+            if _matches(route, request):
                 return self._handlers[route]
         return None
 
     async def _select(self, request: Request, /) -> Answer:
-        handler = self.handler_for(request)
+        handler = self._handler_for(request)
         if handler is None:
             _logger.warning("no handler for a %s request of server %r", request.mode, request.server.name)
             return await no_handler(request)
         return await handler(request)
 
     async def _notify_selected(self, notice: Notice, /) -> None:
-        handler = self.handler_for(notice.request)
+        handler = self._handler_for(notice.request)
         if handler is not None:
             await handler.notifier.notify(notice)
 

@@ -41,28 +41,32 @@ class RequestOptions:
             if not _MODES.issuperset(self.modes):
                 raise ValueError(f'modes must be a collection of "form" and "url", not {self.modes!r}')
 
-    def check_inner(self, inner: RequestOptions) -> None:
-        """
-        Refuse options inside of these that would have no effect.
 
-        The stricter of two options applies.  An inner option that allows more
-        than the default therefore never applies where the outer one is the
-        default.  Outer options that were set on purpose narrow the inner ones.
+DEFAULT_REQUEST_OPTIONS = RequestOptions()
 
-        Raises:
-            ValueError: If there are options without effect.
-        """
-        layers = (
-            (self, DEFAULT_REQUEST_OPTIONS, inner),
-            (self.limits, DEFAULT_LIMITS, inner.limits),
-            (self.url_rules, DEFAULT_URL_RULES, inner.url_rules),
+
+def check_inner_options(outer: RequestOptions, inner: RequestOptions) -> None:
+    """
+    Refuse *inner* options that would have no effect inside of *outer* ones.
+
+    The stricter of two options applies.  An inner option that allows more
+    than the default therefore never applies where the outer one is the
+    default.  Outer options that were set on purpose narrow the inner ones.
+
+    Raises:
+        ValueError: If there are options without effect.
+    """
+    layers = (
+        (outer, DEFAULT_REQUEST_OPTIONS, inner),
+        (outer.limits, DEFAULT_LIMITS, inner.limits),
+        (outer.url_rules, DEFAULT_URL_RULES, inner.url_rules),
+    )
+    names = [name for mine, default, theirs in layers for name in _without_effect(mine, default, theirs)]
+    if names:
+        raise ValueError(
+            f"The handler contains a registry or Caller that allows more than what contains it "
+            f"({', '.join(names)}). Set the same values in both, or pass them as `request_options`."
         )
-        names = [name for mine, default, theirs in layers for name in _without_effect(mine, default, theirs)]
-        if names:
-            raise ValueError(
-                f"The handler contains a registry or Caller that allows more than what contains it "
-                f"({', '.join(names)}). Set the same values in both, or pass them as `request_options`."
-            )
 
 
 def _without_effect(outer: object, default: object, inner: object) -> list[str]:
@@ -78,6 +82,3 @@ def _allows_more(value: object, default: object) -> bool:
     if isinstance(value, bool):
         return value != default
     return isinstance(value, int) and isinstance(default, int) and value > default
-
-
-DEFAULT_REQUEST_OPTIONS = RequestOptions()

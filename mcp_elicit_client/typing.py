@@ -20,9 +20,9 @@ from mcp_elicit_client.core.request import (
     UrlRequest,
 )
 from mcp_elicit_client.core.schema.enums import Scalar
-from mcp_elicit_client.core.secrets.findings import SecretFinding
 from mcp_elicit_client.core.url.domains import UrlWarning
 from mcp_elicit_client.core.validation.field_errors import ErrorCode
+from mcp_elicit_client.exceptions import ResumeRefusal, TaskFailure, UrlRefusal
 
 if TYPE_CHECKING:
     from mcp.types import ElicitResult
@@ -48,11 +48,13 @@ __all__ = [
     "ProtocolVersion",
     "Request",
     "RespondAfter",
+    "ResumeRefusal",
     "Scalar",
-    "SecretFinding",
     "Source",
+    "TaskFailure",
     "Translate",
     "UrlHandler",
+    "UrlRefusal",
     "UrlRequest",
     "UrlWarning",
     "Value",

@@ -128,7 +128,7 @@ async def _langchain(registry: ElicitationRegistry, user: Any) -> object:
 
 async def _langchain_mcp(registry: ElicitationRegistry, user: Any) -> object:
     asked = {"key": "a", "mode": "form", "message": "m", "requested_schema": PARAMS["requestedSchema"]}
-    value = {"type": langchain_mcp.INTERRUPT_TYPE, "tool_name": "send", "requests": [asked]}
+    value = {"type": "mcp_elicitation", "tool_name": "send", "requests": [asked]}
     return await langchain_mcp.answer_interrupt(registry, value, server="mail", user=user)
 
 
@@ -166,7 +166,7 @@ async def _openai_codex(registry: ElicitationRegistry, user: Any) -> object:
         raise AssertionError
 
     handle = openai_codex.approval_handler(registry, refuse, user=user)
-    return await anyio.to_thread.run_sync(handle, openai_codex.METHOD, {**PARAMS, "serverName": "mail"})
+    return await anyio.to_thread.run_sync(handle, "mcpServer/elicitation/request", {**PARAMS, "serverName": "mail"})
 
 
 def _sdk(adapter: Callable[..., Any]) -> Way:

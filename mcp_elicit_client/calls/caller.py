@@ -15,7 +15,7 @@ from mcp_elicit_client.calls.methods import AnyClient, CallSpec, ProgressCallbac
 from mcp_elicit_client.calls.resuming import LoadedTask, claim_call, load_call
 from mcp_elicit_client.calls.runner import CallLimits, CallRunner, CompleteUrls
 from mcp_elicit_client.calls.server_errors import reports_missing_push
-from mcp_elicit_client.calls.suspending import CallPauser, CallSuspender, SuspendedCall, SuspendOptions
+from mcp_elicit_client.calls.suspending import CallPauser, CallSuspender, SuspendedCall, SuspendOptions, owner_of_call
 from mcp_elicit_client.calls.task_calls import TaskCalls
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle
 from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
@@ -371,7 +371,7 @@ class Caller(_Connections):
         result: CallToolResult | GetPromptResult | ReadResourceResult | SuspendedCall
         session = unwrap_session(client)
         user = self._user_of_call(user)
-        stored, owner = suspend.inbox.calls, suspend.owner_of(user)
+        stored, owner = suspend.inbox.calls, owner_of_call(suspend, user)
         loaded = await load_call(stored, owner, call_id, self.server.name)
         if not uses_multi_round_trip(session):
             raise ResumeError("protocol")
@@ -487,7 +487,7 @@ class Caller(_Connections):
         user = self._user_of_call(user)
         if suspend is not None:
             _check(suspend)
-            suspend.owner_of(user)
+            owner_of_call(suspend, user)
         call = ActiveCall(unwrap_session(client), spec.tool, timeouts, self._limits.max_questions, user=user)
         suspender = None if suspend is None else CallSuspender(suspend, call, spec, self.server.name)
         try:

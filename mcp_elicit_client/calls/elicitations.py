@@ -14,7 +14,7 @@ from mcp_elicit_client._concurrency import CancellingEvent, run_until
 from mcp_elicit_client.calls.active_call import ActiveCall, StoredAnswersFor
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.budgets import Admission
-from mcp_elicit_client.core.request import Server, check_user
+from mcp_elicit_client.core.request import Server, check_user, with_completion
 from mcp_elicit_client.dispatch import NormalizedHandler
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.request_options import RequestOptions
@@ -153,7 +153,7 @@ class ElicitationDispatcher:
     def _with_completion(self, request: Request) -> Request:
         if not isinstance(request, UrlRequest) or request.elicitation_id is None:
             return request
-        return request.with_completion(UrlCompletion(self.completions, request.elicitation_id))
+        return with_completion(request, UrlCompletion(self.completions, request.elicitation_id))
 
 
 async def _ask_while_connected(session: Any, ask: Callable[[], Awaitable[Answer]]) -> Answer:

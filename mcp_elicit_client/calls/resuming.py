@@ -11,7 +11,14 @@ from dataclasses import dataclass
 import anyio
 
 from mcp_elicit_client.calls.active_call import StoredAnswersFor
-from mcp_elicit_client.calls.suspending import CallSnapshot, Claim, SuspendedCall, TaskSnapshot, read_snapshot
+from mcp_elicit_client.calls.suspending import (
+    CallSnapshot,
+    Claim,
+    SuspendedCall,
+    TaskSnapshot,
+    read_snapshot,
+    suspended_call,
+)
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.exceptions import InboxError, ResumeError
 from mcp_elicit_client.inbox.stores.models import CallState, StoredCall
@@ -111,7 +118,7 @@ async def load_call(
         snapshot = read_snapshot(found.body)
         answers = dict(zip(snapshot.requests, found.answers, strict=True))
         by_id = zip(found.call.request_ids, found.answers, strict=True)
-        suspended = SuspendedCall.from_stored(found.call, (each for each, answer in by_id if answer is None))
+        suspended = suspended_call(found.call, (each for each, answer in by_id if answer is None))
     except (ValueError, OverflowError):
         raise InboxError(NOT_A_CALL) from None
     if snapshot.server != server:

@@ -19,7 +19,15 @@ import anyio
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.resuming import GivenAnswer, LoadedTask, load_call
-from mcp_elicit_client.calls.suspending import Deferral, SuspendedCall, SuspendOptions, TaskSnapshot
+from mcp_elicit_client.calls.suspending import (
+    Deferral,
+    SuspendedCall,
+    SuspendOptions,
+    TaskSnapshot,
+    expire_with_call,
+    owner_of_call,
+    suspended_call,
+)
 from mcp_elicit_client.calls.task_polling import TaskPoller
 from mcp_elicit_client.calls.task_wire import InputRequest, TaskState
 from mcp_elicit_client.calls.tasks import ask_host, read_result, to_wire
@@ -65,7 +73,7 @@ class TaskSuspender:
     ) -> None:
         self._options = options
         self._calls = options.inbox.calls
-        self._owner = options.owner_of(call.user)
+        self._owner = owner_of_call(options, call.user)
         self._poller = poller
         self._call = call
         self._elicitations = elicitations
@@ -225,7 +233,7 @@ class TaskSuspender:
         lifetime = expires_at - self._calls.store.clock()
         requests = {**self._snapshot.requests, **digests}
         snapshot = self._snapshot.model_copy(update={"requests": requests, "history": self._call.history})
-        shown = [self._options.with_deadline(each.shown, lifetime) for each in deferred.values() if each.shown]
+        shown = [expire_with_call(self._options, each.shown, lifetime) for each in deferred.values() if each.shown]
         try:
             stored = await self._calls.update(self._stored, snapshot.write(), shown, expires_at)
         except ValueError as error:
@@ -294,9 +302,7 @@ class TaskSuspender:
 
     def _suspended(self) -> SuspendedCall:
         ids = self._request_ids
-        return SuspendedCall.from_stored(
-            self._stored, (ids[key] for key, answer in self._answers.items() if answer is None)
-        )
+        return suspended_call(self._stored, (ids[key] for key, answer in self._answers.items() if answer is None))
 
     # --- the end
 

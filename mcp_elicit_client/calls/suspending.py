@@ -81,26 +81,6 @@ class SuspendOptions:
                     f"SuspendOptions.{name} must be more than 0 and at most {MAX_RESUME_TIMEOUT:.0f} seconds."
                 )
 
-    def owner_of(self, user: str | None) -> str:
-        """
-        Return the owner of a call of *user* in the inbox.
-
-        Raises:
-            ValueError: If there is neither an owner, a user nor a default.
-        """
-        owner = self.owner or user or self.default_user
-        if owner is None:
-            raise ValueError("A call without a user cannot be suspended. Pass `user`, or SuspendOptions.default_user.")
-        return owner
-
-    def with_deadline(self, request: Request, seconds: float) -> Request:
-        """Return *request* so that it expires in time, if it is stored now and its call expires in *seconds*."""
-        now = self.inbox.calls.store.clock()
-        deadline = datetime.fromtimestamp(now + _ANSWER_SHARE * seconds, timezone.utc)
-        if request.deadline is not None:
-            deadline = min(deadline, request.deadline)
-        return request.model_copy(update={"deadline": deadline})
-
 
 class SuspendedCall(BaseModel):
     """
@@ -121,11 +101,35 @@ class SuspendedCall(BaseModel):
     pending_ids: tuple[str, ...]
     expires_at: datetime
 
-    @classmethod
-    def from_stored(cls, call: StoredCall, pending_ids: Iterable[str]) -> SuspendedCall:
-        """Return the public part of *call*."""
-        expires_at = datetime.fromtimestamp(call.expires_at, timezone.utc)
-        return cls(id=call.id, request_ids=call.request_ids, pending_ids=tuple(pending_ids), expires_at=expires_at)
+
+def owner_of_call(options: SuspendOptions, user: str | None) -> str:
+    """
+    Return the owner of a call of *user* in the inbox.
+
+    Raises:
+        ValueError: If there is neither an owner, a user nor a default.
+    """
+    owner = options.owner or user or options.default_user
+    if owner is None:
+        raise ValueError("A call without a user cannot be suspended. Pass `user`, or SuspendOptions.default_user.")
+    return owner
+
+
+def expire_with_call(options: SuspendOptions, request: Request, seconds: float) -> Request:
+    """Return *request* so that it expires in time, if it is stored now and its call expires in *seconds*."""
+    now = options.inbox.calls.store.clock()
+    deadline = datetime.fromtimestamp(now + _ANSWER_SHARE * seconds, timezone.utc)
+    if request.deadline is not None:
+        deadline = min(deadline, request.deadline)
+    return request.model_copy(update={"deadline": deadline})
+
+
+def suspended_call(call: StoredCall, pending_ids: Iterable[str]) -> SuspendedCall:
+    """Return what the host application gets of the stored *call*."""
+    expires_at = datetime.fromtimestamp(call.expires_at, timezone.utc)
+    return SuspendedCall(
+        id=call.id, request_ids=call.request_ids, pending_ids=tuple(pending_ids), expires_at=expires_at
+    )
 
 
 class Snapshot(BaseModel):
@@ -356,11 +360,11 @@ class CallSuspender(CallPauser):
         if paused is None:
             return None
         options, call_id = self._options, None if self._claim is None else self._claim.id
-        shown = [options.with_deadline(each, options.resume_timeout) for each in paused.shown.values()]
+        shown = [expire_with_call(options, each, options.resume_timeout) for each in paused.shown.values()]
         snapshot = paused.snapshot.model_copy(update={"reference": options.reference})
         try:
             stored = await options.inbox.calls.suspend(
-                options.owner_of(self._call.user), snapshot.write(), shown, options.resume_timeout, call_id
+                owner_of_call(options, self._call.user), snapshot.write(), shown, options.resume_timeout, call_id
             )
         except ValueError as error:
             raise CallError(
@@ -368,7 +372,7 @@ class CallSuspender(CallPauser):
             ) from error
         if self._claim is not None:
             self._claim.was_suspended = True
-        return SuspendedCall.from_stored(stored, stored.request_ids)
+        return suspended_call(stored, stored.request_ids)
 
 
 @dataclass(slots=True)

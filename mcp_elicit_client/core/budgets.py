@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from mcp_elicit_client.core.form import option_count
 from mcp_elicit_client.core.request import FormRequest, Request
 
 MAX_OPEN = 50
@@ -129,7 +130,7 @@ class Admission:
         Yields:
             Why the request is refused, or ``""``.
         """
-        count = request.form._option_count if isinstance(request, FormRequest) else 0  # noqa: SLF001 -- counted once
+        count = option_count(request.form) if isinstance(request, FormRequest) else 0
         if not count:
             yield ""
             return

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
@@ -72,8 +73,7 @@ class TextField(_Field, defer_build=False):
     pattern_skipped: str = ""
 
     @cached_property
-    def keywords(self) -> Mapping[str, Any]:
-        """The JSON Schema keywords of the field, without title, description and default."""
+    def _keywords(self) -> Mapping[str, Any]:
         keywords = {
             "type": "string",
             "minLength": self.min_length,
@@ -111,8 +111,7 @@ class NumberField(_Field, defer_build=False):
     multiple_of: StrictInt | StrictFloat | None = None
 
     @cached_property
-    def keywords(self) -> Mapping[str, Any]:
-        """The JSON Schema keywords of the field, without title, description and default."""
+    def _keywords(self) -> Mapping[str, Any]:
         return _present(
             {
                 "type": "integer" if self.integer else "number",
@@ -139,8 +138,7 @@ class BooleanField(_Field, defer_build=False):
     default: StrictBool | None = None
 
     @cached_property
-    def keywords(self) -> Mapping[str, Any]:
-        """The JSON Schema keywords of the field, without title, description and default."""
+    def _keywords(self) -> Mapping[str, Any]:
         return {"type": "boolean"}
 
 
@@ -158,8 +156,7 @@ class _WithChoices(_Field, defer_build=True):
         return f"{choice.title} ({sanitize_text(str(choice.value), limit=200, multiline=False)})"
 
     @cached_property
-    def by_key(self) -> Mapping[tuple[str, object], Choice]:
-        """The options by the `json_key` of their values."""
+    def _by_key(self) -> Mapping[tuple[str, object], Choice]:
         return {json_key(choice.value): choice for choice in self.choices}
 
     @cached_property
@@ -182,8 +179,7 @@ class ChoiceField(_WithChoices, defer_build=False):
     default: Scalar | None = None
 
     @cached_property
-    def keywords(self) -> Mapping[str, Any]:
-        """The JSON Schema keywords of the field, without title, description and default."""
+    def _keywords(self) -> Mapping[str, Any]:
         return {"enum": [choice.value for choice in self.choices]}
 
 
@@ -212,18 +208,16 @@ class MultiChoiceField(_WithChoices, defer_build=False):
     unique: bool = False
 
     @cached_property
-    def keywords(self) -> Mapping[str, Any]:
-        """The JSON Schema keywords of the field, without title, description and default."""
+    def _keywords(self) -> Mapping[str, Any]:
         items: Mapping[str, Any]
         if self.choices:
             items = {"type": "string", "enum": [choice.value for choice in self.choices]}
         else:
-            items = self.item.keywords if self.item else {"type": "string"}
-        return {**self.list_keywords, "items": items}
+            items = keywords_of(self.item) if self.item else {"type": "string"}
+        return {**self._list_keywords, "items": items}
 
     @cached_property
-    def list_keywords(self) -> Mapping[str, Any]:
-        """The keywords of the list, without ``items``."""
+    def _list_keywords(self) -> Mapping[str, Any]:
         limits = {"minItems": self.min_items, "maxItems": self.max_items, "uniqueItems": self.unique or None}
         return {"type": "array", **_present(limits)}
 
@@ -256,23 +250,40 @@ class Form(BaseModel):
         return {field.name: field for field in self.fields}
 
     @cached_property
-    def has_patterns(self) -> bool:
-        """True if a pattern must be checked, which takes another process."""
+    def _has_patterns(self) -> bool:
         return any(text.pattern is not None and not text.pattern_skipped for text in self._texts)
 
     @cached_property
-    def mentions_patterns(self) -> bool:
-        """True if a field has a pattern, checked or not."""
+    def _mentions_patterns(self) -> bool:
         return any(text.pattern is not None or text.pattern_skipped for text in self._texts)
-
-    @cached_property
-    def _option_count(self) -> int:
-        """The number of options of all fields."""
-        return sum(len(field.choices) for field in self.fields if isinstance(field, (ChoiceField, MultiChoiceField)))
 
     @property
     def _texts(self) -> Iterator[TextField]:
         return (text for text in map(text_constraints, self.fields) if text is not None)
+
+    @cached_property
+    def _option_count(self) -> int:
+        return sum(len(field.choices) for field in self.fields if isinstance(field, (ChoiceField, MultiChoiceField)))
+
+
+# What is built once for each field or form.  Host applications have no use for it, so it is not part of the classes.
+keywords_of: Callable[[Field], Mapping[str, Any]] = attrgetter("_keywords")
+"""Return the JSON Schema keywords of a field, without title, description and default."""
+
+list_keywords_of: Callable[[MultiChoiceField], Mapping[str, Any]] = attrgetter("_list_keywords")
+"""Return the keywords of a list, without ``items``."""
+
+choices_by_key: Callable[[ChoiceField | MultiChoiceField], Mapping[tuple[str, object], Choice]] = attrgetter("_by_key")
+"""Return the options of a field by the `json_key` of their values."""
+
+has_patterns: Callable[[Form], bool] = attrgetter("_has_patterns")
+"""Return True if a pattern must be checked, which takes another process."""
+
+mentions_patterns: Callable[[Form], bool] = attrgetter("_mentions_patterns")
+"""Return True if a field has a pattern, checked or not."""
+
+option_count: Callable[[Form], int] = attrgetter("_option_count")
+"""Return the number of options of all fields."""
 
 
 def text_constraints(field: Field) -> TextField | None:

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, get_a
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, computed_field
 from pydantic import Field as Setting
-from typing_extensions import Self
 
 from mcp_elicit_client.core.diagnostics import Diagnostic, has_warning
 from mcp_elicit_client.core.form import Form
@@ -179,32 +178,10 @@ class _Request(BaseModel):
         """The key under which policies store their state: one user's requests never affect another user's."""
         return self.user, self.server.name
 
-    def with_deadline(
-        self, deadline: datetime, max_deadline: datetime | None, on_extension: Callable[[datetime], object]
-    ) -> Self:
-        """
-        Return the same request with another deadline.
-
-        Args:
-            deadline: When the request expires.
-            max_deadline: Until when the user can extend that; None if the
-                user cannot.
-            on_extension: Called with the new deadline when the user extends
-                it, in the event loop of the handler.
-        """
-        request = self.model_copy(update={"deadline": deadline, "max_deadline": max_deadline})
-        request._on_extension = on_extension  # noqa: SLF001 -- its own
-        return request
-
     def extend_deadline(self, deadline: datetime) -> None:
         """Note that the user extended the deadline.  Only in the process that asks, and up to `max_deadline`."""
         if self._on_extension is not None:
             self._on_extension(deadline)
-
-    @property
-    def limits(self) -> Limits:
-        """The limits with which the request was read; the default ones if it was read in another process."""
-        return DEFAULT_LIMITS if self._read_with is None else self._read_with[0]
 
 
 class FormRequest(_Request, defer_build=False):
@@ -287,15 +264,44 @@ class UrlRequest(_Request):
         """
         return self._completion
 
-    def with_completion(self, completion: Completion | None) -> UrlRequest:
-        """Return the same request with *completion*."""
-        request = self.model_copy()
-        request._completion = completion  # noqa: SLF001 -- its own
-        return request
-
 
 Request: TypeAlias = FormRequest | UrlRequest
 """A request of a server: a form or a URL."""
+
+
+def limits_of(request: Request) -> Limits:
+    """Return the limits with which *request* was read; the default ones if it was read in another process."""
+    read_with = request._read_with  # noqa: SLF001 -- set by `core.parse`
+    return DEFAULT_LIMITS if read_with is None else read_with[0]
+
+
+def with_deadline(
+    request: Request,
+    deadline: datetime,
+    max_deadline: datetime | None,
+    on_extension: Callable[[datetime], object] | None = None,
+) -> Request:
+    """
+    Return *request* with another deadline.
+
+    Args:
+        request: The request.
+        deadline: When it expires.
+        max_deadline: Until when the user can extend that; None if the user
+            cannot.
+        on_extension: Called with the new deadline when the user extends it,
+            in the event loop of the handler.
+    """
+    copy = request.model_copy(update={"deadline": deadline, "max_deadline": max_deadline})
+    copy._on_extension = on_extension  # noqa: SLF001 -- stays in this process
+    return copy
+
+
+def with_completion(request: UrlRequest, completion: Completion | None) -> UrlRequest:
+    """Return *request* with *completion*."""
+    copy = request.model_copy()
+    copy._completion = completion  # noqa: SLF001 -- stays in this process
+    return copy
 
 
 def default_answer_timeout(request: Request) -> float:

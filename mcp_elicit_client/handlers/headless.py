@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import anyio.to_thread
 
@@ -12,7 +11,6 @@ from mcp_elicit_client.core.helpers import default_answer
 from mcp_elicit_client.typing import Answer, Request
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HeadlessHandler:
     """
     Answer requests without a user.
@@ -20,20 +18,19 @@ class HeadlessHandler:
     Every request is cancelled, except forms from the servers in
     `accept_defaults_from` that are complete with their default values.
 
-    Attributes:
+    Args:
         accept_defaults_from: The names of servers whose default values are
             accepted.  Forms without default values and URLs are cancelled,
             because only a user can answer them.
     """
 
-    accept_defaults_from: Collection[str] = ()
-
-    def __post_init__(self) -> None:
-        check_texts("accept_defaults_from", self.accept_defaults_from)
+    def __init__(self, *, accept_defaults_from: Collection[str] = ()) -> None:
+        check_texts("accept_defaults_from", accept_defaults_from)
+        self._accept_defaults_from = accept_defaults_from
 
     async def __call__(self, request: Request, /) -> Answer:
         """Answer *request*."""
-        if request.server.name not in self.accept_defaults_from:
+        if request.server.name not in self._accept_defaults_from:
             return Answer.cancel(by="unattended", reason="there is no user to ask")
         answer = await anyio.to_thread.run_sync(default_answer, request, abandon_on_cancel=True)
         if answer.action != "accept":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.parse import MAX_ELICITATION_ID
-from mcp_elicit_client.core.request import Server
+from mcp_elicit_client.core.request import Server, with_completion
 from mcp_elicit_client.dispatch import NormalizedHandler, normalize_handler, options_for
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.handlers.acp import wire
@@ -199,5 +199,5 @@ class _AgentRequests:
 
     async def _ask(self, request: Request, /) -> Answer:
         if isinstance(request, UrlRequest) and request.elicitation_id is not None:
-            request = request.with_completion(UrlCompletion(self._completions, request.elicitation_id))
+            request = with_completion(request, UrlCompletion(self._completions, request.elicitation_id))
         return await self._handler(request)

@@ -44,7 +44,7 @@ _logger = logging.getLogger("mcp_elicit_client")
 Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
 """Returns a context manager for a connected client: ``lambda: caller.connect(url)``."""
 
-FAILED = "The run failed."
+_FAILED = "The run failed."
 """The text of ``RUN_ERROR`` after an exception.  Its own text may contain what the user entered."""
 
 
@@ -134,7 +134,7 @@ class InterruptBridge:
             yield RunErrorEvent(message=str(error), code=error.code)
         except Exception:
             _logger.exception("a run failed")
-            yield RunErrorEvent(message=FAILED, code="RUN_FAILED")
+            yield RunErrorEvent(message=_FAILED, code="RUN_FAILED")
 
     async def _events(self, run_input: RunAgentInput, agent: Agent, thread: Thread) -> AsyncIterator[BaseEvent]:
         if run_input.resume:

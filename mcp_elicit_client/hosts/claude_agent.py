@@ -16,7 +16,7 @@ from mcp_elicit_client.typing import Handler
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeSDKClient
 
-SUBTYPE = "elicitation"
+_SUBTYPE = "elicitation"
 """The subtype of the control requests that are answered."""
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -53,7 +53,7 @@ def answer_elicitations(
 
     async def handle(request: Any) -> None:
         asked = request["request"]
-        if asked.get("subtype") != SUBTYPE:
+        if asked.get("subtype") != _SUBTYPE:
             await inner(request)
             return
         answered = {

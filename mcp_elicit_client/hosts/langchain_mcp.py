@@ -21,7 +21,7 @@ from mcp_elicit_client.typing import Handler
 if TYPE_CHECKING:
     from langchain.mcp.elicitation import MCPElicitationResume
 
-INTERRUPT_TYPE = "mcp_elicitation"
+_INTERRUPT_TYPE = "mcp_elicitation"
 """The ``type`` in the value of an interrupt that contains elicitation requests."""
 
 
@@ -29,7 +29,7 @@ def is_elicitation(value: object) -> bool:
     """Return True if `answer_interrupt` answers an interrupt with this *value*."""
     return (
         isinstance(value, Mapping)
-        and value.get("type") == INTERRUPT_TYPE
+        and value.get("type") == _INTERRUPT_TYPE
         and isinstance(value.get("requests"), list)
         and all(isinstance(each, Mapping) and isinstance(each.get("key"), str) for each in value["requests"])
     )

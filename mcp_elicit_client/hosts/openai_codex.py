@@ -13,7 +13,7 @@ from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
 from mcp_elicit_client.typing import Handler
 
-METHOD = "mcpServer/elicitation/request"
+_METHOD = "mcpServer/elicitation/request"
 """The method of elicitation requests.  The client sends others to the same handler."""
 
 ApprovalHandler: TypeAlias = Callable[[str, dict[str, Any] | None], dict[str, Any]]
@@ -61,7 +61,7 @@ def approval_handler(
         return {**_CANCEL, **dispatcher.to_wire(given)}
 
     def handle(method: str, params: dict[str, Any] | None) -> dict[str, Any]:
-        if method != METHOD:
+        if method != _METHOD:
             return otherwise(method, params)
         try:
             return asyncio.run(answer(params or {}))

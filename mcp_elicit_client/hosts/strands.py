@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mcp_elicit_client.request_options import RequestOptions
     from mcp_elicit_client.sdk.callback import ElicitationCallback, UserSource
 
-START_TIMEOUT = 10.0
+_START_TIMEOUT = 10.0
 """The maximum time until the event loop starts with a request, in seconds."""
 
 
@@ -55,7 +55,7 @@ def elicitation_callback(
     return sdk_callback(asked, server=server, user=user, request_options=request_options)
 
 
-def run_in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, start_timeout: float = START_TIMEOUT) -> Handler:
+def run_in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, start_timeout: float = _START_TIMEOUT) -> Handler:
     """
     Return a handler that can be called in any thread, and calls *handler* in *loop*.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import anyio
@@ -25,7 +24,6 @@ OnPending: TypeAlias = Callable[[str, str], Awaitable[object]]
 _logger = logging.getLogger("mcp_elicit_client")
 
 
-@dataclass(frozen=True, slots=True)
 class InboxHandler:
     """
     Store requests in an inbox and wait for their answers.
@@ -33,7 +31,7 @@ class InboxHandler:
     The owner of a stored request is its user (`Request.user`).  If the inbox
     cannot be used, the answer is a cancel.
 
-    Attributes:
+    Args:
         inbox: The inbox.
         default_user: The owner of requests without a user, if all requests
             in the inbox are for one person.  None if several users share the
@@ -47,32 +45,30 @@ class InboxHandler:
         ValueError: If *default_user* does not have 1 to 256 characters.
     """
 
-    inbox: Inbox
-    default_user: str | None = None
-    on_pending: OnPending | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.inbox, Inbox):
-            raise TypeError(f"InboxHandler takes an Inbox, not {type(self.inbox).__name__}. Pass Inbox(store).")
-        check_user(self.default_user)
+    def __init__(self, inbox: Inbox, default_user: str | None = None, on_pending: OnPending | None = None) -> None:
+        if not isinstance(inbox, Inbox):
+            raise TypeError(f"InboxHandler takes an Inbox, not {type(inbox).__name__}. Pass Inbox(store).")
+        self._inbox = inbox
+        self._default_user = check_user(default_user)
+        self._on_pending = on_pending
 
     async def __call__(self, request: Request, /) -> Answer:
         """Wait for the answer.  If this is cancelled, the request is withdrawn."""
         stored = stored_answers.get()
         if stored is not None:  # also where the handler is not registered
             return await stored.answer(request)
-        owner = request.user or self.default_user
+        owner = request.user or self._default_user
         if owner is None:
             return Answer.cancel(by="unattended", reason="the request has no user")
         try:
-            return await self._ask(owner, await settle_defaults(request), self.on_pending)
+            return await self._ask(owner, await settle_defaults(request), self._on_pending)
         except InboxError as error:
             _logger.warning("A request of server %r could not be stored: %s", request.server.name, error)
             return Answer.cancel(by="error", reason=str(error))
 
     async def _ask(self, owner: str, request: Request, on_pending: OnPending | None) -> Answer:
         if on_pending is None:
-            return await self.inbox.ask(owner, request)
+            return await self._inbox.ask(owner, request)
         ids: list[str] = []
         is_stored = anyio.Event()
 
@@ -88,12 +84,12 @@ class InboxHandler:
                 _logger.exception("The owner of a new request could not be notified.")
             await anyio.sleep_forever()
 
-        answer = await run_until(announce, lambda: self.inbox.ask(owner, request, placed=note))
+        answer = await run_until(announce, lambda: self._inbox.ask(owner, request, placed=note))
         assert answer is not None  # `announce` does not end
         return answer
 
     async def notify(self, notice: Notice, /) -> None:
         """Add a request that a policy declined to the history of its user."""
-        owner = notice.request.user or self.default_user
+        owner = notice.request.user or self._default_user
         if owner is not None:
-            await self.inbox.record(owner, notice)
+            await self._inbox.record(owner, notice)

@@ -29,6 +29,8 @@ from mcp_elicit_client.presentation.messages import NO_KEYS, YES_KEYS
 if TYPE_CHECKING:
     from gettext import NullTranslations
 
+__all__ = ["ENGLISH", "MessageCatalog", "Override", "available_languages"]
+
 DOMAIN = "mcp_elicit_client"
 """The gettext domain of the project's texts."""
 

@@ -16,6 +16,7 @@ from mcp_elicit_client.core.form import (
     MultiChoiceField,
     NumberField,
     TextField,
+    choices_by_key,
     text_constraints,
 )
 from mcp_elicit_client.core.messages import Message
@@ -290,7 +291,7 @@ def format_value(field: Field, value: Any, catalog: MessageCatalog) -> str:
         case BooleanField():
             return catalog.text(messages.YES if value else messages.NO)
         case ChoiceField():
-            return field.label_of(field.by_key[json_key(value)])
+            return field.label_of(choices_by_key(field)[json_key(value)])
         case MultiChoiceField():
             labels = [_label(field, each) for each in value]
             nothing = messages.NONE_SELECTED if field.choices else messages.EMPTY
@@ -329,7 +330,7 @@ def sent_note(field: Field, typed: str, value: Any, catalog: MessageCatalog) -> 
 
 
 def _label(field: MultiChoiceField, value: str) -> str:
-    choice = field.by_key.get(json_key(value))
+    choice = choices_by_key(field).get(json_key(value))
     return _sanitize(value) if choice is None else field.label_of(choice)
 
 

@@ -9,9 +9,17 @@ from typing import Any, TypeVar
 from typing_extensions import assert_never
 
 from mcp_elicit_client.core.budgets import UserAndServer
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.form import (
+    BooleanField,
+    ChoiceField,
+    Field,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    choices_by_key,
+)
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.request import FormRequest
+from mcp_elicit_client.core.request import FormRequest, limits_of
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.validation.content import to_json_value, validate_value
 from mcp_elicit_client.core.validation.field_errors import (
@@ -37,18 +45,9 @@ from mcp_elicit_client.presentation.locale_conventions import (
     narrow,
 )
 from mcp_elicit_client.presentation.number_parsing import number_readings, number_text
-from mcp_elicit_client.presentation.option_names import OptionNames, accepts_option_numbers
+from mcp_elicit_client.presentation.option_names import OptionNames
 
-__all__ = [
-    "CANONICAL_LOCALE",
-    "LOCAL_TIME_ZONE",
-    "InputContext",
-    "accepts_empty",
-    "accepts_line_breaks",
-    "accepts_option_numbers",
-    "parse_text",
-    "to_text",
-]
+__all__ = ["CANONICAL_LOCALE", "InputContext", "parse_text", "to_text"]
 
 _Reading = TypeVar("_Reading")
 
@@ -72,7 +71,7 @@ class InputContext:
             ``CANONICAL_LOCALE`` is that of texts which a program wrote.
         time_zone: The user's time zone if known: an IANA name such as
             ``Europe/Berlin``, an offset such as ``+01:00``, or
-            ``LOCAL_TIME_ZONE`` for that of this computer.
+            ``local`` for that of this computer.
         limits: The host's limits of the answer.
         user_and_server: The user and server whose budgets the patterns use.
     """
@@ -87,7 +86,9 @@ class InputContext:
         cls, request: FormRequest, *, locale: str | None = None, time_zone: str | None = None
     ) -> InputContext:
         """Return the context of what a user with *locale* and *time_zone* types to answer *request*."""
-        return cls(locale=locale, time_zone=time_zone, limits=request.limits, user_and_server=request.user_and_server)
+        return cls(
+            locale=locale, time_zone=time_zone, limits=limits_of(request), user_and_server=request.user_and_server
+        )
 
     @classmethod
     def of_this_computer(cls, request: FormRequest, *, locale: str | None) -> InputContext:
@@ -149,7 +150,7 @@ def to_text(field: Field, value: Any, context: InputContext = DEFAULT_CONTEXT) -
     """Return the text that `parse_text` reads as *value*: for inputs that show a value to be edited."""
     match field:
         case MultiChoiceField():
-            options = field.by_key
+            options = choices_by_key(field)
             texts = [field.label_of(options[json_key(each)]) if field.choices else str(each) for each in value]
             if any("," in each for each in (*texts, *map(field.label_of, field.choices))):
                 return "\n".join(texts) if len(texts) > 1 else f"{texts[0]}\n"
@@ -157,7 +158,7 @@ def to_text(field: Field, value: Any, context: InputContext = DEFAULT_CONTEXT) -
         case BooleanField():
             return "yes" if value else "no"
         case ChoiceField():
-            return field.label_of(field.by_key[json_key(value)])
+            return field.label_of(choices_by_key(field)[json_key(value)])
         case NumberField():
             return number_text(value, context.conventions)
         case TextField():

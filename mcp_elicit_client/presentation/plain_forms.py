@@ -15,7 +15,16 @@ from typing import Any, TypeVar
 
 from typing_extensions import assert_never
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, Form, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.form import (
+    BooleanField,
+    ChoiceField,
+    Field,
+    Form,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    choices_by_key,
+)
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.schema.enums import Choice, Scalar
 from mcp_elicit_client.core.validation.field_errors import AnswerError
@@ -191,7 +200,7 @@ def _is_omitted(field: Field | None, value: Any) -> bool:
         return False
     if value is None:
         return True
-    is_option = isinstance(field, ChoiceField) and ("string", "") in field.by_key
+    is_option = isinstance(field, ChoiceField) and ("string", "") in choices_by_key(field)
     return value in ("", []) and not is_option and not accepts_empty(field)
 
 

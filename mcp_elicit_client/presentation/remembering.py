@@ -14,6 +14,8 @@ from mcp_elicit_client.typing import Request, UrlRequest
 if TYPE_CHECKING:
     from mcp_elicit_client.policies import RememberedAnswer
 
+__all__ = ["RememberedText", "describe_remembered", "remember_label"]
+
 _MAX_TEXT = 200
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mcp_elicit_client.core.origin import write_origin
-from mcp_elicit_client.core.request import ProtocolVersion
+from mcp_elicit_client.core.request import ProtocolVersion, limits_of
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.wire import read_answer, write_params
@@ -109,7 +109,7 @@ async def _read_response(response: Any, request: Request) -> Answer:
     if getattr(response, "action", None) not in ("accept", "decline", "cancel"):
         raise RefusedError("invalid_response")
     answer = read_answer(response)
-    checked = await check_answer_async(request, answer, request.limits)
+    checked = await check_answer_async(request, answer, limits_of(request))
     if checked.action != answer.action:
         fields = dict.fromkeys(each.field for each in checked.diagnostics if each.field is not None)
         raise RefusedError("invalid_content", tuple(fields))

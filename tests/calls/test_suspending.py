@@ -104,7 +104,8 @@ async def answer(suspend: SuspendOptions, suspended: Any, *replies: Any) -> None
     assert isinstance(suspended, SuspendedCall), suspended
     for entry_id, reply in zip(suspended.pending_ids, replies, strict=True):
         action, content = reply if isinstance(reply, tuple) else ("accept", reply)
-        assert await suspend.inbox.answer(suspend.owner_of(None), entry_id, action, content)
+        owner = suspend.owner or suspend.default_user or ""
+        assert await suspend.inbox.answer(owner, entry_id, action, content)
 
 
 # --- one call

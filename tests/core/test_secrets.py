@@ -251,9 +251,6 @@ def test_what_holds_no_text_holds_no_secret(value: object) -> None:
     assert held(value) == []
 
 
-NPM_TOKEN = "This answer seems to contain an access token (npm)."
-
-
 def test_a_kind_is_named_once_a_field_and_with_who_gave_the_key_out() -> None:
     (found,) = secret_values({"a": "npm_FAKEfake0123FAKEfake0123FAKEfake0123 npm_FAKEfake4567FAKEfake0123FAKEfake0123"})
 

@@ -139,22 +139,6 @@ def test_a_target_survives_the_way_to_another_process_with_its_domain() -> None:
     assert TargetUrl.model_validate(target.model_dump(exclude={"domain"})) == target
 
 
-SHORT = [
-    ("https://example.com/long/path", 11, "example.com"),
-    ("https://www.example.com/", 15, "www.example.com"),
-    ("https://www.example.com/", 14, "…w.example.com"),
-    ("https://accounts.login.example.com:8443/", 24, "….login.example.com:8443"),
-    ("https://example.co.uk/", 3, "example.co.uk"),
-    ("https://www.example.co.uk/", 3, "…example.co.uk"),
-    ("https://8.8.8.8/", 3, "8.8.8.8"),
-]
-
-
-@pytest.mark.parametrize(("url", "width", "short"), SHORT)
-def test_what_does_not_fit_is_cut_from_the_left_and_the_domain_never(url: str, width: int, short: str) -> None:
-    assert inspect_url(url).shorten(width) == short
-
-
 @pytest.mark.parametrize(
     ("url", "marked"),
     [

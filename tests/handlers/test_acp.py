@@ -14,6 +14,7 @@ import anyio.to_thread
 import pytest
 
 from mcp_elicit_client import Answer, FormRequest, RequestError, Server, UrlRequest, parse_request
+from mcp_elicit_client.core.request import with_completion
 from mcp_elicit_client.handlers.acp import Editor, EditorHandler
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.typing import Request
@@ -375,7 +376,7 @@ class Completion:
 async def test_the_editor_learns_of_completion_also_after_the_answer() -> None:
     completion = Completion()
     async with editor("form", "url") as it:
-        asked = request(URL, protocol_version="2025-11-25").with_completion(completion)
+        asked = with_completion(request(URL, protocol_version="2025-11-25"), completion)
         sent: list[Any] = []
 
         async def respond() -> None:
@@ -422,7 +423,7 @@ async def test_completion_reported_by_the_server_ends_the_question() -> None:
             assert (withdrawn["method"], withdrawn["params"]) == ("$/cancel_request", {"requestId": question["id"]})
             assert (await it.peer.read())["method"] == "elicitation/complete"
 
-        asked = request(URL, respond_after="completion").with_completion(completion)
+        asked = with_completion(request(URL, respond_after="completion"), completion)
         answer = await asking(it.handler(), asked, respond)
 
     assert (answer.action, answer.by) == ("accept", "user")

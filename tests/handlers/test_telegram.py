@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, parse_request
+from mcp_elicit_client.core.request import with_completion
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
@@ -446,11 +447,14 @@ async def test_the_report_of_the_server_ends_a_visit(bot: Bot) -> None:
     finished = anyio.Event()
 
     class Completion:
+        def is_finished(self) -> bool:
+            return finished.is_set()
+
         async def wait(self) -> None:
             await finished.wait()
 
     request: Any = parse_request(URL, server="shop", user=str(ANN))
-    await bot.asks(request.with_completion(Completion()))
+    await bot.asks(with_completion(request, Completion()))
     await bot.press("Show link")
     finished.set()
 

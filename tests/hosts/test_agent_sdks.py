@@ -16,9 +16,10 @@ import pytest
 
 from mcp_elicit_client import Answer, FormRequest
 from mcp_elicit_client.hosts.claude_agent import answer_elicitations
-from mcp_elicit_client.hosts.openai_codex import METHOD, approval_handler
+from mcp_elicit_client.hosts.openai_codex import approval_handler
 from mcp_elicit_client.typing import Request
 
+METHOD = "mcpServer/elicitation/request"
 NAME = {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
 CANCELLED = {"action": "cancel", "content": None, "_meta": None}
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mcp_elicit_client import AnswerError, Form
 from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.core.limits import Limits
+from mcp_elicit_client.core.request import limits_of
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation.form_input import (
     OMITTED,
@@ -189,7 +190,7 @@ def test_ten_thousand_options_are_selected_in_linear_time() -> None:
             limits=Limits(max_options=count, max_answer=10_000_000, max_request=10_000_000),
         )
         typed = ", ".join(f"option {at}" for at in range(count))
-        context = InputContext(limits=request.limits)
+        context = InputContext(limits=limits_of(request))
         begin = process_time()
         assert len(parse_text(request.form.fields[0], typed, context)) == count
         return process_time() - begin

@@ -28,6 +28,7 @@ from mcp_elicit_client import (
     TextField,
     parse_request,
 )
+from mcp_elicit_client.core.form import keywords_of
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 ROOT = Path(__file__).parent.parent.parent
@@ -255,7 +256,7 @@ def rebuilt_schema(form: Form) -> dict[str, Any]:
     closed = {"additionalProperties": False} if form.rejects_unknown_fields else {}
     return {
         "type": "object",
-        "properties": {field.name: {**field.keywords} for field in form.fields},
+        "properties": {field.name: {**keywords_of(field)} for field in form.fields},
         "required": [field.name for field in form.fields if field.required],
         **closed,
     }

@@ -19,10 +19,10 @@ import pytest
 
 from mcp_elicit_client import FormRequest, UrlRequest, UrlRules, parse_request
 from mcp_elicit_client.core.diagnostics import Diagnostic
-from mcp_elicit_client.core.request import BatchPosition
+from mcp_elicit_client.core.request import BatchPosition, with_completion, with_deadline
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.handler import _is_interactive
-from mcp_elicit_client.handlers.terminal.interactive import DARK, LIGHT, PLAIN, Theme, theme_of
+from mcp_elicit_client.handlers.terminal.interactive import DARK, LIGHT, PLAIN, Theme
 from tests.support import form_params, skip_or_fail
 
 if importlib.util.find_spec("prompt_toolkit") is None:
@@ -34,6 +34,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
 from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
+from mcp_elicit_client.handlers.terminal.interactive.theme import theme_of
 from mcp_elicit_client.handlers.terminal.interactive.tty import copy_through_terminal, lines_above
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -525,7 +526,7 @@ async def test_the_deadline_is_extended_by_a_key() -> None:
     now = datetime.now(timezone.utc)
     extended: list[datetime] = []
     soon = now + timedelta(seconds=50)
-    request = form({"f": NAME}).with_deadline(soon, now + timedelta(seconds=80), extended.append)
+    request = with_deadline(form({"f": NAME}), soon, now + timedelta(seconds=80), extended.append)
     async with asking(request) as person:
         await person.sees("Expires in 0:4", "F5 More time")
         await person.types("Ann", F5)
@@ -651,7 +652,7 @@ def visit(
     rules = UrlRules(allow_loopback=True)
     request = parse_request({**URL, **params}, server="mail", protocol_version=protocol_version, url_rules=rules)
     assert isinstance(request, UrlRequest)
-    return request.model_copy(update={"previous_visits": visits}).with_completion(completion)
+    return with_completion(request.model_copy(update={"previous_visits": visits}), completion)
 
 
 async def press(person: Person, label: str) -> None:

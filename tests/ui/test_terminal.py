@@ -18,7 +18,7 @@ import pytest
 from mcp_elicit_client import Answer, FormRequest, TargetUrl, UrlRequest, UrlRules, parse_request
 from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.origin import write_origin
-from mcp_elicit_client.core.request import BatchPosition, Request
+from mcp_elicit_client.core.request import BatchPosition, Request, with_completion
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.policies import protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -360,7 +360,7 @@ async def visit(
         {**URL, **params}, server="mail", protocol_version=protocol_version, url_rules=UrlRules(allow_loopback=True)
     )
     assert isinstance(request, UrlRequest)
-    request = request.model_copy(update={"previous_visits": visits}).with_completion(completion)
+    request = with_completion(request.model_copy(update={"previous_visits": visits}), completion)
     handler = TerminalHandler(console=console, open_url=open_url, copy_url=None if copies is None else copy_url)
     with anyio.fail_after(60):
         answer = await handler(request)

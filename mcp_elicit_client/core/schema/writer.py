@@ -6,7 +6,17 @@ from typing import Any
 
 from typing_extensions import assert_never
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, Form, MultiChoiceField, NumberField, TextField
+from mcp_elicit_client.core.form import (
+    BooleanField,
+    ChoiceField,
+    Field,
+    Form,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    keywords_of,
+    list_keywords_of,
+)
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS
 from mcp_elicit_client.core.request import (
     FIRST_MULTI_ROUND_TRIP_VERSION,
@@ -19,7 +29,9 @@ from mcp_elicit_client.core.schema.enums import json_key, value_as_title
 from mcp_elicit_client.core.validation.formats import STANDARD_FORMATS
 from mcp_elicit_client.exceptions import ElicitationError
 
-NEWEST: ProtocolVersion = PROTOCOL_VERSIONS[-1]
+__all__ = ["SchemaNotExpressibleError", "to_params", "to_schema"]
+
+_NEWEST: ProtocolVersion = PROTOCOL_VERSIONS[-1]
 """The newest protocol version that the package writes requests for."""
 _OLDEST = PROTOCOL_VERSIONS[0]
 
@@ -41,7 +53,7 @@ class SchemaNotExpressibleError(ElicitationError):
         self.protocol_version = protocol_version
 
 
-def to_schema(form: Form, *, protocol_version: ProtocolVersion = NEWEST) -> dict[str, Any]:
+def to_schema(form: Form, *, protocol_version: ProtocolVersion = _NEWEST) -> dict[str, Any]:
     """
     Return *form* as a valid ``requestedSchema``.
 
@@ -64,7 +76,7 @@ def to_schema(form: Form, *, protocol_version: ProtocolVersion = NEWEST) -> dict
     return write_schema(form, protocol_version)
 
 
-def write_schema(form: Form, protocol_version: ProtocolVersion = NEWEST) -> dict[str, Any]:
+def write_schema(form: Form, protocol_version: ProtocolVersion = _NEWEST) -> dict[str, Any]:
     """Return *form* as a schema that `parse_request` reads, also if no valid schema can express it."""
     schema: dict[str, Any] = {
         "type": "object",
@@ -78,7 +90,7 @@ def write_schema(form: Form, protocol_version: ProtocolVersion = NEWEST) -> dict
     return schema
 
 
-def to_params(request: Request, *, protocol_version: ProtocolVersion = NEWEST) -> dict[str, Any]:
+def to_params(request: Request, *, protocol_version: ProtocolVersion = _NEWEST) -> dict[str, Any]:
     """
     Return *request* as the params of ``elicitation/create``.
 
@@ -139,11 +151,11 @@ def _property(field: Field, protocol_version: ProtocolVersion) -> dict[str, Any]
         case ChoiceField():
             schema = _options(field, protocol_version)
         case MultiChoiceField():
-            schema = {**field.list_keywords, "items": _items(field)}
+            schema = {**list_keywords_of(field), "items": _items(field)}
         case TextField():
             schema = _text(field)
         case NumberField() | BooleanField():
-            schema = {**field.keywords}
+            schema = {**keywords_of(field)}
         case _:
             assert_never(field)
     default = field.default if field.default is not None else getattr(field, "unchecked_default", None)
@@ -157,7 +169,7 @@ def _property(field: Field, protocol_version: ProtocolVersion) -> dict[str, Any]
 
 
 def _text(field: TextField) -> dict[str, Any]:
-    schema = {keyword: value for keyword, value in field.keywords.items() if keyword != "format"}
+    schema = {keyword: value for keyword, value in keywords_of(field).items() if keyword != "format"}
     if field.format is not None:
         schema["format" if field.format in STANDARD_FORMATS else "x-format"] = field.format
     return schema

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, computed_field
@@ -26,27 +27,11 @@ _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _RAW = r"[A-Za-z0-9._~:/\[\]@!$&'()*+,;=%|<>^`-]"
-_PLAIN_URL = re.compile(
-    rf"""
-    (?P<scheme> https? ) ://
-    (?P<host>
-        (?: {_LABEL} \. )* (?=[a-z]) {_LABEL} \.?
-      | (?P<v4> [0-9.]+ )
-      | \[ (?P<v6> [0-9a-f:]+ ) \]
-    )
-    (?: : (?P<port> [0-9]{{0,5}} ) )?
-    (?P<path> (?: / {_RAW}* )? )
-    (?P<query> (?: \? (?: {_RAW} | \? )* )? )
-    (?P<fragment> (?: \# (?: {_RAW} | [?#] )* )? )
-    """,
-    re.ASCII | re.IGNORECASE | re.VERBOSE,
-)
 # What browsers encode in each part, of the characters that are allowed here.
 _ENCODED = {
     part: str.maketrans({character: f"%{ord(character):X}" for character in characters})
     for part, characters in (("path", "<>^`"), ("query", "<>"), ("fragment", "<>`"))
 }
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.ASCII | re.IGNORECASE)
 
 # Names that are never public (RFC 6761, RFC 6762, RFC 8375, .internal of ICANN).
 _LOCAL_NAMES = ("local", "internal", "lan", "home", "corp", "intranet", "private", "home.arpa", "localdomain")
@@ -125,24 +110,6 @@ class TargetUrl(BaseModel):
         start = end - len(self.registrable_domain)
         return self.as_sent[:start], self.as_sent[start:end], self.as_sent[end:]
 
-    def shorten(self, width: int) -> str:
-        """
-        Return the host in about *width* characters, for titles and lists.
-
-        Show the whole `url` when you ask for consent.
-
-        Args:
-            width: The number of characters.  The registrable domain is never
-                cut, even if it is longer.
-        """
-        host = self.host if self.port is None else f"{self.host}:{self.port}"
-        if len(host) <= width:
-            return host
-        port = host[len(self.host) :]
-        room = max(width - len(self.registrable_domain) - len(port) - 1, 0)
-        before = self.host.removesuffix(".").removesuffix(self.registrable_domain)
-        return f"…{before[len(before) - room :]}{self.registrable_domain}{port}" if before else host
-
 
 def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
     """
@@ -156,7 +123,7 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
     """
     if len(url) > MAX_URL:
         raise UnsafeUrlError(url, "too_long", f"`url` must have at most {MAX_URL} characters")
-    plain = _PLAIN_URL.fullmatch(url)
+    plain = _plain_url().fullmatch(url)
     if plain is None:
         raise _unsafe(url)
     scheme = plain["scheme"].lower()
@@ -188,7 +155,7 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
 
 
 def _unsafe(url: str) -> UnsafeUrlError:
-    scheme = _SCHEME.match(url)
+    scheme = re.match(r"([a-z][a-z0-9+.-]*):", url, re.ASCII | re.IGNORECASE)
     if scheme is None:
         return UnsafeUrlError(url, "ambiguous_host", "`url` must start with https://")
     if scheme[1].lower() not in _DEFAULT_PORTS:
@@ -262,3 +229,23 @@ def _name_warnings(url: str, host: str) -> list[UrlWarning]:
         return list(host_warnings(host))
     except ValueError:
         raise UnsafeUrlError(url, "ambiguous_host", "`url` has an invalid international host name") from None
+
+
+@cache
+def _plain_url() -> re.Pattern[str]:
+    # Compiled at the first URL, because it would slow down the import.
+    return re.compile(
+        rf"""
+        (?P<scheme> https? ) ://
+        (?P<host>
+            (?: {_LABEL} \. )* (?=[a-z]) {_LABEL} \.?
+          | (?P<v4> [0-9.]+ )
+          | \[ (?P<v6> [0-9a-f:]+ ) \]
+        )
+        (?: : (?P<port> [0-9]{{0,5}} ) )?
+        (?P<path> (?: / {_RAW}* )? )
+        (?P<query> (?: \? (?: {_RAW} | \? )* )? )
+        (?P<fragment> (?: \# (?: {_RAW} | [?#] )* )? )
+        """,
+        re.ASCII | re.IGNORECASE | re.VERBOSE,
+    )

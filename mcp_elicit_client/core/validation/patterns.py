@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.diagnostics import Diagnostic
-from mcp_elicit_client.core.form import Field, Form, text_constraints, texts_of
+from mcp_elicit_client.core.form import Field, Form, has_patterns, text_constraints, texts_of
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.validation.field_errors import FieldError, field_error
 from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternCheck, PatternJob
@@ -68,7 +68,7 @@ def settling_steps(form: Form) -> PatternSteps[tuple[Form, tuple[Diagnostic, ...
     If the form has patterns, a worker process is started, so that it is ready
     when the answer is checked.
     """
-    if not form.has_patterns:
+    if not has_patterns(form):
         return form, ()
     POOL.warm_up()
     defaults = {field.name: getattr(field, "unchecked_default", None) for field in form.fields}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -49,13 +50,25 @@ class Editor:
 
     def __init__(self, connection: AgentSideConnection | Client) -> None:
         require_package("Editor")
+        self._connection = EditorConnection(connection)
+
+    @property
+    def modes(self) -> frozenset[Mode]:
+        """The modes that the editor declared; empty before ``initialize``.  Register `EditorHandler` for these."""
+        return self._connection.modes
+
+
+class EditorConnection:
+    """The requests and notifications that `EditorHandler` sends to an editor."""
+
+    def __init__(self, connection: AgentSideConnection | Client) -> None:
         self._modes: frozenset[Mode] = frozenset()
         self._open: dict[str, set[anyio.CancelScope]] = {}
         self._tap = MessageTap(connection, received=self._on_received)
 
     @property
     def modes(self) -> frozenset[Mode]:
-        """The modes that the editor declared; empty before ``initialize``.  Register `EditorHandler` for these."""
+        """The modes that the editor declared; empty before ``initialize``."""
         return self._modes
 
     async def ask(self, params: Mapping[str, Any]) -> tuple[Action, Mapping[str, Any]]:
@@ -108,6 +121,10 @@ class Editor:
                 for scope in self._open.get(session_id, ()) if isinstance(session_id, str) else ():
                     scope.cancel()
         return False
+
+
+connection_of: Callable[[Editor], EditorConnection] = attrgetter("_connection")
+"""Return the connection of an editor."""
 
 
 def _read_response(message: wire.Message) -> tuple[Action, Mapping[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 from uuid import uuid4
@@ -13,9 +12,10 @@ import anyio
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import invalid_answer
 from mcp_elicit_client.core.form import Form
+from mcp_elicit_client.core.request import limits_of
 from mcp_elicit_client.core.schema.writer import to_schema
 from mcp_elicit_client.dispatch import settle_defaults, validate_async
-from mcp_elicit_client.handlers.acp.editor import Editor, EditorError
+from mcp_elicit_client.handlers.acp.editor import Editor, EditorError, connection_of
 from mcp_elicit_client.handlers.acp.texts import error_lines, finished_text, request_text
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.plain_forms import PlainForm
@@ -28,7 +28,6 @@ MAX_ATTEMPTS = 3
 """How often the user is asked, if the editor sends answers that do not fit the form."""
 
 
-@dataclass(frozen=True, slots=True)
 class EditorHandler:
     """
     Ask the user in the editor, within one ACP session.
@@ -36,7 +35,7 @@ class EditorHandler:
     Requests that the editor cannot show are cancelled; the reason is in the
     answer.  The user may correct an answer that does not fit the form.
 
-    Attributes:
+    Args:
         editor: The editor.
         session_id: The ID of the session.
         tool_call_id: Returns the ID of the tool call that led to a request,
@@ -47,18 +46,26 @@ class EditorHandler:
             the editor.
     """
 
-    editor: Editor
-    session_id: str
-    tool_call_id: Callable[[Request], str | None] | None = None
-    answer_timeout: float | None = ANSWER_TIMEOUT
-    messages: MessageCatalog = ENGLISH
+    def __init__(
+        self,
+        editor: Editor,
+        session_id: str,
+        tool_call_id: Callable[[Request], str | None] | None = None,
+        answer_timeout: float | None = ANSWER_TIMEOUT,
+        messages: MessageCatalog = ENGLISH,
+    ) -> None:
+        self._editor = connection_of(editor)
+        self._session_id = session_id
+        self._tool_call_id = tool_call_id
+        self._answer_timeout = answer_timeout
+        self._messages = messages
 
     async def __call__(self, request: Request, /) -> Answer:
         """Wait for the answer.  If this is cancelled, the request is withdrawn."""
-        if request.mode not in self.editor.modes:
+        if request.mode not in self._editor.modes:
             return _unattended(f"the editor does not support requests in {request.mode} mode")
         ask = self._ask_form if isinstance(request, FormRequest) else self._ask_url
-        with self.editor.during_turn(self.session_id), anyio.move_on_after(self._seconds(request)) as limit:
+        with self._editor.during_turn(self._session_id), anyio.move_on_after(self._seconds(request)) as limit:
             try:
                 return await ask(request)  # type: ignore[arg-type]
             except ConnectionError:
@@ -71,35 +78,35 @@ class EditorHandler:
 
     def _seconds(self, request: Request) -> float | None:
         if request.deadline is None:
-            return self.answer_timeout
+            return self._answer_timeout
         left = (request.deadline - datetime.now(timezone.utc)).total_seconds()
-        return max(left if self.answer_timeout is None else min(left, self.answer_timeout), 0)
+        return max(left if self._answer_timeout is None else min(left, self._answer_timeout), 0)
 
     async def _ask(self, request: Request, mode: Mode, **params: Any) -> tuple[Action, Mapping[str, Any]]:
-        tool_call_id = None if self.tool_call_id is None else self.tool_call_id(request)
-        scope = {"sessionId": self.session_id, **({} if tool_call_id is None else {"toolCallId": tool_call_id})}
-        return await self.editor.ask({**scope, "mode": mode, **params})
+        tool_call_id = None if self._tool_call_id is None else self._tool_call_id(request)
+        scope = {"sessionId": self._session_id, **({} if tool_call_id is None else {"toolCallId": tool_call_id})}
+        return await self._editor.ask({**scope, "mode": mode, **params})
 
     async def _ask_form(self, request: FormRequest) -> Answer:
         settled = await settle_defaults(request)
         assert isinstance(settled, FormRequest)
         request = settled
-        plain = PlainForm(request.form, self.messages, request.limits)
+        plain = PlainForm(request.form, self._messages, limits_of(request))
         if plain.inexpressible:
             names = ", ".join(map(repr, plain.inexpressible))
             return _unattended(f"the editor cannot show a form with these required fields: {names}")
         shown = request.model_copy(update={"form": plain.form})
         errors: list[str] = []
         for _ in range(MAX_ATTEMPTS):
-            text = request_text(shown, self.messages, errors)
+            text = request_text(shown, self._messages, errors)
             action, raw = await self._ask(request, "form", message=text, requestedSchema=to_schema(shown.form))
             if action != "accept":
                 return Answer.decline(by="user") if action == "decline" else Answer.cancel(by="user")
             content = plain.content(raw)
-            validation = await validate_async(request, content, request.limits)
+            validation = await validate_async(request, content, limits_of(request))
             if validation:
                 return Answer.accept(content, by="user", sources=dict.fromkeys(content, "user"))
-            errors = error_lines(plain.form, validation.errors, self.messages)
+            errors = error_lines(plain.form, validation.errors, self._messages)
             wrong = {error.field for error in validation.errors}
             kept = {name: raw[name] for name in content if name not in wrong} if "" not in wrong else {}
             shown = shown.model_copy(update={"form": plain.with_defaults(kept)})
@@ -107,14 +114,14 @@ class EditorHandler:
 
     async def _ask_url(self, request: UrlRequest) -> Answer:
         elicitation_id = uuid4().hex
-        text = request_text(request, self.messages)
+        text = request_text(request, self._messages)
         url = request.target.url
         action, _ = await self._ask(request, "url", message=text, url=url, elicitationId=elicitation_id)
         if action == "accept" and request.respond_after == "completion":
             action = await self._wait_until_finished(request)
-            self.editor.complete(elicitation_id)
+            self._editor.complete(elicitation_id)
         elif action == "accept":
-            self.editor.complete_after(request, elicitation_id)
+            self._editor.complete_after(request, elicitation_id)
         if action == "accept":
             return Answer.accept(by="user", reason="the user agreed in the editor")
         return Answer.decline(by="user") if action == "decline" else Answer.cancel(by="user")
@@ -123,11 +130,11 @@ class EditorHandler:
         """Return when the user has finished, because the server continues as soon as it has the answer."""
 
         async def ask() -> Action:
-            text = finished_text(request, self.messages)
+            text = finished_text(request, self._messages)
             action, _ = await self._ask(request, "form", message=text, requestedSchema=to_schema(Form()))
             return action
 
-        if "form" not in self.editor.modes:
+        if "form" not in self._editor.modes:
             return "accept"  # the server asks again if the user has not finished
         if request.completion is None:
             return await ask()

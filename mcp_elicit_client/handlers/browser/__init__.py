@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -36,7 +35,6 @@ def print_url(url: str) -> None:
         print(text, file=sys.stderr)  # noqa: T201 -- for the user
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserHandler:
     """
     Show each request on a page in the browser of this computer.
@@ -48,7 +46,7 @@ class BrowserHandler:
     back if the server sends the same request again.  Four pages are open at a time.  Further
     requests wait.
 
-    Attributes:
+    Args:
         open_file: Opens the file in the browser.
         show_url: Shows the URL of the page, which works once, if no browser
             can be started, or if none has opened the page within five
@@ -65,33 +63,40 @@ class BrowserHandler:
         MissingExtraError: If the extra ``browser`` is not installed.
     """
 
-    open_file: OpenFile = open_file
-    show_url: Callable[[str], None] | None = print_url
-    directory: Path | None = None
-    answer_timeout: float | None = None
-    messages: MessageCatalog | None = None
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        *,
+        open_file: OpenFile = open_file,
+        show_url: Callable[[str], None] | None = print_url,
+        directory: Path | None = None,
+        answer_timeout: float | None = None,
+        messages: MessageCatalog | None = None,
+    ) -> None:
         if any(importlib.util.find_spec(name) is None for name in _REQUIRED):
             raise MissingExtraError("browser", "a page in the browser")
+        self._open_file = open_file
+        self._show_url = show_url
+        self._directory = directory
+        self._answer_timeout = answer_timeout
+        self._messages = messages
 
     async def __call__(self, request: Request, /) -> Answer:
         """Open a page and return the user's answer.  If this is cancelled, the request is withdrawn."""
-        return await within_limits(request, self.answer_timeout, self._ask)
+        return await within_limits(request, self._answer_timeout, self._ask)
 
     async def notify(self, notice: Notice, /) -> None:
         """Show that a policy declined a request: on the pages of its user, and on stderr."""
         await PROCESS.notify(notice)
         if sys.stderr is not None:
-            catalog = self.messages or MessageCatalog.for_environment()
+            catalog = self._messages or MessageCatalog.for_environment()
             print(notice_lines(notice, catalog, _WIDTH), file=sys.stderr)  # noqa: T201 -- for the user
 
     async def _ask(self, request: Request) -> Answer:
-        answer = await ask_on_page(request, self.messages, self._prepare, self.show_url)
+        answer = await ask_on_page(request, self._messages, self._prepare, self._show_url)
         if answer.by != "user":
             return answer
         return answer.model_copy(update={"reason": "answered in the browser"})
 
     def _prepare(self, page: BrowserTab) -> Callable[[], Awaitable[bool]]:
-        path = page.write(self.directory)
-        return lambda: self.open_file(path)
+        path = page.write(self._directory)
+        return lambda: self._open_file(path)

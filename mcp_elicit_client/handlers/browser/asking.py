@@ -10,7 +10,7 @@ from typing import TypeAlias
 import anyio
 
 from mcp_elicit_client._concurrency import run_until
-from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline
+from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline, with_deadline
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.handlers.browser.local_server import PROCESS, LocalServer
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
@@ -48,7 +48,7 @@ async def within_limits(
         now = datetime.now(timezone.utc)
         seconds = default_answer_timeout(request) if answer_timeout is None else answer_timeout
         deadline = now + timedelta(seconds=seconds)
-        request = request.with_deadline(deadline, latest_deadline(now, deadline), lambda _: None)
+        request = with_deadline(request, deadline, latest_deadline(now, deadline))
     semaphore = PROCESS.semaphore
     is_admitted = False
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import anyio
@@ -38,7 +37,6 @@ _WIDTH = 79
 _REQUIRED = ("jinja2", "starlette", "uvicorn", "anywidget")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NotebookHandler:
     """
     Ask in the output of the cell that runs, while the cell awaits the call.
@@ -54,7 +52,7 @@ class NotebookHandler:
     the request is cancelled.  What was entered comes back if the server sends
     the same request again.  Four requests are open at a time.
 
-    Attributes:
+    Args:
         form: ``widget`` or ``page`` to use one of them only.
         origin: The origin of the notebook, such as ``http://localhost:8888``,
             whose pages may show the page in a frame.  None to look for the
@@ -71,27 +69,34 @@ class NotebookHandler:
         ValueError: If *form* or *origin* is not one of the values above.
     """
 
-    form: NotebookForm = "auto"
-    origin: str | None = None
-    answer_timeout: float | None = None
-    messages: MessageCatalog | None = None
-    unattended: HeadlessHandler = field(default_factory=HeadlessHandler)
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        *,
+        form: NotebookForm = "auto",
+        origin: str | None = None,
+        answer_timeout: float | None = None,
+        messages: MessageCatalog | None = None,
+        unattended: HeadlessHandler | None = None,
+    ) -> None:
         if any(importlib.util.find_spec(name) is None for name in _REQUIRED):
             raise MissingExtraError("notebook", "requests in a notebook")
-        if self.form not in get_args(NotebookForm):
-            raise ValueError(f"`form` takes 'auto', 'widget' or 'page', not {self.form!r}.")
-        if self.origin is not None:
-            check_origin(self.origin)
+        if form not in get_args(NotebookForm):
+            raise ValueError(f"`form` takes 'auto', 'widget' or 'page', not {form!r}.")
+        if origin is not None:
+            check_origin(origin)
+        self._form = form
+        self._origin = origin
+        self._answer_timeout = answer_timeout
+        self._messages = messages
+        self._unattended = unattended or HeadlessHandler()
         current_kernel()  # which notes the cells from now on
 
     async def __call__(self, request: Request, /) -> Answer:
         """Ask in the output of the current cell.  If this is cancelled, the request is withdrawn."""
         kernel = current_kernel()
         if kernel is None or not kernel.has_user:
-            return await self.unattended(request)
-        return await within_limits(request, self.answer_timeout, lambda each: self._ask(each, kernel))
+            return await self._unattended(request)
+        return await within_limits(request, self._answer_timeout, lambda each: self._ask(each, kernel))
 
     async def notify(self, notice: Notice, /) -> None:
         """Show that a policy declined a request: with the open requests of its user, and in the current cell."""
@@ -103,11 +108,11 @@ class NotebookHandler:
 
     @property
     def _catalog(self) -> MessageCatalog:
-        return self.messages or MessageCatalog.for_environment()
+        return self._messages or MessageCatalog.for_environment()
 
     async def _ask(self, request: Request, kernel: NotebookKernel) -> Answer:
         output = CellOutput(kernel, request, self._catalog)
-        showing = _Showing(self, request, kernel, output)
+        showing = _Showing(request, kernel, output, form=self._form, origin=self._origin, messages=self._messages)
         answer: Answer | None = None
         try:
             answer = await run_until(kernel.interrupted, showing.ask)
@@ -129,18 +134,28 @@ class _Process:
 class _Showing:
     """One request while it is shown."""
 
-    def __init__(self, handler: NotebookHandler, request: Request, kernel: NotebookKernel, output: CellOutput) -> None:
-        self._handler = handler
+    def __init__(  # noqa: PLR0913 -- what the handler was made with
+        self,
+        request: Request,
+        kernel: NotebookKernel,
+        output: CellOutput,
+        *,
+        form: NotebookForm,
+        origin: str | None,
+        messages: MessageCatalog | None,
+    ) -> None:
+        self._form = form
+        self._origin = origin
+        self._messages = messages
         self._request = request
         self._kernel = kernel
         self._output = output
         self._widget: RequestWidget | None = None
 
     async def ask(self) -> Answer:
-        form = self._handler.form
-        if form == "widget" or (form == "auto" and self._can_use_widgets()):
+        if self._form == "widget" or (self._form == "auto" and self._can_use_widgets()):
             answer = await self._ask_in_widget()
-            if answer is not None or form == "widget":
+            if answer is not None or self._form == "widget":
                 return answer or Answer.cancel(by="unattended", reason="the notebook does not show the widget")
             _Process.has_failed = True
         return await self._ask_on_page()
@@ -149,8 +164,7 @@ class _Showing:
         return self._kernel.delivers_widgets and not _Process.has_failed and not is_trio()
 
     async def _ask_on_page(self) -> Answer:
-        origin = self._handler.origin
-        origins = notebook_origins() if origin is None else (origin,)
+        origins = notebook_origins() if self._origin is None else (self._origin,)
 
         def prepare(page: BrowserTab) -> Callable[[], Awaitable[bool]]:
             async def show() -> bool:
@@ -160,9 +174,7 @@ class _Showing:
 
             return show
 
-        return await ask_on_page(
-            self._request, self._handler.messages, prepare, self._output.show_url, frame_ancestors=origins
-        )
+        return await ask_on_page(self._request, self._messages, prepare, self._output.show_url, frame_ancestors=origins)
 
     async def _ask_in_widget(self) -> Answer | None:
         """Return the answer; None if the front end does not show the widget."""
@@ -187,7 +199,7 @@ class _Showing:
         from mcp_elicit_client.handlers.notebook.widget import RequestWidget
         from mcp_elicit_client.inbox.web import inbox_app
 
-        app = inbox_app(inbox, lambda _: _OWNER, single_request=True, messages=self._handler.messages)
+        app = inbox_app(inbox, lambda _: _OWNER, single_request=True, messages=self._messages)
         self._widget = RequestWidget(app, request_id)
         self._output.show_widget(self._widget.model_id)
         return self._widget

@@ -6,7 +6,6 @@ import asyncio
 import importlib.util
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import anyio
@@ -42,7 +41,6 @@ _TERMS_WITHOUT_CURSOR = frozenset({"", "dumb", "unknown"})
 _MIN_WIDTH = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalHandler:
     """
     Asks the user in the terminal: in an interactive form, or in line mode.
@@ -57,7 +55,7 @@ class TerminalHandler:
     typed is restored if the server sends the same request again.  If no user
     can answer (no terminal, end of input), the answer is ``cancel``.
 
-    Attributes:
+    Args:
         console: The console for line mode; None for the terminal of this
             process.
         open_url: Opens a URL after the user agreed.
@@ -70,15 +68,23 @@ class TerminalHandler:
             the wheel scrolls.  The terminal then selects no text.
     """
 
-    console: Console | None = None
-    open_url: OpenUrl = open_url
-    copy_url: CopyUrl | None = None
-    theme: Theme | None = None
-    messages: MessageCatalog | None = None
-    mouse: bool = False
-    _drafts: Drafts = field(default_factory=Drafts, init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
+    def __init__(  # noqa: PLR0913 -- options by keyword
+        self,
+        *,
+        console: Console | None = None,
+        open_url: OpenUrl = open_url,
+        copy_url: CopyUrl | None = None,
+        theme: Theme | None = None,
+        messages: MessageCatalog | None = None,
+        mouse: bool = False,
+    ) -> None:
+        self._console = console
+        self._open_url = open_url
+        self._copy_url = copy_url
+        self._theme = theme
+        self._messages = messages
+        self._mouse = mouse
+        self._drafts = Drafts()
         prepare_to_wake()
 
     async def __call__(self, request: Request, /) -> Answer:
@@ -89,8 +95,8 @@ class TerminalHandler:
             MissingExtraError: If ``MCP_ELICIT_UI=interactive`` is set and the
                 extra ``terminal`` is not installed.
         """
-        if self.console is not None:
-            return await self._ask(self.console, request)
+        if self._console is not None:
+            return await self._ask(self._console, request)
         answer = Answer.cancel(by="unattended", reason="the terminal was closed")
         # The mode of a closed terminal cannot be restored.  An answer from before remains valid.
         with suppress(*_CLOSED):
@@ -105,8 +111,8 @@ class TerminalHandler:
 
     async def notify(self, notice: Notice, /) -> None:
         """Show that a policy declined a request, once the terminal is free; nothing without a terminal."""
-        if self.console is not None:
-            self.console.write(notice_lines(notice, self._catalog, self.console.width))
+        if self._console is not None:
+            self._console.write(notice_lines(notice, self._catalog, self._console.width))
             return
         with suppress(*_CLOSED):
             async with terminal() as tty:
@@ -115,12 +121,12 @@ class TerminalHandler:
 
     @property
     def _catalog(self) -> MessageCatalog:
-        return self.messages or MessageCatalog.for_environment()
+        return self._messages or MessageCatalog.for_environment()
 
     async def _ask(self, console: Console, request: Request) -> Answer:
         catalog = self._catalog
         try:
-            return await LineMode(console, catalog, self._drafts, self.open_url, self.copy_url).ask(request)
+            return await LineMode(console, catalog, self._drafts, self._open_url, self._copy_url).ask(request)
         except EndOfInputError:
             return Answer.cancel(by="unattended", reason="the input ended")
         except InterruptedByUserError:
@@ -134,8 +140,8 @@ class TerminalHandler:
         from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
         from mcp_elicit_client.handlers.terminal.interactive.prompt_user import ask_on_screen
 
-        app = TerminalApp(catalog=self._catalog, theme=self.theme, mouse=self.mouse)
-        return await ask_on_screen(app, request, self._drafts, self.open_url, self.copy_url)
+        app = TerminalApp(catalog=self._catalog, theme=self._theme, mouse=self._mouse)
+        return await ask_on_screen(app, request, self._drafts, self._open_url, self._copy_url)
 
 
 def _is_interactive(width: int) -> bool:

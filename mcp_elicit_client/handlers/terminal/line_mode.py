@@ -27,8 +27,9 @@ from mcp_elicit_client.presentation.conversation import (
     UrlConversation,
     start_conversation,
 )
+from mcp_elicit_client.presentation.date_parsing import LOCAL_TIME_ZONE
 from mcp_elicit_client.presentation.drafts import Drafts
-from mcp_elicit_client.presentation.input_parsing import LOCAL_TIME_ZONE, InputContext
+from mcp_elicit_client.presentation.input_parsing import InputContext
 from mcp_elicit_client.presentation.opener import over_ssh
 from mcp_elicit_client.presentation.qr import qr_code
 from mcp_elicit_client.presentation.quoting import quote, sentence

@@ -80,13 +80,7 @@ class DeferredAnswers:
     def __post_init__(self) -> None:
         check_user(self.default_user)
 
-    def answer_url(self, entry_id: str, request: Request) -> str:
-        """Return the URL at which the webhook answers a request."""
-        query = "" if request.user is None else f"?{urlencode({'user': request.user})}"
-        return f"{self.url.rstrip('/')}/{entry_id}{query}"
 
-
-@dataclass(frozen=True, slots=True)
 class WebhookHandler:
     """
     Send requests to a webhook, and wait for its answers.
@@ -96,7 +90,7 @@ class WebhookHandler:
     the request is cancelled.  If the webhook cannot be reached, disconnects
     or is overloaded, the request is sent again with the same ID.
 
-    Attributes:
+    Args:
         url: The URL of the webhook: https, or http on this computer.
         secret: The secret for signatures, from `generate_secret`.  If there
             are several, each signs, and each is accepted.
@@ -117,31 +111,46 @@ class WebhookHandler:
         ValueError: If the URL or a secret is invalid, or the URL is not safe.
     """
 
-    url: str = field(repr=False)
-    secret: Secrets = field(repr=False)
-    deferred: DeferredAnswers | None = field(default=None, kw_only=True)
-    answer_timeout: float = field(default=ANSWER_TIMEOUT, kw_only=True)
-    attempts: int = field(default=MAX_ATTEMPTS, kw_only=True)
-    notify_closed: bool = field(default=False, kw_only=True)
-    allow_http: bool = field(default=False, kw_only=True)
-    client: httpx.AsyncClient | None = field(default=None, kw_only=True)
-    pause: Callable[[int], float] = field(default=pause_before, kw_only=True)
-
-    def __post_init__(self) -> None:
-        parse_secrets(self.secret)
-        _check_url(self.url, allow_http=self.allow_http)
+    def __init__(  # noqa: PLR0913 -- options by keyword
+        self,
+        url: str,
+        secret: Secrets,
+        *,
+        deferred: DeferredAnswers | None = None,
+        answer_timeout: float = ANSWER_TIMEOUT,
+        attempts: int = MAX_ATTEMPTS,
+        notify_closed: bool = False,
+        allow_http: bool = False,
+        client: httpx.AsyncClient | None = None,
+        pause: Callable[[int], float] = pause_before,
+    ) -> None:
+        parse_secrets(secret)
+        _check_url(url, allow_http=allow_http)
+        self._webhook = _Webhook(url, secret, attempts, notify_closed, pause)
+        self._deferred = deferred
+        self._answer_timeout = answer_timeout
+        self._client = client
 
     async def __call__(self, request: Request, /) -> Answer:
         """Wait for the answer.  If this is cancelled, the connection closes and the request is withdrawn."""
-        deadline = datetime.now(timezone.utc) + timedelta(seconds=self.answer_timeout)
+        deadline = datetime.now(timezone.utc) + timedelta(seconds=self._answer_timeout)
         if request.deadline is not None:
             deadline = min(deadline, request.deadline)
         seconds = (deadline - datetime.now(timezone.utc)).total_seconds()
         request = request.model_copy(update={"deadline": deadline})
         async with AsyncExitStack() as stack:
-            client = self.client if self.client is not None else await stack.enter_async_context(_client())
-            exchange = _WebhookExchange(self, client, request, anyio.current_time() + seconds)
-            return await (exchange.ask() if self.deferred is None else exchange.ask_with(self.deferred))
+            client = self._client if self._client is not None else await stack.enter_async_context(_client())
+            exchange = _WebhookExchange(self._webhook, client, request, anyio.current_time() + seconds)
+            return await (exchange.ask() if self._deferred is None else exchange.ask_with(self._deferred))
+
+
+@dataclass(frozen=True, slots=True)
+class _Webhook:
+    url: str = field(repr=False)
+    secret: Secrets = field(repr=False)
+    attempts: int
+    notifies_closed: bool
+    pause: Callable[[int], float]
 
 
 class _WebhookExchange:
@@ -149,20 +158,20 @@ class _WebhookExchange:
     One request and its answer.
 
     Args:
-        handler: The handler.
+        webhook: Where the request is sent, and how.
         client: The HTTP client.
         request: The request.
         deadline: When the user's time ends, on the event loop's clock.
     """
 
-    def __init__(self, handler: WebhookHandler, client: httpx.AsyncClient, request: Request, deadline: float) -> None:
-        self._handler = handler
+    def __init__(self, webhook: _Webhook, client: httpx.AsyncClient, request: Request, deadline: float) -> None:
+        self._webhook = webhook
         self._client = client
         self._request = request
         self._deadline = deadline
         self._id = ""
         self._is_over = False  # the webhook has answered, or did not take the request
-        self._host = httpx.URL(handler.url).host
+        self._host = httpx.URL(webhook.url).host
 
     async def ask(self) -> Answer:
         """Ask a webhook that must answer in its response."""
@@ -192,7 +201,7 @@ class _WebhookExchange:
         async def send() -> None:
             nonlocal from_webhook
             await stored.wait()
-            answer = await self._send(deferred.answer_url(self._id, self._request))
+            answer = await self._send(_answer_url(deferred, self._id, self._request))
             if answer is not None and answer.by != "error":
                 answer = await self._store(deferred.inbox, owner, answer)
             from_webhook = answer
@@ -224,22 +233,22 @@ class _WebhookExchange:
 
     async def _send(self, answer_url: str | None) -> Answer | None:
         """Return the webhook's answer, a cancel with the reason if it failed, or None if it will answer later."""
-        handler = self._handler
+        webhook = self._webhook
         body = write_question(self._id, self._request, answer_url)
         try:
             reply = await deliver(
                 self._client,
-                handler.url,
+                webhook.url,
                 body,
-                lambda: sign(body, self._id, handler.secret),
-                attempts=handler.attempts,
+                lambda: sign(body, self._id, webhook.secret),
+                attempts=webhook.attempts,
                 deadline=self._deadline,
-                pause=handler.pause,
+                pause=webhook.pause,
             )
             if reply is None:
                 return None
             self._is_over = True
-            if verify_signature(reply.body, reply.headers, handler.secret, purpose="answer") != self._id:
+            if verify_signature(reply.body, reply.headers, webhook.secret, purpose="answer") != self._id:
                 return _failed("the webhook's reply is for another request")
             answer = read_answer(reply.body, self._id, self._request)
         except UndeliveredError as error:
@@ -254,21 +263,27 @@ class _WebhookExchange:
 
     async def _close(self, state: State) -> None:
         """Notify the webhook that the request needs no answer any more, if that is enabled."""
-        if self._is_over or not self._handler.notify_closed or not self._id:
+        if self._is_over or not self._webhook.notifies_closed or not self._id:
             return
         body, notice_id = write_closed(self._id, state), random.token_urlsafe(24)
         with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
             try:
                 await deliver(
                     self._client,
-                    self._handler.url,
+                    self._webhook.url,
                     body,
-                    lambda: sign(body, notice_id, self._handler.secret),
+                    lambda: sign(body, notice_id, self._webhook.secret),
                     attempts=1,
                     deadline=math.inf,
                 )
             except UndeliveredError as error:
                 _logger.debug("the webhook could not be notified of a closed request: %s", error)
+
+
+def _answer_url(deferred: DeferredAnswers, entry_id: str, request: Request) -> str:
+    """Return the URL at which the webhook answers a request."""
+    query = "" if request.user is None else f"?{urlencode({'user': request.user})}"
+    return f"{deferred.url.rstrip('/')}/{entry_id}{query}"
 
 
 def _failed(reason: str) -> Answer:

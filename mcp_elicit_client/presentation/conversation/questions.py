@@ -14,7 +14,8 @@ from mcp_elicit_client.presentation.conversation.answers import FormAnswers, Pre
 from mcp_elicit_client.presentation.conversation.options import OptionView, option_labels
 from mcp_elicit_client.presentation.conversation.turns import HostText, OptionList, Part, ServerText, Style
 from mcp_elicit_client.presentation.descriptions import describe_field
-from mcp_elicit_client.presentation.input_parsing import accepts_empty, accepts_option_numbers
+from mcp_elicit_client.presentation.input_parsing import accepts_empty
+from mcp_elicit_client.presentation.option_names import accepts_option_numbers
 
 _COMMANDS = (*messages.HELP_COMMANDS, "/help")
 """What can be typed instead of an answer."""

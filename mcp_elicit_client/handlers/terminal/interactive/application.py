@@ -28,7 +28,14 @@ from prompt_toolkit.styles import Style
 from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.interactive.layout import ViewControl, bindings_of
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing
-from mcp_elicit_client.handlers.terminal.interactive.theme import UNICODE, Symbols, Theme, symbols_of, theme_of
+from mcp_elicit_client.handlers.terminal.interactive.theme import (
+    UNICODE,
+    Symbols,
+    Theme,
+    styles_of,
+    symbols_of,
+    theme_of,
+)
 from mcp_elicit_client.handlers.terminal.interactive.tty import StdoutProxy, lines_above, open_terminal
 from mcp_elicit_client.handlers.terminal.interactive.view import View
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
@@ -226,7 +233,7 @@ class TerminalApp:
         application: Application[Any] = Application(
             layout=Layout(body),
             key_bindings=bindings_of(lambda: self.view, self._press),
-            style=Style.from_dict(dict(theme.styles())),
+            style=Style.from_dict(styles_of(theme)),
             color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else ColorDepth.DEPTH_4_BIT,
             full_screen=False,
             mouse_support=self.mouse,

@@ -7,7 +7,7 @@ from typing import Any
 
 from prompt_toolkit.buffer import Buffer
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, MultiChoiceField
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, MultiChoiceField, choices_by_key
 from mcp_elicit_client.core.schema.enums import Choice, json_key
 from mcp_elicit_client.handlers.terminal.interactive.control import Control
 from mcp_elicit_client.handlers.terminal.interactive.option_search import OptionSearch
@@ -155,8 +155,8 @@ class SelectControl(Control):
         """Return the options with *values*, in the server's order."""
         keys = {json_key(each) for each in values}
         if len(keys) <= 1:
-            return [self.field.by_key[each] for each in keys if each in self.field.by_key]
-        return [choice for key, choice in self.field.by_key.items() if key in keys]
+            return [choices_by_key(self.field)[each] for each in keys if each in choices_by_key(self.field)]
+        return [choice for key, choice in choices_by_key(self.field).items() if key in keys]
 
     def _filter_rows(self, shown: Sequence[int], width: int) -> Drawing:
         drawn = Drawing()

@@ -49,10 +49,6 @@ class Theme:
     key: str = "bold"
     pressed: str = "bold reverse"
 
-    def styles(self) -> Mapping[str, str]:
-        """Return the styles by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
 
 DARK = Theme()
 """The theme for dark backgrounds.  It is readable on most others."""
@@ -102,6 +98,11 @@ def theme_of(environment: Mapping[str, str] = os.environ) -> Theme:
         return PLAIN
     background = environment.get("COLORFGBG", "").rpartition(";")[2]
     return LIGHT if background in _LIGHT_BACKGROUNDS else DARK
+
+
+def styles_of(theme: Theme) -> dict[str, str]:
+    """Return the styles of *theme* by name."""
+    return {each.name: getattr(theme, each.name) for each in fields(theme)}
 
 
 def symbols_of(encoding: str | None, environment: Mapping[str, str] = os.environ) -> Symbols:
