@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import math
 from collections.abc import Awaitable, Callable, Iterator
@@ -117,10 +118,9 @@ class CallTimeouts:
         self._set_deadline()
 
     def _set_deadline(self) -> None:
-        if self.timeout is None or self._open_requests:
-            self._scope.deadline = math.inf
-        else:
-            self._scope.deadline = self._counted_at + self.timeout - self._server_seconds
+        if self.timeout is not None:
+            left = self.timeout - self._server_seconds
+            self._scope.deadline = math.inf if self._open_requests else self._counted_at + left
 
 
 StoredAnswersFor: TypeAlias = Callable[[Request], StoredAnswers]
@@ -155,6 +155,11 @@ class CallHistory(BaseModel):
     visits: dict[str, int] = Field(default_factory=dict)
     declined: set[str] = Field(default_factory=set)
     cancelled: set[str] = Field(default_factory=set)
+
+    def fork(self) -> CallHistory:
+        """Return a copy that changes independently."""
+        changing = {name: copy.copy(value) for name, value in self}
+        return self.model_copy(update=changing)
 
 
 class ActiveCall:

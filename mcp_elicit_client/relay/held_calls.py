@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
@@ -45,6 +45,7 @@ class HeldCalls:
         self._leg_ttl = leg_ttl
         self._process = secrets.token_urlsafe(9)
         self._calls: dict[str, HeldCall] = {}
+        self._ended: deque[tuple[float, str]] = deque()
         self._number_by_client: Counter[str] = Counter()
 
     async def start(self, downstream: Downstream, work: Work, progress: ProgressCallback | None) -> Step:
@@ -92,12 +93,15 @@ class HeldCalls:
             self._number_by_client[client] -= 1
             if not self._number_by_client[client]:
                 del self._number_by_client[client]
-            if call.was_asked and self.group is not None:
-                self.group.start_soon(self._forget, call.id)
+            if call.was_asked:
+                self._ended.append((anyio.current_time(), call.id))
             else:
                 self._calls.pop(call.id, None)
 
-    async def _forget(self, call_id: str) -> None:
-        """Forget a call after its client had time to ask for the outcome again."""
-        await anyio.sleep(OUTCOME_TTL)
-        self._calls.pop(call_id, None)
+    async def forget_ended(self) -> None:
+        """Forget calls, for ever, once their clients had time to ask for the outcome again."""
+        while True:
+            await anyio.sleep(OUTCOME_TTL / 4)
+            latest = anyio.current_time() - OUTCOME_TTL
+            while self._ended and self._ended[0][0] <= latest:
+                self._calls.pop(self._ended.popleft()[1], None)

@@ -127,6 +127,7 @@ class Relay:
         self._group = self._held.group = self._connections.group = await group.__aenter__()
         group.start_soon(self._connections.close_idle)
         group.start_soon(self._stored.renew_leases)
+        group.start_soon(self._held.forget_ended)
         return self
 
     async def __aexit__(

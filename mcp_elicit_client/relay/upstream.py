@@ -141,7 +141,7 @@ class UpstreamCaller(Caller):
         """
         spec = snapshot.call_spec
         call = self._active_call(client, spec, options)
-        call.history = snapshot.history.model_copy(deep=True)
+        call.history = snapshot.history.fork()
 
         def given(key: str) -> Any:
             return lambda _request: GivenAnswer(answers.get(key))

@@ -63,7 +63,7 @@ def only_relayable(version: Callable[[], ProtocolVersion]) -> Policy:
             return Answer.cancel(by="error", reason=f"the request cannot be relayed: {error}")
         return await handler(request)
 
-    return lambda handler: apply_policy(handler, check)
+    return lambda handler: apply_policy(handler, check, limits_asking=True)
 
 
 def labelled(message: str, server: str) -> str:
