@@ -88,7 +88,6 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
         raise MissingExtraError("browser", "an inbox in the browser") from error
     from mcp_elicit_client.inbox.web.endpoints import Endpoints
     from mcp_elicit_client.inbox.web.pages import Pages
-    from mcp_elicit_client.inbox.web.remembered import RememberedEndpoint
     from mcp_elicit_client.inbox.web.security_middleware import SecurityMiddleware
 
     def pages_for(web: Request) -> Pages:
@@ -101,6 +100,8 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
     endpoints = Endpoints(inbox, authenticate, pages_for, lists_remembered=remembered is not None)
     more_routes: list[Route] = []
     if remembered is not None:
+        from mcp_elicit_client.inbox.web.remembered import RememberedEndpoint
+
         endpoint = RememberedEndpoint(remembered, endpoints.owner, pages_for)
         more_routes = [
             Route("/remembered", endpoint.show, methods=["GET"]),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from importlib.util import cache_from_source
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
@@ -22,7 +22,6 @@ from mcp_elicit_client.core.url.inspect import TargetUrl
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.inbox.records import Entry, EntryPage
 from mcp_elicit_client.inbox.web.controls import REVIEWED_NAME, ZONE_NAME, FormData, digest, make_controls
-from mcp_elicit_client.policies import RememberedAnswer
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import (
@@ -39,6 +38,9 @@ from mcp_elicit_client.presentation.remembering import describe_remembered, reme
 from mcp_elicit_client.presentation.url_prompts import consent_prompt
 from mcp_elicit_client.presentation.warnings import answer_warnings, must_confirm, request_warnings, warning_line
 from mcp_elicit_client.typing import FormRequest, Request, UrlRequest
+
+if TYPE_CHECKING:
+    from mcp_elicit_client.policies import RememberedAnswer
 
 _REFUSALS = {
     401: (messages.NOT_SIGNED_IN, messages.SIGN_IN),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from pydantic_core import from_json
@@ -12,7 +12,9 @@ from starlette.requests import Request as WebRequest
 from starlette.responses import JSONResponse, Response
 
 from mcp_elicit_client.inbox.web.pages import Pages
-from mcp_elicit_client.policies import RememberedAnswer, RememberedAnswers
+
+if TYPE_CHECKING:
+    from mcp_elicit_client.policies import RememberedAnswer, RememberedAnswers
 
 _ALL = "all"
 """The ID that stands for all answers of the user."""
