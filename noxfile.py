@@ -154,9 +154,8 @@ def check(session: nox.Session) -> None:
 def quick(session: nox.Session) -> None:
     """Run the tests that start no process, browser or server."""
     install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={MCP[0]}.*", *FASTMCP["2"])
-    pytest(session, "-m", "not slow", *(() if session.posargs else TESTS), profile="quick")
-    if not session.posargs:
-        pytest(session, "-m", "not slow", *PAGES, "--dist", "loadfile", profile="quick")
+    paths = () if session.posargs else (*TESTS, *PAGES)
+    pytest(session, "-m", "not slow", "-n", "3", "--dist", "loadfile", *paths, profile="quick")
 
 
 @nox.session

@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import secrets
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -234,9 +235,11 @@ def read_line(process: subprocess.Popen[str], seconds: float = 60.0) -> str:
 
 
 def free_port() -> int:
-    """Return a port of this computer that no program listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
+    """Return a port that no program listens on, and that no outgoing connection gets while a server restarts."""
+    while True:
+        port = 10_000 + secrets.randbelow(20_000)  # systems take ports above 32 000 for connections
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 @contextmanager
