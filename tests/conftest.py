@@ -111,6 +111,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what a quick run leaves out."""
+    if config.option.markexpr == "not slow":
+        left_out = "tests that start a process, a browser or a server"
+        terminalreporter.write_line(f"Not run: {left_out}; nox -s \"tests(mcp='2.3')\" runs all")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
     """Let async tests be skipped by what they call in a task group."""
