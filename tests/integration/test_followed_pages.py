@@ -37,25 +37,25 @@ async def listening(port: int) -> bool:
 
 
 @asynccontextmanager
-async def web_application(folder: Path) -> AsyncIterator[str]:
-    """The program of docs/web-application.md, served; yields its origin."""
+async def web_application(folder: Path, continued: str | None = None) -> AsyncIterator[str]:
+    """The program of docs/web-application.md, served, with the front end of another page; yields its origin."""
     if importlib.util.find_spec("fastapi") is None:
         skip_or_fail("fastapi is not installed; see the dependency group test")
     page, port = FollowedPage("web-application.md", folder), free_port()
     page.save()
+    if continued is not None:
+        (folder / "home.html").write_text(FollowedPage(continued, folder).files["home.html"], encoding="utf-8")
     with page.running("uvicorn", "--port", str(port)):
         with anyio.fail_after(60):
             await until(lambda: listening(port))
         yield f"http://127.0.0.1:{port}"
 
 
-async def signed_in(launched: Any, origin: str, user: str, path: str = "/") -> Any:
-    """Return the page at *path*, in a browser profile of its own in which *user* has signed in."""
+async def signed_in(launched: Any, origin: str, user: str) -> Any:
+    """Return the home page, in a browser profile of its own in which *user* has signed in."""
     page = await (await launched.new_context(base_url=origin, locale="en-US")).new_page()
     page.set_default_timeout(60_000)
     await page.goto(f"/sign-in/{user}")
-    if path != "/":
-        await page.goto(path)
     return page
 
 
@@ -89,14 +89,18 @@ async def test_two_users_answer_in_the_front_end_of_the_tutorial(tmp_path: Path)
 
 
 async def test_a_user_answers_in_the_form_that_the_tutorial_draws(tmp_path: Path) -> None:
-    async with web_application(tmp_path) as origin, browser() as launched:
-        page = await signed_in(launched, origin, "ann", "/own")
+    async with web_application(tmp_path, "own-front-end.md") as origin, browser() as launched:
+        page = await signed_in(launched, origin, "ann")
         await page.get_by_role("button", name="Book a table").click()
         await page.get_by_label("Your name").fill("A")
         await page.get_by_role("button", name="Send").click()
         await page.get_by_role("alert").get_by_text("Enter at least 2 characters.").wait_for()
-        await page.get_by_label("Your name").fill("Ann Lee")
+        await page.get_by_label("Your name").fill("ghp_" + "a1B2" * 9)
         await page.get_by_role("button", name="Send").click()
+        await page.get_by_role("alert").get_by_text("seems to contain an access token").wait_for()
+        await page.get_by_role("button", name="Send anyway").wait_for()
+        await page.get_by_label("Your name").fill("Ann Lee")
+        await page.get_by_role("button", name="Send", exact=True).click()
         answered = await result_of(page)
         await page.locator("form").wait_for(state="detached")
 
