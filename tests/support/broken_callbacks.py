@@ -8,6 +8,7 @@ passed on, or the answer before it is sent.
 from __future__ import annotations
 
 import asyncio
+import html
 import logging
 import math
 import re
@@ -684,3 +685,22 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "flood-is-held-back": everything_reaches,
     "server-may-die": swallows,
 }
+
+
+def text(change: Callable[[str], Any]) -> Break:
+    """Change every text with *change*."""
+    return values(lambda value: change(value) if isinstance(value, str) else value)
+
+
+CHANGED_VALUES: dict[str, tuple[str, Break]] = {
+    "digits become a number": ("text-is-not-changed", text(lambda v: int(v) if v.isdigit() else v)),
+    "true becomes a truth value": ("text-is-not-changed", text(lambda v: True if v == "true" else v)),
+    "null is omitted": ("text-is-not-changed", swap("null", ...)),
+    "markup is escaped": ("text-is-not-changed", text(html.escape)),
+    "quotation marks become typographic": ("text-is-not-changed", text(lambda v: v.replace('"', "\u201d"))),
+    "pictures are removed": ("text-is-not-changed", text(lambda v: "".join(c for c in v if c < "\U00010000"))),
+    "a number loses its sign": ("fraction-kept", values(lambda v: abs(v) if isinstance(v, float) else v)),
+    "a number is rounded": ("fraction-kept", values(lambda v: round(v, 2) if isinstance(v, float) else v)),
+    "a text has at most 2000 characters": ("long-text-kept", text(lambda v: v[:2000])),
+}
+"""More callbacks that change what the user entered, each with the scenario that finds it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -190,15 +190,16 @@ async def options_are_shown(run: ScenarioRun) -> None:
 # --- Values: the server receives what the user entered, and nothing else
 
 
-async def value_is_kept(run: ScenarioRun, schema: Mapping[str, Any], value: Any) -> None:
+async def value_is_kept(run: ScenarioRun, schema: Mapping[str, Any], value: Any, also: Sequence[Any] = ()) -> None:
     run.require_user()
     await run.require_accept(NAME_FORM, _ADA)
-    reply = await run.ask(form_params("it", it=schema), "accept", {"it": value})
-    received = reply.content.get("it") if isinstance(reply.content, dict) else None
-    run.expect(
-        reply.accepted and _json_equal(received, value) and set(reply.content) == {"it"},
-        f"The user entered {_shorten(value)}, but the server received {_shorten(reply)}.",
-    )
+    values = {"it": value, **{f"it{number}": each for number, each in enumerate(also, 2)}}
+    fields: dict[str, Any] = {name: {**schema, "title": name} if also else schema for name in values}
+    reply = await run.ask(form_params(*values, **fields), "accept", values)
+    received = reply.content if isinstance(reply.content, dict) else {}
+    is_kept = received.keys() == values.keys() and all(_json_equal(received[name], values[name]) for name in values)
+    entered = _shorten(values if also else value)
+    run.expect(reply.accepted and is_kept, f"The user entered {entered}, but the server received {_shorten(reply)}.")
 
 
 async def last_of_many_options(run: ScenarioRun) -> None:
