@@ -23,7 +23,7 @@ from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.typing import Request
 from tests.support import ROOT, example_value, form_params, free_port
 from tests.support.chat_corpus import forms, in_terminal, labels, typed
-from tests.support.chromium import browser
+from tests.support.chromium import browser, picture
 
 if importlib.util.find_spec("chainlit") is None:
     pytest.skip("chainlit is not installed", allow_module_level=True)
@@ -365,12 +365,6 @@ async def write(page: Any, text: str) -> None:
     await page.locator(".step", has_text=text).first.wait_for()
 
 
-async def picture(page: Any, name: str) -> None:
-    """Take a picture for the documentation, if `PICTURES` names a folder for them."""
-    if "PICTURES" in os.environ:
-        await page.screenshot(path=Path(os.environ["PICTURES"]) / f"chainlit-{name}.png")
-
-
 async def test_the_program_of_the_page_asks_for_thirteen_answers_in_a_browser(tmp_path: Path) -> None:
     async with started(tmp_path) as origin, browser() as chromium:
         page = await chromium.new_page(viewport={"width": 900, "height": 900}, color_scheme="light")
@@ -380,7 +374,7 @@ async def test_the_program_of_the_page_asks_for_thirteen_answers_in_a_browser(tm
         await guests.wait_for()
         assert await page.locator("form [data-field]").count() == 13
         await page.set_viewport_size({"width": 900, "height": 2300})
-        await picture(page, "form")
+        await picture(page, "chainlit-form")
         await page.set_viewport_size({"width": 900, "height": 900})
         await guests.fill("100")
         await page.get_by_label("“Your name”").fill("Ann")
@@ -391,7 +385,7 @@ async def test_the_program_of_the_page_asks_for_thirteen_answers_in_a_browser(tm
         assert await error.inner_text() == "Enter 12 or less."
         assert await page.get_by_label("“Your name”").input_value() == "Ann"
         assert await guests.evaluate("each => each === document.activeElement")
-        await picture(page, "error")
+        await picture(page, "chainlit-error")
         await guests.fill("3")
         await page.keyboard.press("Enter")
         await page.get_by_text('"guests"').wait_for()
@@ -425,7 +419,7 @@ async def test_a_url_a_decline_and_a_cancel_in_a_browser() -> None:
         await write(page, "url")
         await page.get_by_role("button", name="Show link").wait_for()
         assert await page.locator("a[href*='pay.example.com']").count() == 0
-        await picture(page, "consent")
+        await picture(page, "chainlit-consent")
         await page.get_by_role("button", name="Show link").click()
         link = page.locator("a[href='https://pay.example.com/17']")
         await link.wait_for()
@@ -433,7 +427,7 @@ async def test_a_url_a_decline_and_a_cancel_in_a_browser() -> None:
             "noopener noreferrer",
             "_blank",
         )
-        await picture(page, "url")
+        await picture(page, "chainlit-url")
         await page.get_by_role("button", name="I have finished").click()
         await page.get_by_text("The answer is: accept").wait_for()
 

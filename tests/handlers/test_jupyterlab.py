@@ -8,11 +8,12 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 import pytest
 
 from mcp_elicit_client.demo.server import REQUESTS
 from tests.support import ROOT
-from tests.support.chromium import browser
+from tests.support.chromium import browser, picture
 from tests.support.jupyterlab import JupyterLab, command, jupyterlab, open_notebook, run_cell
 from tests.support.notebooks import skip_unless_wanted
 
@@ -36,9 +37,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterLab]:
 
 @asynccontextmanager
 async def asked(
-    lab: JupyterLab, kernel: str, tool: str, *, has_clock: bool = False
+    lab: JupyterLab, kernel: str, tool: str, *, has_clock: bool = False, is_dark: bool = False
 ) -> AsyncIterator[tuple[Any, Any, str]]:
-    """Provide the page of JupyterLab, maybe with a clock, the form below a cell, and the name of the notebook."""
+    """Provide the page of JupyterLab, maybe with a clock or dark, the form below a cell, and the notebook's name."""
     if kernel == FRAME and OLD not in os.environ:
         skip_unless_wanted("ipykernel 6")
     name = f"{kernel}-{tool}.ipynb"
@@ -47,6 +48,9 @@ async def asked(
         if has_clock:
             await page.clock.install()
         await open_notebook(page, lab.notebook(name, f"{FIRST_CELL}\nprint(await call({tool!r}))", kernel))
+        if is_dark:
+            await command(page, "apputils:change-theme", theme="JupyterLab Dark")
+            await page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
         await run_cell(page)
         form = page.locator("mcp-elicitation") if kernel == NEWEST else page.frame_locator(".jp-OutputArea iframe")
         await form.get_by_role("heading", name="restaurant asks").wait_for()
@@ -66,6 +70,24 @@ async def result(page: Any, lab: JupyterLab, name: str, outcome: str) -> Any:
     return json.loads("".join(outputs[1]["text"]))
 
 
+async def show(page: Any, name: str, height: int) -> None:
+    """Take a picture of the form below its cell for the documentation, if that is wanted."""
+    size = page.viewport_size
+    await page.set_viewport_size({"width": 900, "height": height})
+    await page.locator(".jp-OutputArea").first.evaluate("each => each.scrollIntoView({block: 'start'})")
+    await page.mouse.move(450, 450)
+    await page.mouse.wheel(0, -40)  # The end of the cell is seen above the form.
+    await picture(page, f"notebook-{name}")
+    await page.set_viewport_size(size)
+
+
+async def fits(page: Any, form: Any) -> bool:
+    """Return True if the frame is as high as its content."""
+    height = await page.locator(".jp-OutputArea iframe").evaluate("each => each.clientHeight")
+    bottom = await form.locator("main").evaluate("each => each.getBoundingClientRect().bottom + scrollY")
+    return bool(0 <= height - bottom <= 48)
+
+
 async def press(form: Any, name: str) -> None:
     """Press a button that ignores clicks at first."""
     await form.locator("[data-awake]").first.wait_for()
@@ -76,6 +98,8 @@ async def press(form: Any, name: str) -> None:
 async def test_a_form_with_13_fields_is_answered_below_its_cell(lab: JupyterLab, kernel: str) -> None:
     assert len(REQUESTS["book_table"]["requestedSchema"]["properties"]) == 13
     async with asked(lab, kernel, "book_table") as (page, form, name):
+        if kernel == NEWEST:
+            await show(page, "form", 900)
         await form.get_by_label("Your name").fill("")
         await form.get_by_label("Your name").press_sequentially("dd abm 1 Ann")  # commands of a notebook
         assert await page.locator(".jp-Cell").count() == 2
@@ -103,7 +127,13 @@ async def test_a_request_is_declined_or_cancelled_below_its_cell(lab: JupyterLab
 
 @KERNELS
 async def test_a_url_is_linked_below_its_cell_only_after_consent(lab: JupyterLab, kernel: str) -> None:
-    async with asked(lab, kernel, "pay_deposit") as (page, form, name):
+    async with asked(lab, kernel, "pay_deposit", is_dark=kernel == NEWEST) as (page, form, name):
+        if kernel == NEWEST:
+            await show(page, "consent", 700)
+        else:
+            with anyio.fail_after(30):
+                while not await fits(page, form):
+                    await page.wait_for_timeout(50)
         assert await form.locator("a[target=_blank]").count() == 0
         await press(form, "Open example.com")
         link = form.locator("a.main[target=_blank]")

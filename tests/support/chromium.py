@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from tests.support import ROOT, skip_or_fail
@@ -65,3 +67,9 @@ async def violations(page: Any, *, serious_only: bool = False) -> list[tuple[str
         for each in found
         if not serious_only or each["impact"] in SERIOUS
     ]
+
+
+async def picture(page: Any, name: str) -> None:
+    """Take a picture for the documentation, if `PICTURES` names a folder for them."""
+    if "PICTURES" in os.environ:
+        await page.screenshot(path=Path(os.environ["PICTURES"]) / f"{name}.png")

@@ -140,6 +140,6 @@ async def run_cell(page: Any) -> None:
         await page.wait_for_timeout(500)
 
 
-async def command(page: Any, name: str) -> None:
+async def command(page: Any, name: str, **options: str) -> None:
     """Do what an item of JupyterLab's menus does."""
-    await page.evaluate(f"void window.jupyterapp.commands.execute('{name}')")
+    await page.evaluate(f"void window.jupyterapp.commands.execute('{name}', {json.dumps(options)})")

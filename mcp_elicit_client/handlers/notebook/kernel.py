@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,6 +43,7 @@ class NotebookKernel:
         self._shell = shell
         self._lock = threading.Lock()
         self._interrupts: list[Waker] = []
+        self._corrections: list[Callable[[], object]] = []
         shell.events.register("pre_run_cell", self._begin)
         shell.events.register("post_run_cell", self._end)
 
@@ -72,6 +73,10 @@ class NotebookKernel:
             with self._lock:
                 self._interrupts.remove(waker)
 
+    def if_interrupted(self, correct: Callable[[], object]) -> None:
+        """Call *correct* at the end of the current cell if it was interrupted: its tasks end before that is known."""
+        self._corrections.append(correct)
+
     def display(self, data: Mapping[str, Any], display_id: str, parent: Mapping[str, Any], *, update: bool) -> None:
         """Show *data*, by MIME type, in the output of the cell that sent *parent*."""
         from IPython.display import display
@@ -84,11 +89,14 @@ class NotebookKernel:
 
     def _begin(self, _info: object) -> None:
         self.parent = self._shell.get_parent()
+        self._corrections.clear()
 
     def _end(self, result: Any) -> None:
         error = getattr(result, "error_in_exec", None)
         if result is not None and not isinstance(error, (asyncio.CancelledError, KeyboardInterrupt)):
             return
+        for correct in self._corrections:
+            correct()
         with self._lock:
             for waker in self._interrupts:
                 with contextlib.suppress(RuntimeError):  # Its event loop has ended.

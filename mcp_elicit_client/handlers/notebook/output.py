@@ -6,6 +6,7 @@ import contextvars
 from collections.abc import Mapping
 from html import escape
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from mcp_elicit_client.core.answer import Answer
@@ -20,7 +21,19 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 _FRAME = """\
 <iframe src="{url}" title="{title}" referrerpolicy="origin" \
 sandbox="allow-scripts allow-forms allow-same-origin allow-modals allow-popups allow-popups-to-escape-sandbox" \
-style="width: 100%; height: 36rem; max-height: 85vh; border: 0; resize: vertical"></iframe>"""
+style="width: 100%; height: 36rem; max-height: 85vh; border: 0; resize: vertical"></iframe>
+<script>
+(() => {{
+  const frame = document.currentScript.previousElementSibling;
+  addEventListener("message", function fit(event) {{
+    if (!frame.isConnected) return removeEventListener("message", fit);
+    const {{ type, height }} = event.data || {{}};
+    if (event.source === frame.contentWindow && event.origin === "{origin}" && type === "mcp-elicitation-height")
+      frame.style.height = `${{Number(height)}}px`;
+  }});
+}})();
+</script>"""
+"""A page in a frame that is as high as the page says; where scripts do not run, the page scrolls."""
 
 
 class CellOutput:
@@ -49,7 +62,9 @@ class CellOutput:
     def show_frame(self, url: str) -> None:
         """Show a page in a frame."""
         title = title_line(self._request, self._catalog)
-        self._show({"text/html": _FRAME.format(url=escape(url), title=escape(title)), "text/plain": title})
+        page = urlsplit(url)
+        frame = _FRAME.format(url=escape(url), title=escape(title), origin=f"{page.scheme}://{page.netloc}")
+        self._show({"text/html": frame, "text/plain": title})
 
     def show_url(self, url: str) -> None:
         """Show the URL of a page."""
@@ -63,7 +78,11 @@ class CellOutput:
         """Replace what is shown by a sentence about how the request ended; None: it was withdrawn."""
         if not self._is_shown:
             return
-        outcome = "withdrawn" if answer is None else "expired" if answer.by == "timeout" else answer.action
+        self._show_outcome("withdrawn" if answer is None else "expired" if answer.by == "timeout" else answer.action)
+        if answer is None and self._parent is self._kernel.parent:
+            self._kernel.if_interrupted(lambda: self._show_outcome("cancel"))
+
+    def _show_outcome(self, outcome: str) -> None:
         server, shown = server_name(self._request.server), self._catalog.text(messages.OUTCOMES[outcome])
         self.show_text(self._catalog.text(messages.REQUEST_ENDED, server=server, outcome=shown))
 

@@ -14,6 +14,7 @@ const SAVE_AFTER = 600;
 const WARN_BEFORE = 60;
 const RETRY_AFTER = 2000;
 const MAX_SHOWN = 50;
+const FRAME_MARGIN = 24;
 
 function urlOfModule() {
   const scripts = [...document.querySelectorAll("script[src]")].map((each) => each.src);
@@ -588,6 +589,23 @@ const PAGE = {
   reload: () => location.replace(location.href),
 };
 
+// Tell the page that shows this one in a frame how high the content is.  The header frame-ancestors decides which
+// pages that can be: only those of a notebook.
+function fitFrame(main) {
+  if (parent === window) return;
+  main.dataset.framed = "";
+  const parts = [main, ...main.querySelectorAll("[role=listbox]")];
+  let told = 0;
+  const observer = new ResizeObserver(() => {
+    const height = Math.ceil(Math.max(...parts.map((each) => each.getBoundingClientRect().bottom)) + scrollY + FRAME_MARGIN);
+    // The style depends on the height: what changes little stays.
+    if (height <= told && height > told - FRAME_MARGIN) return;
+    told = height;
+    parent.postMessage({ type: "mcp-elicitation-height", height }, "*");
+  });
+  for (const each of parts) observer.observe(each);
+}
+
 // ---------------------------------------------------------------------------------------------------------------
 // The element.
 
@@ -691,5 +709,8 @@ class McpElicitation extends HTMLElement {
 
 if (!customElements.get("mcp-elicitation")) customElements.define("mcp-elicitation", McpElicitation);
 const main = document.querySelector("main[data-elicitation-page]");
-if (main) new Card(main, PAGE);  // The script of a page is deferred.
+if (main) {  // The script of a page is deferred.
+  new Card(main, PAGE);
+  fitFrame(main);
+}
 })();
