@@ -22,7 +22,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from mcp_elicit_client.handlers.slack import SlackHandler
-from tests.support.slack_api import SECRET, TOKEN, FakeSlack, Shown, listening, state_of
+from tests.support.slack_api import MAX, SECRET, TOKEN, FakeSlack, Shown, listening, state_of
 
 pytestmark = [
     pytest.mark.anyio,
@@ -194,6 +194,24 @@ async def test_a_form_that_does_not_fit_a_dialog_is_a_conversation(bot: Bot) -> 
     assert (await bot.answer()).content == {"a": options[20], "b": "text"}
 
 
+async def test_options_that_begin_with_the_same_words_look_different(bot: Bot) -> None:
+    long = "A table by the window, with a view of the harbor and the mountains behind it, "
+    assert len(long) > MAX["option"]
+    options = [f"{long}for two", f"{long}for six"]
+    shown = await bot.asks(form({"a": {"enum": options}, "b": {"type": "array", "items": {"enum": options}}}))
+
+    assert [each[:7] for each in shown.labels[:2]] == ["1. “A t", "2. “A t"]
+    assert any(f"1. {options[0]}\n2. {options[1]}" in each for each in shown.quotes)
+    shown = await bot.press(shown.labels[1])
+    assert [each[:7] for each in shown.labels[:2]] == ["1. “A t", "2. “A t"]
+    shown = await bot.press(shown.labels[0])
+    assert [each[:9] for each in shown.labels[:2]] == ["✓ 1. “A t", "2. “A tab"]
+    await bot.press("Use selection")
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": options[1], "b": [options[0]]}
+
+
 async def test_a_warning_is_confirmed_after_the_dialog(bot: Bot) -> None:
     await bot.asks(form({"a": {"type": "string"}}))
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
@@ -250,6 +268,42 @@ async def test_a_dialog_that_is_sent_twice_counts_once(bot: Bot) -> None:
     assert await bot.submit(view, "second") == {"0": "This request was already answered."}
 
     assert (await bot.answer()).content == {"a": "first"}
+
+
+async def test_a_question_whose_message_was_deleted_is_sent_again(bot: Bot) -> None:
+    shown = await bot.asks(form({"a": {"enum": ["x", "y"]}, "b": {"type": "boolean"}}))
+    bot.api.late = True
+    await bot.press("Answer")
+    del bot.api.messages[shown.ts]
+
+    await bot.api.press(ANN, shown, next(each for each in shown.buttons if each["text"]["text"] == "“x”"))
+    await bot.api.until(lambda: bot.api.messages)
+    await bot.press("Yes")
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": "x", "b": True}
+
+
+async def test_a_dialog_outlives_its_message(bot: Bot) -> None:
+    shown = await bot.asks(form({"a": {"type": "string"}}))
+    view = await bot.open()
+    del bot.api.messages[shown.ts]
+
+    assert await bot.submit(view, "Ann") == {}
+
+    assert (await bot.answer()).content == {"a": "Ann"}
+    assert not bot.api.messages  # Nothing is left to change.
+
+
+async def test_a_request_whose_message_was_deleted_is_withdrawn(bot: Bot) -> None:
+    shown = await bot.asks(form(YES_NO))
+    del bot.api.messages[shown.ts]
+    [entry] = (await bot.ask.inbox.list(ANN)).entries
+
+    await bot.ask.inbox.withdraw(ANN, entry.id)
+
+    assert (await bot.answer()).action == "cancel"
+    assert not bot.api.messages
 
 
 async def test_a_limit_of_the_rate_is_waited_for(bot: Bot) -> None:

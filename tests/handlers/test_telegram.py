@@ -22,7 +22,7 @@ from telegram.ext import Application, MessageHandler, filters
 from telegram.request import HTTPXRequest
 
 from mcp_elicit_client.handlers.chat import delivery
-from mcp_elicit_client.handlers.telegram import TelegramHandler
+from mcp_elicit_client.handlers.telegram import LIMITS, TelegramHandler
 from tests.support.telegram_api import TOKEN, FakeTelegram, Shown
 
 pytestmark = [
@@ -175,6 +175,20 @@ async def test_labels_that_are_too_long_are_listed_in_full(bot: Bot) -> None:
     await bot.press(shown.buttons[1]["text"])
     await bot.press("Send")
     assert (await bot.answer()).content == {"a": f"{long}2"}
+
+
+async def test_selected_options_that_begin_with_the_same_words_look_different(bot: Bot) -> None:
+    long = "A table by the window, with a view of the harbor and the mountains behind it, "
+    assert len(long) > LIMITS.max_label
+    options = [f"{long}for two", f"{long}for six"]
+    shown = await bot.asks(form({"a": {"type": "array", "items": {"enum": options}}}))
+    assert f"1. {options[0]}\n2. {options[1]}" in shown.text
+    shown = await bot.press(shown.buttons[1]["text"])
+    assert [each["text"][:9] for each in shown.buttons[:2]] == ["1. “A tab", "✓ 2. “A t"]
+    await bot.press("Use selection")
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": [options[1]]}
 
 
 async def test_ten_thousand_options_are_paged_and_found_by_typing(bot: Bot) -> None:
