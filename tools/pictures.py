@@ -301,7 +301,10 @@ async def draw_pages(browser: Browser, look: str, path_of: Callable[[str], Path 
             answering.append(asyncio.create_task(go()))
             return True
 
-        request = parse_request(params, server="restaurant", tool="book_table", protocol_version="2026-07-28")
+        # Each look is for a different user, so that none begins with the draft of another.
+        request = parse_request(
+            params, server="restaurant", tool="book_table", user=look, protocol_version="2026-07-28"
+        )
         await BrowserHandler(open_file=open_file, answer_timeout=answer_timeout)(request)
         await asyncio.gather(*answering)
     await context.close()

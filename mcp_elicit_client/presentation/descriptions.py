@@ -31,7 +31,7 @@ from mcp_elicit_client.presentation.date_parsing import names_time_zone
 from mcp_elicit_client.presentation.form_input import OMITTED
 from mcp_elicit_client.presentation.formatting import format_number, format_temporal
 from mcp_elicit_client.presentation.input_parsing import is_long_text
-from mcp_elicit_client.typing import Request, UrlRequest
+from mcp_elicit_client.typing import Request, Source, UrlRequest
 
 _MAX_NAME = 200
 _MAX_VALUE = 2_000
@@ -303,6 +303,20 @@ def format_value(field: Field, value: Any, catalog: MessageCatalog) -> str:
             return _sanitize(shown) or f"({catalog.text(messages.EMPTY)})"
         case _:
             assert_never(field)
+
+
+def answer_note(field: Field, shown: str, value: Any, source: Source | None, catalog: MessageCatalog) -> str:
+    """
+    Return what a review says about a value besides the value: where it comes from, or how it is sent.
+
+    Args:
+        field: The field.
+        shown: The value as it is shown.
+        value: The value, or `OMITTED`.
+        source: Where the value comes from.
+        catalog: The texts.
+    """
+    return catalog.text(messages.SUGGESTED) if source == "default" else sent_note(field, shown, value, catalog)
 
 
 def sent_note(field: Field, typed: str, value: Any, catalog: MessageCatalog) -> str:

@@ -18,6 +18,7 @@ from jinja2.bccache import Bucket
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.core.url.inspect import TargetUrl
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.inbox.records import Entry, EntryPage
@@ -26,6 +27,7 @@ from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import (
     Detail,
+    answer_note,
     format_value,
     origin_details,
     request_details,
@@ -62,6 +64,22 @@ class _Row(NamedTuple):
     kind: str
     outcome: str
     origin: Sequence[Detail]
+
+
+class _AnswerRow(NamedTuple):
+    """A row of the review: a value, a note about it, and the CSS class of values that the user did not enter."""
+
+    label: str
+    value: str
+    note: str
+    look: str
+
+
+def _answer_row(field: Field, state: FormState, catalog: MessageCatalog) -> _AnswerRow:
+    value, source = state.content.get(field.name, OMITTED), state.sources.get(field.name)
+    shown = format_value(field, value, catalog)
+    look = "is-omitted" if value is OMITTED else "is-suggested" if source == "default" else ""
+    return _AnswerRow(field.title, shown, answer_note(field, shown, value, source, catalog), look)
 
 
 class Pages:
@@ -185,9 +203,7 @@ class Pages:
         request = entry.read()
         assert isinstance(request, FormRequest)
         form, catalog = request.form, self._catalog
-        rows = [
-            (field.title, format_value(field, state.content.get(field.name, OMITTED), catalog)) for field in form.fields
-        ]
+        rows = [_answer_row(field, state, catalog) for field in form.fields]
         names = {ZONE_NAME, *(name for control in make_controls(form, catalog, filled) for name in control.names)}
         sent = [(name, value) for name, values in filled.items() if name in names for value in values]
         found = answer_warnings(form, state.content, state.sources, catalog, unchecked)

@@ -10,7 +10,7 @@ from mcp_elicit_client.core.validation.content import to_json_value
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.turns import AnswerRow, HostText, Part, ServerText
-from mcp_elicit_client.presentation.descriptions import describe_field, format_value, sent_note
+from mcp_elicit_client.presentation.descriptions import answer_note, describe_field, format_value
 from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, FieldState, Intent, read_field
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
 from mcp_elicit_client.presentation.warnings import RequestWarning, answer_warnings
@@ -120,7 +120,8 @@ class FormAnswers:
         for number, field in enumerate(self._form.fields, 1):
             state = self._states.get(field.name, FieldState())
             value = format_value(field, state.value, self._catalog)
-            yield AnswerRow(number, field.title, value, self._note(field, value, state))
+            note = answer_note(field, value, state.value, state.source, self._catalog)
+            yield AnswerRow(number, field.title, value, note)
         for warning in self.warnings():
             if warning.is_note:
                 yield HostText(warning.text)
@@ -135,11 +136,6 @@ class FormAnswers:
 
     def _restored(self, field: Field) -> FieldState:
         return read_field(field, self._before[field.name], self._context, check_pattern=False)
-
-    def _note(self, field: Field, shown: str, state: FieldState) -> str:
-        if state.source == "default":
-            return self._catalog.text(messages.SUGGESTED)
-        return sent_note(field, shown, state.value, self._catalog)
 
     def error_parts(self, field: Field, state: FieldState, *, has_commands: bool) -> Iterator[Part]:
         """Yield what is wrong with *state* of *field*, and what to enter."""
