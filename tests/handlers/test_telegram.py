@@ -22,7 +22,7 @@ from telegram.ext import Application, MessageHandler, filters
 from telegram.request import HTTPXRequest
 
 from mcp_elicit_client.handlers.chat import delivery
-from mcp_elicit_client.handlers.telegram import LIMITS, TelegramHandler
+from mcp_elicit_client.handlers.telegram import TelegramHandler
 from tests.support.telegram_api import TOKEN, FakeTelegram, Shown
 
 pytestmark = [
@@ -179,7 +179,7 @@ async def test_labels_that_are_too_long_are_listed_in_full(bot: Bot) -> None:
 
 async def test_selected_options_that_begin_with_the_same_words_look_different(bot: Bot) -> None:
     long = "A table by the window, with a view of the harbor and the mountains behind it, "
-    assert len(long) > LIMITS.max_label
+    assert len(long) > 60
     options = [f"{long}for two", f"{long}for six"]
     shown = await bot.asks(form({"a": {"type": "array", "items": {"enum": options}}}))
     assert f"1. {options[0]}\n2. {options[1]}" in shown.text
