@@ -118,6 +118,15 @@ def test_a_server_has_a_larger_budget_for_all_its_users(pool: PatternPool) -> No
     assert Asked(pool, [ORDINARY], ("another", "another server")).results() == [PatternResult.MATCH]
 
 
+def test_a_check_that_has_waited_too_long_behind_those_of_many_servers_is_given_up(
+    pool: PatternPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Asked(pool, [ORDINARY], (None, "first")).results() == [PatternResult.MATCH]
+    monkeypatch.setattr(pattern_pool, "MAX_WAIT", 0.0)
+
+    assert Asked(pool, [ORDINARY] * 2, (None, "honest")).results() == [PatternResult.BUSY] * 2
+
+
 def test_a_job_that_nobody_waits_for_is_dropped(pool: PatternPool) -> None:
     first = Asked(pool, [ENDLESS], (None, "server"))
     dropped = Asked(pool, [ORDINARY], (None, "server"))

@@ -34,6 +34,9 @@ SERVER_BUDGET = 8.0
 REFILL_TIME = 60.0
 """The time in which an empty budget is refilled, in seconds."""
 
+MAX_WAIT = 15.0
+"""The time after which the patterns of an answer are no longer checked, in seconds: many servers have patterns."""
+
 PatternCheck: TypeAlias = tuple[str, str]
 """An ECMAScript pattern, and the text in which a match is searched."""
 
@@ -48,6 +51,7 @@ class PatternJob:
         when_done: Called once, in some thread, when nothing is left to check.
 
     Attributes:
+        submitted_at: When it was submitted, on a monotonic clock.
         results: The results so far, in the order of the checks.
         seconds: The processor time that was used.
         is_abandoned: True if the results are not needed anymore.
@@ -59,6 +63,7 @@ class PatternJob:
         self.checks: Sequence[PatternCheck] = checks
         self.user_and_server: UserAndServer = user_and_server
         self.when_done: Callable[[], object] = when_done
+        self.submitted_at: float = time.monotonic()
         self.results: list[PatternResult] = []
         self.seconds: float = 0.0
         self.is_abandoned: bool = False
@@ -125,24 +130,29 @@ class PatternPool:
                     job.when_done()
 
     def _take(self) -> PatternJob:
-        """Wait for a job that may be checked now, or whose budget is used up."""
+        """Wait for a job that may be checked now, or is not checked anymore."""
         with self._lock:
-            while True:
-                self._waiting = [job for job in self._waiting if not job.is_abandoned]
-                ready = [job for job in self._waiting if job.user_and_server[1] not in self._served]
-                if ready:
-                    break
+            while (job := self._next(time.monotonic())) is None:
                 self._idle += 1
                 self._changed.wait()
                 self._idle -= 1
-            now = time.monotonic()
-            job = min(ready, key=lambda each: self.budgets.used(each.user_and_server, now))
             self._waiting.remove(job)
-            if self.budgets.is_used_up(job.user_and_server, now):
-                job.give_up(PatternResult.OVER_BUDGET)
-            else:
+            if not job.is_done:
                 self._served.add(job.user_and_server[1])
             return job
+
+    def _next(self, now: float) -> PatternJob | None:
+        """Return the next job; if its budget is used up or it has waited too long, with results."""
+        self._waiting = [job for job in self._waiting if not job.is_abandoned]
+        late = next((job for job in self._waiting if now - job.submitted_at >= MAX_WAIT), None)
+        if late is not None:
+            late.give_up(PatternResult.BUSY)
+            return late
+        ready = [job for job in self._waiting if job.user_and_server[1] not in self._served]
+        job = min(ready, key=lambda each: self.budgets.used(each.user_and_server, now), default=None)
+        if job is not None and self.budgets.is_used_up(job.user_and_server, now):
+            job.give_up(PatternResult.OVER_BUDGET)
+        return job
 
     def _give_back(self, job: PatternJob, result: PatternResult, seconds: float) -> None:
         with self._lock:
