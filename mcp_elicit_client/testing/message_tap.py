@@ -12,6 +12,7 @@ import anyio
 import mcp.shared.memory
 from mcp.shared.message import SessionMessage
 
+from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 Wire: TypeAlias = dict[str, Any]
@@ -67,8 +68,12 @@ class MessageTap:
         await self._streams[3].send(SessionMessage(model.model_validate(message)))
 
     async def _serve(self, server: Any, streams: Any) -> None:
-        with suppress(*_DISCONNECTED):
+        try:
             await server.run(*streams, server.create_initialization_options())
+        except Exception as error:
+            # Old releases of mcp 1.x raise what a closed stream raises in the groups of their tasks.
+            if not all(isinstance(each, _DISCONNECTED) for each in leaf_errors(error)):
+                raise
 
     async def _forward(self, source: Any, target: Any, change: Filter) -> None:
         with suppress(*_DISCONNECTED):
