@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from typing import Any
 
 import anyio
@@ -186,6 +187,8 @@ async def test_a_failing_interface_reveals_nothing_to_the_server(delivery: Deliv
 
 @pytest.mark.parametrize("interrupt", ["disconnect", "withdraw"])
 async def test_an_interrupted_request_gets_no_answer(interrupt: str) -> None:
+    if interrupt == "disconnect" and version("mcp").startswith("1.24."):
+        pytest.skip("mcp 1.24 raises a RuntimeError in its session when it is disconnected")
     user = ScriptedUser().waits()
     async with HostileServer("server-initiated").connected(callback_of(user)) as server:
         async with anyio.create_task_group() as group:
