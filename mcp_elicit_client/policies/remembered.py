@@ -62,7 +62,8 @@ class RememberedAnswers:
     ask.  It offers that to the user (`FormRequest.remember_seconds`), and
     remembers an accept or a decline if the user chose it (`Answer.remember`).
     The same form has the same message, fields, options and default values.
-    Server, claimed name, gateways, tool and user must also be the same.
+    Server, its address, claimed name, gateways, tool and user must also be
+    the same.
 
     URLs are never answered from memory.  Neither are forms with a warning,
     forms that request sensitive data, and answers that contain it.  The
@@ -186,7 +187,7 @@ class RememberedAnswers:
 
 
 def _key(request: FormRequest) -> _Key:
-    parts = (request.server.claimed_name, request.claimed_origin, request.tool, request.message, repr(request.form))
+    parts = (request.server, request.claimed_origin, request.tool, request.message, repr(request.form))
     return (*request.user_and_server, hashlib.sha256(repr(parts).encode()).hexdigest())
 
 

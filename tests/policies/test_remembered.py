@@ -115,6 +115,17 @@ async def test_only_a_plain_answer_of_the_user_is_remembered(answer: Answer) -> 
     assert len(person.asked) == 2
 
 
+@pytest.mark.parametrize(
+    "server", [Server(name="shop", transport="http"), Server(name="shop", origin="https://other.example")]
+)
+async def test_a_server_that_is_reached_elsewhere_gets_no_answer_from_memory(server: Server) -> None:
+    person = Person()
+    dispatcher = client(person, RememberedAnswers())
+    await ask(dispatcher, 2)
+    await ask(dispatcher, 2, server=server)
+    assert len(person.asked) == 2
+
+
 async def test_an_answer_that_does_not_fit_is_not_given_again() -> None:
     person = Person(Answer.accept({"a": "x"}, by="user"))
     params = form_params({"properties": {"a": {"type": "integer"}}})
