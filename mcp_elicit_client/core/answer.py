@@ -1,7 +1,5 @@
 """`Answer`, and `check_answer`, which every answer passes before it is sent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -79,7 +77,7 @@ class Answer(BaseModel):
         by: By,
         reason: str = "",
         sources: Mapping[str, Source] | None = None,
-    ) -> Answer:
+    ) -> "Answer":
         """Return an accept, with the values of a form; a URL has none."""
         return cls(
             action="accept",
@@ -90,12 +88,12 @@ class Answer(BaseModel):
         )
 
     @classmethod
-    def decline(cls, *, by: By, reason: str = "", policy: str = "", block_server: bool = False) -> Answer:
+    def decline(cls, *, by: By, reason: str = "", policy: str = "", block_server: bool = False) -> "Answer":
         """Return a decline.  Only a user, or a rule that the host set, may decline."""
         return cls(action="decline", by=by, reason=reason, policy=policy, block_server=block_server)
 
     @classmethod
-    def cancel(cls, *, by: By, reason: str = "", policy: str = "") -> Answer:
+    def cancel(cls, *, by: By, reason: str = "", policy: str = "") -> "Answer":
         """Return a cancel: the request was dismissed or failed, or no one was asked."""
         return cls(action="cancel", by=by, reason=reason, policy=policy)
 
@@ -119,7 +117,7 @@ class UrlElicitationIncompleteError(CallError):
         self.answers = answers
 
 
-def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> Answer:
+def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> "Answer":
     """
     Validate *answer* before it is sent.
 

@@ -1,7 +1,5 @@
 """`Diagnostic`: a non-fatal finding about a request or an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import ClassVar, Literal, TypeAlias
 

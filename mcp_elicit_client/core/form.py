@@ -1,7 +1,5 @@
 """`Form` and its five kinds of field."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -222,7 +220,9 @@ class MultiChoiceField(_WithChoices, defer_build=False):
         return {"type": "array", **_present(limits)}
 
 
-Field: TypeAlias = TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField
+Field: TypeAlias = Annotated[
+    TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField, Setting(discriminator="kind")
+]
 """One of the five kinds of field, distinguished by ``field.kind``."""
 
 
@@ -240,7 +240,7 @@ class Form(BaseModel):
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
-    fields: tuple[Annotated[Field, Setting(discriminator="kind")], ...] = ()
+    fields: tuple[Field, ...] = ()
     unsupported_fields: tuple[str, ...] = ()
     rejects_unknown_fields: bool = False
 

@@ -1,7 +1,5 @@
 """`Notice`: a request that a policy declined before a user was asked."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict

@@ -1,7 +1,5 @@
 """`FormRequest` and `UrlRequest`, the server that sent them, and their position in a batch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
@@ -62,7 +60,7 @@ class Server(BaseModel):
     origin: str | None = None
 
     @classmethod
-    def from_name(cls, server: Server | str) -> Server:
+    def from_name(cls, server: "Server | str") -> "Server":
         """
         Return *server*, or a `Server` with that name.
 

@@ -14,8 +14,6 @@ single                                    several
 ========================================  ==========================
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias

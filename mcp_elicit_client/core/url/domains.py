@@ -1,7 +1,5 @@
 """Registrable domains, and warnings about host names that imitate others."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache

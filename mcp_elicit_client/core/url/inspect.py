@@ -6,8 +6,6 @@ may show one host while the browser opens another, so a URL that needs repair
 is refused.  Nothing is fetched, and no name is resolved.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ walk through a schema and its ``check_schema`` would be 98 % of the cost
 (``benchmarks/validation.py``).
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

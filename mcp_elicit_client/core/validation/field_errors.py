@@ -1,7 +1,5 @@
 """`FieldError`: an error in one field of an answer, with its code and parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, TypeAlias
 
