@@ -32,6 +32,8 @@ _TIME = re.compile(
     r"(?:[ \t]{0,9}(?P<zone>[A-Za-z+\u2212-][A-Za-z0-9_+:/\u2212-]{0,63}))?",
     re.ASCII,
 )
+_SPACES = dict.fromkeys(map(ord, "\u00a0\u2009\u202f"), " ")
+"""The spaces between the parts of formatted dates and times, which users paste."""
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])([0-9]{1,2}):?([0-9]{2})?", re.ASCII | re.IGNORECASE)
 
 
@@ -163,8 +165,8 @@ def names_time_zone(text: str) -> bool:
 
 
 def _with_colons(text: str) -> str:
-    """Return *text* with its times as ``19:30``: they may be ``19h30`` or ``19時30分``."""
-    return _HOURS.sub(lambda match: f"{match[1]}:{match[2] or '00'}", text)
+    """Return *text* with its times as ``19:30``, not ``19h30`` or ``19時30分``, and without no-break spaces."""
+    return _HOURS.sub(lambda match: f"{match[1]}:{match[2] or '00'}", text.translate(_SPACES))
 
 
 def _iso(year: str, month: str, day: str) -> str:
