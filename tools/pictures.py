@@ -285,6 +285,7 @@ async def draw_pages(browser: Browser, look: str, path_of: Callable[[str], Path 
                 picture = path_of(name)
                 if picture is None:
                     return
+                await page.wait_for_load_state()
                 size = page.viewport_size
                 assert size is not None
                 if not name.endswith("first-sight"):  # On a high screen, nothing covers the content.
