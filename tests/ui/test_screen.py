@@ -769,6 +769,22 @@ async def test_a_translation_is_used_everywhere() -> None:
         assert (await person.done()).content == {"f": True}
 
 
+async def test_a_note_in_the_review_is_shown_in_full_or_not_at_all() -> None:
+    japanese, found = MessageCatalog.for_language("ja"), set()
+    request = form({"f": {"type": "string"}, "g": {"type": "string"}})
+    drafts = Drafts()
+    async with asking(request, drafts=drafts) as person:
+        await person.types("Ann")
+        await person.sees("Ann")
+    for columns in range(26, 40):
+        async with asking(request, columns=columns, catalog=japanese, drafts=drafts) as person:
+            await person.types(SEND)
+            await person.sees("送信")
+            (row,) = [each for each in person.lines if "Ann" in each]
+            found.add(row.partition("Ann")[2].replace(" ", ""))
+    assert found == {"", "(復元した下書き)"}
+
+
 async def test_a_host_replaces_texts() -> None:
     pirate = MessageCatalog(overrides={messages.YES.text: "aye", messages.YES_KEYS.text: "aA"})
     async with asking(form({"f": {"type": "boolean"}, "g": {"type": "string"}}), catalog=pirate) as person:

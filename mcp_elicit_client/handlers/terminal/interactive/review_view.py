@@ -187,7 +187,7 @@ class ReviewView(View):
         )
         note = control.note()
         last = columns(value.lines[-1][-1][1])
-        if note and last + len(note) + 4 < value_room(width, titles):
+        if note and last + columns(note) + 4 < value_room(width, titles):
             value.lines[-1] = [*value.lines[-1], ("class:hint", f"  ({note})")]
         return [*lines, *beside(mark, label, titles, value).lines]
 
