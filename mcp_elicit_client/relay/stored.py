@@ -14,7 +14,7 @@ import functools
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import anyio
@@ -265,7 +265,7 @@ class StoredCalls:
             raise RefusedError("ended")
         known = self._read.get(call_id)
         if known is not None and known.body == found.body:
-            return replace(known, stored=found.call)
+            return _Loaded(found.call, known.body, known.leg, known.content)
         try:
             leg = StoredLeg.model_validate_json(found.body)
             content = LegContent.model_validate_json(leg.content) if leg.content else None

@@ -34,11 +34,11 @@ def write_params(request: Request, protocol_version: ProtocolVersion) -> dict[st
             request.
         RequestError: If it came through too many gateways.
     """
-    meta = write_origin(request.origin)
-    relayed = _with_elicitation_id(request)
-    params = to_params(relayed, protocol_version=protocol_version)
+    params = to_params(_with_elicitation_id(request), protocol_version=protocol_version)
     params["message"] = labelled(request.message, request.server.name)
-    return params if protocol_version >= FIRST_MULTI_ROUND_TRIP_VERSION else {**params, "_meta": meta}
+    if protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
+        params["_meta"] = write_origin(request.origin)
+    return params
 
 
 def _with_elicitation_id(request: Request) -> Request:
