@@ -103,6 +103,16 @@ class Person:
                 return
             self.keyboard.send_text(key)
             await self._settle()
+            if key == ESCAPE:
+                await self._pause()
+
+    async def _pause(self) -> None:
+        """Type nothing until the last key is known to be Escape, and not the beginning of another one."""
+        application = self.app.application
+        if application is not None:
+            application.key_processor.feed_multiple(self.keyboard.flush_keys())
+            application.key_processor.process_keys()
+            await self._settle()
 
     async def _settle(self) -> None:
         reader = self.keyboard.fileno()

@@ -1001,3 +1001,33 @@ async def test_selections_are_restored() -> None:
     async with asking(form(asked), drafts=drafts) as person:
         await person.types(SENT)
         assert (await person.done()).content == {"b": False, "m": ["a"]}
+
+
+@pytest.mark.parametrize(
+    "sequence",
+    {
+        "colors": "\x1b]11;rgb:ffff/ffff/ffff\x1b\\",
+        "colors, ended by a bell": "\x1b]11;rgb:ffff/ffff/ffff\a",
+        "focus": "\x1b[I",
+        "kind": "\x1b[?1;2c",
+        "version": "\x1bP>|foot(1.16)\x1b\\",
+        "mode": "\x1b[?2026;2$y",
+        "key of another protocol": "\x1b[121;5u",
+        "keypad": "\x1bOM",
+        "Alt+Y": "\x1by",
+        "two": "\x1b[I\x1b[O",
+    }.values(),
+)
+@pytest.mark.parametrize("typed", ["", "Ada"])
+async def test_reports_of_the_terminal_and_keys_with_alt_are_neither_escape_nor_text(typed: str, sequence: str) -> None:
+    request = parse_request(form_params({"properties": {"a": {"type": "string"}}, "required": ["a"]}), server="mail")
+    async with asking(request) as person:
+        await person.types(*typed, sequence, "!", SENT)
+        assert (await person.done()).content == {"a": f"{typed}!"}
+
+
+async def test_escape_is_the_key_that_was_read_alone_or_before_another_sequence() -> None:
+    for keys in ((ESCAPE,), (f"{ESCAPE}{ESCAPE}",), (f"{ESCAPE}{DOWN}",)):
+        async with asking(parse_request(form_params({"properties": {}}), server="mail")) as person:
+            await person.types(*keys)
+            assert (await person.done()).action == "cancel"

@@ -26,6 +26,7 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
 from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError
+from mcp_elicit_client.handlers.terminal.interactive.escape_sequences import drop_unknown_sequences
 from mcp_elicit_client.handlers.terminal.interactive.layout import ViewControl, bindings_of
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing
 from mcp_elicit_client.handlers.terminal.interactive.theme import (
@@ -245,6 +246,7 @@ class TerminalApp:
         )
         application.ttimeoutlen = _ESCAPE
         application.timeoutlen = _ESCAPE
+        drop_unknown_sequences(application.key_processor)
 
         def before(_: object) -> None:
             if application.render_counter == 1:
