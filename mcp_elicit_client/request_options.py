@@ -39,7 +39,7 @@ class RequestOptions:
         if self.modes is not None:
             object.__setattr__(self, "modes", frozenset(self.modes))
             if not _MODES.issuperset(self.modes):
-                raise ValueError(f'modes must be a collection of "form" and "url", not {self.modes!r}')
+                raise ValueError(f'`modes` must be a collection of "form" and "url", not {self.modes!r}.')
 
 
 DEFAULT_REQUEST_OPTIONS = RequestOptions()

@@ -57,7 +57,10 @@ class AesGcmCipher:
 
     def __init__(self, key: bytes) -> None:
         if len(key) < MIN_KEY_BYTES:
-            raise ValueError(f"The key of an inbox must have at least {MIN_KEY_BYTES} bytes.")
+            raise ValueError(
+                f"The key of an inbox must have at least {MIN_KEY_BYTES} bytes."
+                f" Make one with `secrets.token_bytes({MIN_KEY_BYTES})`."
+            )
         try:
             from cryptography.exceptions import InvalidTag
             from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -76,7 +79,9 @@ class AesGcmCipher:
             data = base64.b64decode(encrypted, validate=True)
             return str(self._cipher.decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], context.encode()).decode())
         except (ValueError, self._invalid_tag_error) as error:
-            raise InboxError("The inbox contains data that was not encrypted with this key.") from error
+            raise InboxError(
+                "The inbox contains data that was not encrypted with this key. Use the key that wrote it."
+            ) from error
 
 
 def make_cipher(key: bytes | None) -> Cipher:

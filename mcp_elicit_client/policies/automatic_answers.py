@@ -39,10 +39,11 @@ class AutomaticAnswers:
     asked.
 
     Args:
-        allowed: The values of each form, by the name that the host
-            application gave the server, and by `form_fingerprint`.  With the
-            user in front, they are for requests of that user only, and take
-            precedence.
+        allowed: The values of each form.  Its key is ``(server,
+            fingerprint)``, with the name that the host application gave the
+            server and the `form_fingerprint`.  The values of ``(user,
+            server, fingerprint)`` are for requests of that user only, and
+            take precedence.
     """
 
     def __init__(self, allowed: Mapping[tuple[str, str] | tuple[str, str, str], Content]) -> None:

@@ -48,9 +48,9 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
     Return the recommended policies.
 
     In this order: audit, permissions, automatic answers, remembered
-    answers, cooldown, rate limit, sensitive data, queue, answer timeout, impersonation.  Refused
-    requests do not enter the queue.  The answer timeout starts when a request
-    is shown, not when it is queued.
+    answers, cooldown, rate limit, sensitive data, queue, answer timeout,
+    impersonation.  Refused requests do not enter the queue.  The answer
+    timeout starts when a request is shown, not when it is queued.
 
     Args:
         audit: The policy that logs every request, such as
@@ -64,7 +64,8 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
             flagged.
         rate_limit: Replaces ``rate_limit()``, for example with Redis.
         answer_timeout: The time that the user has for one request, in
-            seconds.
+            seconds; None for 40 seconds for each field, at least 240 and at
+            most 1800.
         secrets: Replaces ``protect_secrets()``.
     """
     return compose(
@@ -96,11 +97,16 @@ def hooks(*, before: Before | None = None, after: After | None = None) -> Policy
     """
     Call functions of the host application before a request and after its answer.
 
-    If a hook raises or returns anything else, the answer is a cancel.
+    If a hook raises, or returns a value that is not listed here, the answer
+    is a cancel.
 
     Args:
-        before: Called with the request.
-        after: Called with the request and its answer.
+        before: An async function that is called with the request.  It
+            returns None to ask the user, a request to show in its place, or
+            an `Answer`: the user is then not asked.
+        after: An async function that is called with the request and its
+            answer.  It returns None to keep the answer, or another `Answer`.
+            It is not called for an answer of *before*.
 
     Raises:
         TypeError: If a hook is not an async function.

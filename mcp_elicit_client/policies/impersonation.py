@@ -110,11 +110,11 @@ def flag_impersonation(
 
     Args:
         known_names: The host application's names for its servers and itself.
-            A name of several words is found anywhere in a claimed name, a
-            single word beside words such as *official* only.
+            A name of several words is found anywhere in a claimed name.  A
+            single word is found alone or with words such as *official*.
         reserved: Names that are found anywhere in a claimed name.
-        reserved_alone: Names that are found beside words such as *official*
-            only.
+        reserved_alone: Names that are found alone or with words such as
+            *official*.
 
     Raises:
         TypeError: If an argument is one string.

@@ -31,8 +31,7 @@ def one_at_a_time(*, max_queued: int = 3) -> Policy:
 
     Args:
         max_queued: The maximum number of waiting requests of one server for
-            one user.
-            Further ones are cancelled.
+            one user.  Further ones are cancelled.
     """
     turns = _FairQueues(max_queued)
 

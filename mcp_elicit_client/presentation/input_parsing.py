@@ -68,7 +68,7 @@ class InputContext:
     Attributes:
         locale: The user's locale as a BCP 47 tag, such as ``de-AT``, if
             known.  It decides where a number or a date has two readings;
-            ``CANONICAL_LOCALE`` is that of texts which a program wrote.
+            ``CANONICAL_LOCALE`` is for texts that a program wrote.
         time_zone: The user's time zone if known: an IANA name such as
             ``Europe/Berlin``, an offset such as ``+01:00``, or
             ``local`` for that of this computer.

@@ -84,7 +84,7 @@ class ScriptedUser:
         return self._then(_always(Answer.cancel(by="unattended", reason="the user has walked away")))
 
     def fails(self, error: Exception | None = None) -> ScriptedUser:
-        """Raise *error*, as an interface that fails."""
+        """Raise *error*, or a ``RuntimeError``, as a user interface that fails."""
 
         async def step(_request: Request) -> Answer:
             raise error or RuntimeError(FAILURE_TEXT)

@@ -527,7 +527,7 @@ async def test_messages_that_are_none_do_not_end_the_connection(junk: Any) -> No
 
 
 def test_something_else_than_a_connection_is_refused() -> None:
-    with pytest.raises(TypeError, match="not a connection of agent-client-protocol"):
+    with pytest.raises(TypeError, match="is not a connection of agent-client-protocol"):
         Editor(object())  # type: ignore[arg-type]
 
 

@@ -380,7 +380,7 @@ async def test_policies_see_the_requests_of_agents() -> None:
 
 
 def test_something_else_than_a_connection_is_refused() -> None:
-    with pytest.raises(TypeError, match="not a connection of agent-client-protocol"):
+    with pytest.raises(TypeError, match="is not a connection of agent-client-protocol"):
         answer_agent(object(), accept(), agent="assistant")  # type: ignore[arg-type]
 
 

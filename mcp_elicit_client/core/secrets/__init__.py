@@ -35,7 +35,7 @@ def find_secrets(params: object, content: Mapping[str, Any] | None = None) -> tu
         are none.
 
     Raises:
-        RequestError: If *params* are no request.
+        RequestError: If *params* is not a valid request.
     """
     # The package imports this module.  Most processes never look for secrets.
     from mcp_elicit_client.core.secrets.in_answer import secret_values

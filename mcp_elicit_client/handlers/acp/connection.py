@@ -71,7 +71,10 @@ class MessageTap:
         inner: Any = getattr(connection, "_conn", None)
         transport: Any = getattr(inner, "_transport", None)
         if not all(callable(getattr(transport, name, None)) for name in ("send", "receive", "close")):
-            raise TypeError(f"not a connection of agent-client-protocol 0.12: {type(connection).__name__}")
+            raise TypeError(
+                "`connection` is not a connection of agent-client-protocol 0.12, but"
+                f" {type(connection).__name__}. Pass the argument of `on_connect`."
+            )
         self.ended: asyncio.Event = asyncio.Event()
         self._transport = transport
         self._on_received = received

@@ -41,10 +41,11 @@ class BrowserHandler:
 
     One server per process serves all pages, on 127.0.0.1 and a free port, in
     its own thread.  It runs as long as there are pages.  A file that only
-    this user can read opens the page, with a token that works once.  Closing
-    the page cancels the request by ``unattended``, and what was entered comes
-    back if the server sends the same request again.  Four pages are open at a time.  Further
-    requests wait.
+    this user can read opens the page, with a token that works once.  If
+    the user closes the page, the answer is a cancel with
+    ``by="unattended"``.  What was entered is restored if the server sends the
+    same request again.  Four pages are open at a time.  Further requests
+    wait.
 
     Args:
         open_file: Opens the file in the browser.

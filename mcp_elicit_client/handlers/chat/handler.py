@@ -220,8 +220,9 @@ class ChatHandler:
             person: Who sent it, as the chat reports.
             text: The text.
             message_id: The ID of the message, so that it is used only once.
-            reply_to: The message that it replies to, or None.
-                Without one, the text answers the only field that is asked.
+            reply_to: The ID of the message that it replies to.  None if it
+                replies to no message: it then answers the field that is
+                shown, if there is only one.
         """
         found = await self._asked(person, reply_to)
         if len(found) != 1:

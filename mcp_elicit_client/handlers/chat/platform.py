@@ -117,7 +117,8 @@ class ChatButton:
         data: What to pass to `ChatHandler.press`; empty for a link.
         url: The URL that it opens; empty for other buttons.
         is_option: It is shown in a separate row, if possible.
-        opens_dialog: It opens a dialog.  It may be pressed for the user.
+        opens_dialog: It opens a dialog.  The adapter may open the dialog
+            without waiting for the user to press it.
     """
 
     label: str

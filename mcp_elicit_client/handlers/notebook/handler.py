@@ -49,8 +49,8 @@ class NotebookHandler:
     nor an answer.
 
     If the cell is interrupted, or its output is cleared for three seconds,
-    the request is cancelled.  What was entered comes back if the server sends
-    the same request again.  Four requests are open at a time.
+    the request is cancelled.  What was entered is restored if the server
+    sends the same request again.  Four requests are open at a time.
 
     Args:
         form: ``widget`` or ``page`` to use one of them only.

@@ -105,7 +105,8 @@ class WebhookHandler:
             no one else can read the traffic.
         client: The HTTP client, which you close; None for one that ignores
             the environment's proxies and ``.netrc`` and keeps no cookies.
-        pause: Returns the pause before an attempt, in seconds.
+        pause: Returns the pause before a repeated attempt, in seconds.  It
+            takes the number of the repetition, from 1 on.
 
     Raises:
         ValueError: If the URL or a secret is invalid, or the URL is not safe.

@@ -84,8 +84,9 @@ def sign(
             response: the ID of the request that it answers.
         secrets: ``whsec_`` and 24 to 64 bytes in base64.  If there are
             several, each signs.
-        purpose: ``answer`` for the answer of a webhook, which must have the
-            content type ``application/json``.
+        purpose: ``question`` for a message to a webhook, ``answer`` for the
+            answer of a webhook.  An answer must have the content type
+            ``application/json``.
         now: The time, in seconds since 1970; None for now.
 
     Returns:

@@ -166,7 +166,7 @@ class RedisStore:
     def _connection(self) -> RedisConnection:
         """The connection of the running event loop."""
         if is_trio():
-            raise InboxError("An inbox in Redis requires asyncio.")
+            raise InboxError("An inbox in Redis requires asyncio. With trio, use SqliteStore or PostgresStore.")
         loop = asyncio.get_running_loop()
         connection = self._connections.get(loop)
         if connection is None:

@@ -12,7 +12,7 @@ class Theme:
     """
     The styles of the interactive form, as prompt_toolkit writes them (``bold ansired``).
 
-    A style is never the only difference between two parts: each part also
+    A style is never the only difference between two parts: each part
     also has a mark, a word or a separate place.
 
     Attributes:
