@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from mcp_elicit_client.core.answer import Action, Answer, By, Source
 from mcp_elicit_client.core.diagnostics import DiagnosticCode
 from mcp_elicit_client.core.form import Field, Value
-from mcp_elicit_client.core.messages import Message, Translate
+from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import (
     BatchPosition,
@@ -52,7 +52,6 @@ __all__ = [
     "Scalar",
     "Source",
     "TaskFailure",
-    "Translate",
     "UrlHandler",
     "UrlRefusal",
     "UrlRequest",

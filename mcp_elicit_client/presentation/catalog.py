@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from mcp_elicit_client.core import messages as core_messages
 from mcp_elicit_client.core.messages import Message, english, format_message
 from mcp_elicit_client.core.url.domains import UrlWarning
-from mcp_elicit_client.core.validation.field_errors import FieldError
+from mcp_elicit_client.core.validation.field_errors import FieldError, error_template
 from mcp_elicit_client.presentation import languages, messages
 from mcp_elicit_client.presentation.formatting import format_count, format_number
 from mcp_elicit_client.presentation.messages import NO_KEYS, YES_KEYS
@@ -133,10 +133,10 @@ class MessageCatalog:
     def text(self, message: Message, /, **parameters: object) -> str:
         """Return the text of *message* with its *parameters*."""
         if self.locale is None:
-            return format_message(message, parameters, self.translate)
+            return format_message(message, parameters, self._translate)
         shown = {name: self._show(value, is_count=name == message.counted) for name, value in parameters.items()}
         count = parameters[message.counted] if message.counted else 1
-        return self.translate(message, cast("int", count)).format_map(shown)
+        return self._translate(message, cast("int", count)).format_map(shown)
 
     def _show(self, value: object, *, is_count: bool) -> object:
         if not isinstance(value, (int, float)) or isinstance(value, bool):
@@ -147,13 +147,13 @@ class MessageCatalog:
 
     def error(self, error: FieldError) -> str:
         """Return the sentence for *error*: what to enter."""
-        return self.text(error.template, **error.params)
+        return self.text(error_template(error), **error.params)
 
     def warning(self, warning: UrlWarning) -> str:
         """Return the sentence for *warning*."""
-        return warning.translate(self.translate)
+        return self.text(core_messages.URL_WARNINGS[warning.code], detail=warning.detail, domain=warning.domain)
 
-    def translate(self, message: Message, count: int) -> str:
+    def _translate(self, message: Message, count: int) -> str:
         """Return *message* in the form for *count* things, without its parameters."""
         override = self._overrides.get(message.text)
         if override is not None:

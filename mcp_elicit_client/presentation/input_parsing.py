@@ -40,7 +40,6 @@ from mcp_elicit_client.presentation.date_parsing import (
 )
 from mcp_elicit_client.presentation.locale_conventions import (
     CANONICAL_LOCALE,
-    Conventions,
     conventions_of,
     narrow,
 )
@@ -94,11 +93,6 @@ class InputContext:
     def of_this_computer(cls, request: FormRequest, *, locale: str | None) -> InputContext:
         """Return the context of what a user of this computer types to answer *request*: with its time zone."""
         return cls.for_request(request, locale=locale, time_zone=LOCAL_TIME_ZONE)
-
-    @property
-    def conventions(self) -> Conventions:
-        """How the user writes numbers and dates."""
-        return conventions_of(self.locale)
 
 
 DEFAULT_CONTEXT = InputContext()
@@ -160,7 +154,7 @@ def to_text(field: Field, value: Any, context: InputContext = DEFAULT_CONTEXT) -
         case ChoiceField():
             return field.label_of(choices_by_key(field)[json_key(value)])
         case NumberField():
-            return number_text(value, context.conventions)
+            return number_text(value, conventions_of(context.locale))
         case TextField():
             return str(value)
         case _:
@@ -236,11 +230,11 @@ def _parse_text_field(field: TextField, text: str, context: InputContext) -> str
     try:
         match name:
             case "date":
-                readings = date_readings(narrow(stripped), context.conventions)
+                readings = date_readings(narrow(stripped), conventions_of(context.locale))
             case "time":
                 readings = time_readings(narrow(stripped), context.time_zone)
             case "date-time":
-                readings = date_time_readings(narrow(stripped), context.conventions, context.time_zone)
+                readings = date_time_readings(narrow(stripped), conventions_of(context.locale), context.time_zone)
             case _:
                 return stripped
     except DateFaultError as error:
@@ -249,8 +243,9 @@ def _parse_text_field(field: TextField, text: str, context: InputContext) -> str
 
 
 def _parse_number(field: NumberField, text: str, context: InputContext) -> int | float:
-    readings = number_readings(narrow(text), context.conventions)
-    return _only(field, readings, [number_text(each, context.conventions) for each in readings], type_error(field))
+    conventions = conventions_of(context.locale)
+    readings = number_readings(narrow(text), conventions)
+    return _only(field, readings, [number_text(each, conventions) for each in readings], type_error(field))
 
 
 def _only(field: Field, readings: Sequence[_Reading], texts: Sequence[str], otherwise: FieldError) -> _Reading:

@@ -100,7 +100,7 @@ class Relay:
         max_calls: int = 16,
         max_questions: int = 25,
     ) -> None:
-        self.server: Server = Server.from_name(server)
+        self._server = Server.from_name(server)
         self._user = user
         self._request_options = request_options
         self._options = CallOptions(timeout, answer_timeout)
@@ -115,7 +115,7 @@ class Relay:
             self._connections,
             stored=self._stored,
             held=self._held,
-            sealer=StateSealer(key, self.server.name),
+            sealer=StateSealer(key, self._server.name),
             options=self._options,
             leg_ttl=answer_timeout,
         )
@@ -191,7 +191,7 @@ class Relay:
     def _make_caller(self, connection: UpstreamConnection, modes: frozenset[Mode], user: str | None) -> UpstreamCaller:
         return UpstreamCaller(
             self._handler.of(connection),
-            self.server,
+            self._server,
             user=user,
             modes=modes,
             request_options=self._request_options,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from mcp_elicit_client.core.messages import URL_WARNINGS, Translate, english, format_message
+from mcp_elicit_client.core.messages import URL_WARNINGS, format_message
 from mcp_elicit_client.core.text import sanitize_text
 
 LONG_HOST_LENGTH = 64
@@ -71,11 +71,7 @@ class UrlWarning(BaseModel):
     @property
     def message(self) -> str:
         """An English sentence for the user."""
-        return self.translate(english)
-
-    def translate(self, translate: Translate) -> str:
-        """Return the sentence in the language of *translate*."""
-        return format_message(URL_WARNINGS[self.code], {"detail": self.detail, "domain": self.domain}, translate)
+        return format_message(URL_WARNINGS[self.code], {"detail": self.detail, "domain": self.domain})
 
 
 def registrable_domain(host: str) -> str:

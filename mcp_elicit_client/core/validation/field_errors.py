@@ -14,8 +14,6 @@ from mcp_elicit_client.core.messages import (
     OPTION_COUNT_ERRORS,
     TYPE_ERRORS,
     Message,
-    Translate,
-    english,
     format_message,
 )
 from mcp_elicit_client.core.validation.formats import FAULTS, FORMATS, FormatFault
@@ -73,25 +71,7 @@ class FieldError(BaseModel):
     @property
     def message(self) -> str:
         """An English sentence that tells the user what to enter."""
-        return self.translate(english)
-
-    def translate(self, translate: Translate) -> str:
-        """Return the sentence in the language of *translate*."""
-        return format_message(self.template, self.params, translate)
-
-    @property
-    def template(self) -> Message:
-        """The sentence without its parameters."""
-        if self.code == "type":
-            return TYPE_ERRORS[self.params["type"]]
-        if self.code == "format":
-            fault = self.params.get("fault")
-            return FAULTS[fault] if fault else FORMATS[self.params["format"]].error
-        if self.params.get("ambiguous"):
-            return AMBIGUOUS_OPTION
-        if self.params.get("options"):
-            return OPTION_COUNT_ERRORS[self.code]
-        return FIELD_ERRORS[self.code]
+        return format_message(error_template(self), self.params)
 
 
 class AnswerError(ElicitationError, ValueError):
@@ -106,6 +86,20 @@ class AnswerError(ElicitationError, ValueError):
     def __init__(self, reason: str, errors: tuple[FieldError, ...] = ()) -> None:
         super().__init__(reason)
         self.errors = errors
+
+
+def error_template(error: FieldError) -> Message:
+    """Return the sentence of *error* without its parameters."""
+    if error.code == "type":
+        return TYPE_ERRORS[error.params["type"]]
+    if error.code == "format":
+        fault = error.params.get("fault")
+        return FAULTS[fault] if fault else FORMATS[error.params["format"]].error
+    if error.params.get("ambiguous"):
+        return AMBIGUOUS_OPTION
+    if error.params.get("options"):
+        return OPTION_COUNT_ERRORS[error.code]
+    return FIELD_ERRORS[error.code]
 
 
 def error_for_keyword(field: Field, keyword: str, *, within: bool) -> FieldError:
