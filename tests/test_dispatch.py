@@ -323,6 +323,30 @@ async def test_a_handler_in_a_call_that_was_cancelled_inside_does_not_leave_the_
         await _concurrency.run_until(anyio.sleep_forever, lambda: raised(None))  # type: ignore[arg-type]
 
 
+async def test_an_event_cancels_the_blocks_that_run_until_it_is_set_and_no_others() -> None:
+    event, ended = _concurrency.CancellingEvent(), list[str]()
+
+    async def wait(name: str, started: anyio.Event) -> None:
+        with event.cancelling():
+            started.set()
+            await anyio.sleep_forever()
+        ended.append(name)
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            for name in ("one", "other"):
+                started = anyio.Event()
+                group.start_soon(wait, name, started)
+                await started.wait()
+            with event.cancelling():
+                ended.append("first")
+            await anyio.lowlevel.checkpoint()
+            event.set()
+        with event.cancelling():  # it is set already
+            await anyio.sleep_forever()
+    assert sorted(ended) == ["first", "one", "other"]
+
+
 # --- invalid objects
 
 
