@@ -26,13 +26,11 @@ from mcp_elicit_client.handlers.chat.rendering import Rendering
 from mcp_elicit_client.handlers.chat.sessions import Session, Sessions
 from mcp_elicit_client.inbox.handler import InboxHandler
 from mcp_elicit_client.inbox.inbox import Inbox
-from mcp_elicit_client.inbox.records import Entry
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
-from mcp_elicit_client.presentation.conversation import HostText, ServerText, Turn, UrlConversation
-from mcp_elicit_client.presentation.descriptions import describe_field, server_name, title_line
-from mcp_elicit_client.presentation.notices import describe_notice
+from mcp_elicit_client.presentation.conversation import HostText, Turn, UrlConversation
+from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
@@ -150,12 +148,7 @@ class ChatHandler:
         if owner is None:
             return
         await self.inbox.record(owner, notice)
-        text = describe_notice(notice, self._catalog)
-        parts = [HostText(f"{text.title} {text.reason}")]
-        quotes = [ServerText(each.text, each.label) for each in text.details]
-        quotes += [ServerText(text.message)] if text.message else []
-        rendering = self._rendering
-        for message in rendering.split(text.title, rendering.paragraphs([*parts, *quotes])):
+        for message in self._rendering.notice(notice):
             await self._delivery.inform(owner, message)
 
     # --- The user answers
@@ -238,8 +231,8 @@ class ChatHandler:
             old, session.message_id = session.message_id, ""
             turn = await anyio.to_thread.run_sync(session.conversation.reply, text)
             reaction = await self._proceed(person, session, turn)
-            continued = HostText(self._catalog.text(messages.CONTINUED))
-            await self._delivery.edit(person, old, self._message(session.request, continued))
+            continued = self._rendering.sentence(session.request, self._catalog.text(messages.CONTINUED))
+            await self._delivery.edit(person, old, continued)
             return reaction
 
     # --- Steps
@@ -258,8 +251,8 @@ class ChatHandler:
             return Reaction(self._catalog.text(messages.MAY_HAVE_EXPIRED))
         if session.entry.state == "pending":
             return session
-        await self._delivery.edit(person, message_id or session.message_id, self._outcome(session.entry))
-        return Reaction(self._closed_text(session.entry))
+        await self._delivery.edit(person, message_id or session.message_id, self._rendering.outcome(session.entry))
+        return Reaction(self._rendering.closed_text(session.entry))
 
     async def _asked(self, person: str, reply_to: str | None) -> list[Session]:
         """Return the sessions of *person* that a message may be for."""
@@ -309,14 +302,14 @@ class ChatHandler:
             )
         except EntryClosedError:
             session.entry = await self.inbox.get(person, entry_id)
-            return Reaction(self._closed_text(session.entry))
+            return Reaction(self._rendering.closed_text(session.entry))
         if not result:
             turn = session.conversation.ask_again()
             errors = tuple(HostText(self._catalog.error(each)) for each in result.errors)
             return await self._proceed(person, session, replace(turn, parts=(*errors, *turn.parts)))
         if entry_id not in self._asking:  # otherwise the task that asks does this
             done = await self.inbox.get(person, entry_id)
-            await self._delivery.edit(person, session.message_id, self._outcome(done))
+            await self._delivery.edit(person, session.message_id, self._rendering.outcome(done))
         return Reaction()
 
     async def _show(self, person: str, session: Session, turn: Turn) -> None:
@@ -327,19 +320,12 @@ class ChatHandler:
         ends now.
         """
         await self._sessions.save(person, session)
-        rendered = self._rendering.message(turn, session.entry, self._hint(turn))
+        rendered = self._rendering.message(turn, session.entry)
         shown = await self._delivery.show(person, session.message_id, rendered)
         self._shown[session.entry.id] = shown
         if shown != session.message_id:
             session.message_id = shown
             await self._sessions.save(person, session)
-
-    def _hint(self, turn: Turn) -> str:
-        """Return how to type the answer, if the chat has no dialogs."""
-        if turn.field is None or self._limits.dialog is not None:
-            return ""
-        kind = describe_field(turn.field, self._catalog).input_kind
-        return "" if kind in ("boolean", "option", "options") else self._catalog.text(messages.REPLY)
 
     async def _await_completion(self, request: Request, owner: str, entry_id: str) -> None:
         """Answer a URL when the server reports completion, if the user agreed to open it."""
@@ -376,21 +362,7 @@ class ChatHandler:
             except (InboxError, EntryNotFoundError) as error:
                 _logger.debug("A request that is closed could not be read: %s", error)
                 return
-            await self._delivery.edit(owner, message_id, self._outcome(entry))
-
-    def _outcome(self, entry: Entry) -> ChatMessage:
-        decision = "" if entry.action is None else self._catalog.text(messages.DECISIONS[entry.action])
-        return self._message(entry.read(), HostText(decision or self._closed_text(entry)))
-
-    def _closed_text(self, entry: Entry) -> str:
-        request = entry.read()
-        message = messages.CLOSED_BECAUSE.get(entry.state, messages.CLOSED_BECAUSE["withdrawn"])
-        return self._catalog.text(message, server=server_name(request.server))
-
-    def _message(self, request: Request, *lines: HostText) -> ChatMessage:
-        title = title_line(request, self._catalog)
-        paragraphs = self._rendering.paragraphs([HostText(title, is_heading=True), *lines])
-        return ChatMessage(title, tuple(paragraphs))
+            await self._delivery.edit(owner, message_id, self._rendering.outcome(entry))
 
 
 def _reason(error: Exception) -> str:

@@ -1,10 +1,11 @@
-"""`render`: the messages of a chat that show a turn of a conversation, within the limits of the chat."""
+"""`Rendering`: the messages of a chat that show a turn of a conversation or its end, within the limits of the chat."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.handlers.chat.platform import ChatButton, ChatLimits, ChatMessage, Paragraph, ParagraphKind
 from mcp_elicit_client.inbox.records import Entry
 from mcp_elicit_client.presentation import messages
@@ -19,7 +20,9 @@ from mcp_elicit_client.presentation.conversation import (
     ServerText,
     Turn,
 )
-from mcp_elicit_client.presentation.descriptions import server_name, title_line
+from mcp_elicit_client.presentation.descriptions import describe_field, server_name, title_line
+from mcp_elicit_client.presentation.notices import describe_notice
+from mcp_elicit_client.typing import Request
 
 _ELLIPSIS = "…"
 _INNER_QUOTES = str.maketrans("“”„‟", '""""')
@@ -39,18 +42,17 @@ class Rendering:
     catalog: MessageCatalog
     _links: list[ChatButton] = field(default_factory=list)
 
-    def message(self, turn: Turn, entry: Entry, hint: str = "") -> list[ChatMessage]:
+    def message(self, turn: Turn, entry: Entry) -> list[ChatMessage]:
         """
         Return the messages that show *turn*, at least one; the last one has the buttons.
 
         Args:
             turn: The turn.
             entry: The request, whose ID the buttons carry.
-            hint: How to answer if that is no button: the last line.
         """
         self._links = []
         request = entry.read()
-        prompt = " ".join(filter(None, (turn.prompt, hint)))
+        prompt = " ".join(filter(None, (turn.prompt, self._hint(turn))))
         last = HostText(f"{server_name(request.server)}: {prompt}")
         parts = (*turn.parts, last) if prompt else turn.parts
         paragraphs = self.paragraphs(parts)
@@ -64,6 +66,35 @@ class Rendering:
             for each in turn.buttons
         )
         return self.split(title_line(request, self.catalog), paragraphs, (*self._links, *buttons))
+
+    def _hint(self, turn: Turn) -> str:
+        """Return how to type the answer, if the chat has no dialogs."""
+        if turn.field is None or self.limits.dialog is not None:
+            return ""
+        kind = describe_field(turn.field, self.catalog).input_kind
+        return "" if kind in ("boolean", "option", "options") else self.catalog.text(messages.REPLY)
+
+    def sentence(self, request: Request, text: str) -> ChatMessage:
+        """Return the message that says *text* in place of *request*."""
+        title = title_line(request, self.catalog)
+        return ChatMessage(title, tuple(self.paragraphs([HostText(title, is_heading=True), HostText(text)])))
+
+    def outcome(self, entry: Entry) -> ChatMessage:
+        """Return the message that says how a request ended."""
+        decision = "" if entry.action is None else self.catalog.text(messages.DECISIONS[entry.action])
+        return self.sentence(entry.read(), decision or self.closed_text(entry))
+
+    def closed_text(self, entry: Entry) -> str:
+        """Return why a request can no longer be answered."""
+        message = messages.CLOSED_BECAUSE.get(entry.state, messages.CLOSED_BECAUSE["withdrawn"])
+        return self.catalog.text(message, server=server_name(entry.read().server))
+
+    def notice(self, notice: Notice) -> list[ChatMessage]:
+        """Return the messages that say that a policy declined a request."""
+        text = describe_notice(notice, self.catalog)
+        quotes = [ServerText(each.text, each.label) for each in text.details]
+        quotes += [ServerText(text.message)] if text.message else []
+        return self.split(text.title, self.paragraphs([HostText(f"{text.title} {text.reason}"), *quotes]))
 
     def split(
         self, title: str, paragraphs: Sequence[Paragraph], buttons: tuple[ChatButton, ...] = ()
