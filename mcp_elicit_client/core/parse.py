@@ -40,6 +40,9 @@ from mcp_elicit_client.exceptions import RequestError
 MAX_ELICITATION_ID = 1_024
 """The longest ``elicitationId``, in characters."""
 
+MAX_REQUEST_ID = 1_024
+"""The longest ID of a request, in characters: in multi-round-trip requests, the server's key."""
+
 UNNAMED_SERVER = Server(name="a server that the application did not name")
 
 _COST_OF_A_VALUE = 8
@@ -126,6 +129,9 @@ def read_wire(  # noqa: PLR0913 -- as for parse_request
     message = wire.get("message")
     if not isinstance(message, str):
         raise RequestError("`message` must be a string")
+    request_id = details.get("request_id")
+    if isinstance(request_id, str) and len(request_id) > MAX_REQUEST_ID:
+        raise RequestError(f"the ID of the request is longer than {MAX_REQUEST_ID} characters")
     meta = wire.get("_meta")
     common: dict[str, Any] = {
         "server": Server.from_name(server),

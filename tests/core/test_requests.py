@@ -263,3 +263,11 @@ def _answer_like_a_person(request: FormRequest) -> None:
     assert wire["action"] == "accept"
     _v2025_11_25.ElicitResult.model_validate(wire, strict=True)
     _v2026_07_28.ElicitResult.model_validate(wire, strict=True)
+
+
+def test_the_id_of_a_request_has_a_maximum_length() -> None:
+    params = form_params({"properties": {}})
+
+    assert parse_request(params, request_id="k" * 1_024).request_id == "k" * 1_024
+    with pytest.raises(RequestError, match="longer than 1024 characters"):
+        parse_request(params, request_id="k" * 1_025)
