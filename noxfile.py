@@ -193,7 +193,7 @@ def newest(session: nox.Session) -> None:
     session.install("-q", "--upgrade", "--upgrade-strategy", "eager", "--pre", "-e", f".[{EXTRAS}]", *TEST)
     session.run("python", "-m", "pip", "list")
     session.run("mypy")
-    pytest(session, *TESTS)
+    pytest(session, *TESTS, hosts="mcp")
 
 
 @nox.session
@@ -203,7 +203,17 @@ def lowest(session: nox.Session) -> None:
     resolve = ["uv", "pip", "install", "-q", "--python", str(Path(session.virtualenv.location, "bin", "python"))]
     session.run(*resolve, "--resolution", "lowest-direct", "-e", f".[{EXTRAS}]", *TEST)
     # Old versions warn about each other.
-    pytest(session, "-m", "not slow", "-o", "filterwarnings=default", "--disable-warnings", *TESTS, profile="quick")
+    pytest(
+        session,
+        "-m",
+        "not slow",
+        "-o",
+        "filterwarnings=default",
+        "--disable-warnings",
+        *TESTS,
+        hosts="mcp",
+        profile="quick",
+    )
 
 
 @nox.session

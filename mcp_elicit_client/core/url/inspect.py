@@ -185,7 +185,7 @@ def _network_of_address(url: str, address: _IPAddress) -> str:
         return "loopback"
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
-        if any(address in network for network in _EMBEDDING):
+        if any(address in network for network in _EMBEDDING) and not address.is_unspecified:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None and not inner.is_global:
             raise UnsafeUrlError(url, "private", "`url` embeds an address that is not public")
