@@ -130,12 +130,23 @@ COMMANDS = Message("commands")
 OPTIONS = Message("options")
 ARGUMENTS = Message("arguments")
 LIMITS = Message("limits of requests and answers")
+LIMITS_DESCRIPTION = Message(
+    "Texts are limited in characters, fields and options in number. --max-request limits all texts of a request "
+    "together, --max-depth the wrappers around a field ($ref, allOf), --max-nesting the depth of objects and arrays, "
+    "and --max-integer the magnitude of whole numbers."
+)
 USAGE = Message("usage: ")
 EXIT_STATUS = Message("exit status:")
 SUCCEEDED = Message("success: a request was answered, a tool succeeded, or a protocol version allows the request")
 FAILED = Message(
     "failure: the request was not answered, the server or its tool failed, or no protocol version allows the request"
 )
+CALL_SUCCEEDED = Message("the tool succeeded, or the tools were listed")
+CALL_FAILED = Message("the server or its tool failed")
+SHOW_SUCCEEDED = Message("the request was answered, or cancelled because of --headless")
+SHOW_FAILED = Message("the request was not answered")
+LINT_SUCCEEDED = Message("a protocol version allows the request")
+LINT_FAILED = Message("no protocol version allows the request")
 USAGE_ERROR = Message("usage error")
 UNANSWERED = Message("a request had no valid answer in --answers or --set, or an answer was not used")
 INTERRUPTED = Message("interrupted")

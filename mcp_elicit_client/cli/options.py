@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 from mcp_elicit_client.cli import messages
@@ -29,7 +30,6 @@ from mcp_elicit_client.presentation.catalog import MessageCatalog
 Run = Callable[[argparse.Namespace], int]
 
 _TAIL_LINES = 10
-_SUCCESS_AND_FAILURE = (messages.SUCCEEDED, messages.FAILED, messages.USAGE_ERROR)
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -77,7 +77,7 @@ def make_parser(catalog: MessageCatalog) -> argparse.ArgumentParser:
         catalog=catalog,
         prog="mcp-elicit",
         description=catalog.text(messages.DESCRIPTION),
-        epilog=_exit_status(catalog, *_SUCCESS_AND_FAILURE),
+        epilog=_exit_status(catalog, messages.SUCCEEDED, messages.FAILED, messages.USAGE_ERROR),
     )
     parser.add("--version", action=_ShowVersion, nargs=0, help=messages.VERSION)
     parser.add("--language", metavar="LANGUAGE", help=messages.LANGUAGE)
@@ -160,7 +160,9 @@ def _add_call(commands: Any, catalog: MessageCatalog) -> None:
         description=wrap(catalog.text(messages.CALL_DESCRIPTION)),
         epilog=_exit_status(
             catalog,
-            *_SUCCESS_AND_FAILURE,
+            messages.CALL_SUCCEEDED,
+            messages.CALL_FAILED,
+            messages.USAGE_ERROR,
             (3, messages.UNANSWERED),
             (SUSPENDED, messages.SUSPENDED),
             (NOT_SUSPENDABLE, messages.PUSHED),
@@ -247,7 +249,7 @@ def _add_values_of_environment(parser: _Parser) -> None:
 
 
 def _add_show(commands: Any, catalog: MessageCatalog) -> None:
-    epilog = _exit_status(catalog, *_SUCCESS_AND_FAILURE)
+    epilog = _exit_status(catalog, messages.SHOW_SUCCEEDED, messages.SHOW_FAILED, messages.USAGE_ERROR)
     parser = _add_command(commands, catalog, "show", run_show, messages.SHOW, epilog=epilog)
     parser.add("file", metavar="FILE", help=messages.FILE)
     parser.add("--name", metavar="NAME", default=catalog.text(messages.FILE_SERVER), help=messages.NAME)
@@ -257,7 +259,7 @@ def _add_show(commands: Any, catalog: MessageCatalog) -> None:
 
 
 def _add_lint(commands: Any, catalog: MessageCatalog) -> None:
-    epilog = _exit_status(catalog, *_SUCCESS_AND_FAILURE)
+    epilog = _exit_status(catalog, messages.LINT_SUCCEEDED, messages.LINT_FAILED, messages.USAGE_ERROR)
     parser = _add_command(commands, catalog, "lint", run_lint, messages.LINT, epilog=epilog)
     parser.add("file", metavar="FILE", help=messages.FILE)
     parser.add("--protocol-version", choices=PROTOCOL_VERSIONS, help=messages.PROTOCOL_VERSION)
@@ -347,7 +349,9 @@ def _add_browser(parser: _Parser) -> None:
 def _add_limits(parser: _Parser) -> None:
     """Add a switch for each of `Limits`."""
     catalog = parser.catalog
-    group = parser.add_argument_group(catalog.text(messages.LIMITS))
+    group = parser.add_argument_group(
+        catalog.text(messages.LIMITS), dedent(wrap(catalog.text(messages.LIMITS_DESCRIPTION), 2))
+    )
     for limit in dataclasses.fields(Limits):
         default = getattr(DEFAULT_LIMITS, limit.name)
         if isinstance(default, bool):
