@@ -35,7 +35,8 @@ _DECORATION = frozenset(
     org net io ai dev app apps application desktop mobile web website site server servers service services mcp api sdk
     bot agent agents cli ide editor code login signin log sign account accounts auth authentication help center centre
     desk online cloud connector connect integration plugin extension tool tools pro plus premium enterprise beta alpha
-    new latest version v x os message messages notice notification notifications alert alerts update updates""".split()
+    new latest version v x os message messages notice notification notifications alert alerts update updates
+    it tech technical customer id defender""".split()
 )
 """Words that do not make a name another one."""
 
@@ -44,7 +45,7 @@ _MAX_KNOWN = 256
 _MAX_WORDS = 4
 
 _LEET = str.maketrans(
-    {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "|": "l", "!": "i", "$": "s"}
+    {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "|": "l", "!": "i", "$": "s", "@": "a"}
 )
 
 
@@ -76,7 +77,7 @@ def skeleton(name: str) -> str:
     """
     text = unicodedata.normalize("NFKD", _in_latin(name)).casefold()
     text = "".join(LOOKALIKES.get(character, character) for character in text).translate(_LEET)
-    text = "".join(character for character in text if character.isalnum())
+    text = _REPEATED.sub(r"\1\1", "".join(character for character in text if character.isalnum()))
     return text.replace("rn", "m").replace("vv", "w").replace("l", "i").replace("j", "i")
 
 
@@ -191,6 +192,7 @@ def _readings(name: str) -> Iterator[list[str]]:
     plain = _SYMBOLS.sub(" ", _ESCAPED.sub("", name))
     yield _words(plain)
     yield _words(_SPACED_OUT.sub(_without_spaces, _in_latin(plain)))
+    yield _words(_LEET_IN_WORD.sub(lambda mark: mark[0].translate(_LEET), plain))
     yield [part for word in _words(plain) for part in _HUMP.findall(word)]
     yield [part for word in _words(plain) for part in _without_decoration(word)]
 
@@ -227,6 +229,8 @@ def _is_decoration(word: str) -> bool:
 
 
 _SYMBOLS = re.compile("[\u00a9\u00ae\u2120\u2122]")
+_LEET_IN_WORD = re.compile(r"(?<=[^\W_])[@!$|](?=[^\W_])")
+_REPEATED = re.compile(r"(.)\1{2,}")
 _WORD = re.compile(r"[^\W_]+")
 _SPACED_OUT = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}")
 _ESCAPED = re.compile(r"\\u\{[0-9a-f]{1,6}\}")

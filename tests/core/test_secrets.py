@@ -75,14 +75,14 @@ def test_what_is_a_secret_is_found_and_what_only_looks_like_one_is_not(row: dict
     assert is_found(row) == row["sensitive"], row["why"]
 
 
-@pytest.mark.parametrize(("kind", "precision", "recall"), [("field", 0.95, 0.95), ("answer", 0.95, 0.90)])
-def test_few_are_missed_and_few_are_wrong(kind: str, precision: float, recall: float) -> None:
+@pytest.mark.parametrize("kind", ["field", "answer"])
+def test_few_are_missed_and_few_are_wrong(kind: str) -> None:
     rows = [row for row in CLEAR if row["kind"] == kind]
     flagged = [row for row in rows if is_found(row)]
     right = [row for row in flagged if row["sensitive"]]
 
-    assert len(right) / len(flagged) >= precision
-    assert len(right) / len([row for row in rows if row["sensitive"]]) >= recall
+    assert len(right) / len(flagged) >= 0.95
+    assert len(right) / len([row for row in rows if row["sensitive"]]) >= 0.95
 
 
 @pytest.mark.parametrize("row", HELD, ids=[row["name"] for row in HELD])

@@ -78,7 +78,7 @@ def _held(text: str) -> Iterator[tuple[SecretKind, str]]:
     if _has_recovery_phrase(text):
         yield "recovery_phrase", ""
     for label, value, tight in _pairs(text):
-        if (kind := _kind_of(label)) and _is_value(kind, value, tight=tight):
+        if (kind := _kind_of(label) or _kind_in_context(label, text)) and _is_value(kind, value, tight=tight):
             yield kind, ""
 
 
@@ -146,7 +146,7 @@ def _has_recovery_phrase(text: str) -> bool:
 
 def _pairs(text: str) -> Iterator[tuple[str, str, bool]]:
     """
-    Yield names and what follows them: ``password: ...``, ``--token ...``, ``my pin is ...``.
+    Yield names and values: ``password: ...``, ``--token ...``, ``my pin is ...``, ``otp 123456``.
 
     The third item is True if only a punctuation mark separates the two.
     """
@@ -157,6 +157,10 @@ def _pairs(text: str) -> Iterator[tuple[str, str, bool]]:
         yield match.group(1), match.group(2), True
     for match in islice(pattern("random").finditer(text), _MOST_PAIRS):
         yield " ".join(_label_before(text, match.start()).split()[-2:]), match.group(), False
+    for match in islice(pattern("beside").finditer(text), _MOST_PAIRS):
+        yield match.group(1), match.group(2), False
+    for match in islice(pattern("is_your").finditer(text), _MOST_PAIRS):
+        yield match.group(2), match.group(1), False
 
 
 def _label_before(text: str, end: int) -> str:
@@ -169,6 +173,15 @@ def _kind_of(label: str) -> SecretKind | None:
     """Return the secret that a label in an answer names."""
     signs = signs_of(label)
     return label_asks(signs, signs, "") if load_rules().trigger.search(signs) else None
+
+
+def _kind_in_context(label: str, text: str) -> SecretKind | None:
+    """Return the secret that a label names together with the text around it: ``The code is ..., from the SMS``."""
+    last = signs_of(label)[-1:]
+    for kind, short_label, context, unless in load_rules().short_labels:
+        if short_label.fullmatch(last) and context.search(signs_of(text)):
+            return None if unless and unless.search(signs_of(text)) else kind
+    return None
 
 
 def _is_value(kind: SecretKind, written: str, *, tight: bool) -> bool:

@@ -24,7 +24,7 @@ PATTERNS: Mapping[str, str] = {
     "names_of_signs": r"\[[^\]]*\]|[a-z_]+",
     "word_of_table": r"\w+",
     # What is worth a closer look.
-    "odd": r"[-_/=.@]\w|[-_]$",
+    "odd": r"[-_/=.@]\w|[-_]$|\bA(?:Iza|KIA)",
     "long": r"\S{12}|-----BEGIN|\s-[pu]|\bmachine\s",
     "many_digits": r"\d(?:[ -]?\d){8}",
     "beginning": r"(?<![A-Za-z0-9])[A-Za-z0-9]\S",
@@ -40,6 +40,14 @@ PATTERNS: Mapping[str, str] = {
     "flag": r"(?:^|\s)--?([A-Za-z][\w-]{1,40}) (\"[^\"]{4,}\"|'[^']{4,}'|[^\s-]\S{3,})",
     "tag": r"<([A-Za-z][\w.:-]{1,40})>([^<>\n]{3,200})</",
     "random": r"(?<![\w/.=:-])(?=[A-Za-z_-]{0,40}\d)(?=[\d_-]{0,40}[A-Za-z])[\w-]{20,200}(?![\w/.-])",
+    "beside": r"""(?xm)
+        (?: ^ | [;,] ) [ \t]{0,8} ( [^\W\d_]{2,20} (?: [ ][^\W\d_]{2,20} )? ) [ ]
+        (?! (?i: sha | md | aes | rsa | base | utf | argon | oauth | pbkdf ) -? \d )
+        (?! (?i: version | level | page | step | field | line ) -? \d )
+        ( \d{3}[ -]?\d{3} | \d{3,8} | (?= \S{0,60}\d ) (?= [^\sA-Za-z]{0,60}[A-Za-z] ) [^\s,;:/()]{6,64} )
+        (?= [ \t]{0,8} (?: $ | [;,.] ) )
+    """,
+    "is_your": r"\b(?:[A-Z]-)?(\d{4,8}|\d{3}[ -]\d{3}) is (your [^\n.,;!]{3,60})",
     "quoted": r"([\"'`])(.{1,299}?)\1",
     "user_in_url": r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://([^\s/:@?#]{0,200}):([^\s/@]{1,200})@",
     # What stands where a value was, or will be.
@@ -55,7 +63,8 @@ PATTERNS: Mapping[str, str] = {
     """,
     # Cards, from Visa to Troy: what they begin with, and how long they are.
     "card": r"""(?x) (?<! [\w+-] ) (?<! \d[.\ -] )
-        ( \d{13,19} | \d{4} (?: [\ -]\d{4} ){2} [\ -]\d{1,7} | \d{4} [\ -] \d{6} [\ -] \d{4,5} ) (?! \w | [.\ -]\d )""",
+        ( \d{13,19} | \d{4} (?: [\ -]\d{4} ){2} [\ -]\d{1,7} | \d{4} [\ -] \d{6} [\ -] \d{4,5} )
+        (?! \w | [.-]\d | [ ]\d (?! \d? [ ]? / ) )""",
     "issued_cards": r"""(?x)
         4\d{15}
         | (?: 5[1-5]\d\d | 222[1-9] | 22[3-9]\d | 2[3-6]\d\d | 27[01]\d | 2720 ) \d{12}
@@ -82,7 +91,7 @@ PATTERNS: Mapping[str, str] = {
 
 VALUES: Mapping[SecretKind, str] = {
     "pin": r"\d{4,8}(?![\w%€$]|[.,:/-]\d| ?(?:mm|cm|m|kg|g|px|x|items|times|days)\b)",
-    "one_time_code": r"(?=\D{0,8}\d)[A-Za-z0-9]{4,10}(?:[ -][A-Za-z0-9]{3,6}){0,3}(?![\w:/])",
+    "one_time_code": r"(?=\D{0,8}\d)[A-Za-z0-9]{4,10}(?:[ -][A-Za-z0-9]{3,6}){0,3}(?![\w:/])|\d{3}[ -]\d{3}(?!\d)",
     "card": r"(?:\d[ -]?){12,18}\d|\d{3,4}(?!\d)|\d\d ?/ ?\d\d",
     "bank_account": r"(?=(?:\D{0,2}\d){6})\w[\w ./-]{5,}",
     "identity_number": r"(?=(?:\D{0,2}\d){4})\w[\w ./-]{3,}",

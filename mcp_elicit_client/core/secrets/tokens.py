@@ -185,16 +185,20 @@ def _words(token: str) -> tuple[str, ...]:
         return (word,)
     if not word.isascii() and pattern("unspaced").search(word):
         return tuple(_pieces(word))
+    known = None if word.isalpha() else _without_digits(word)
+    if known and token.isupper():  # before it is cut after its digits: ``P4SSW0RD``
+        return (known,)
     if word != token and len(pieces := pattern("hump").sub(" ", token).split()) > 1:
         return tuple(chain.from_iterable(map(_words, pieces)))
-    if word.isalpha():
-        return (word,)
-    # Digits after a word, digits and signs for letters; only then is an @ an @.
-    readings = (word.rstrip("0123456789"), *(word.translate(each) for each in _leet()))
-    known = next((reading for reading in readings if sign_of(reading) != UNKNOWN), None)
-    if known is None and "@" in word:
+    if known is None and "@" in word:  # only now is an @ an @
         return tuple(chain.from_iterable(map(_words, filter(None, word.split("@")))))
     return (known or word,)
+
+
+def _without_digits(word: str) -> str | None:
+    """Return the known word that *word* is with digits after it, or with digits and signs for letters."""
+    readings = (word.rstrip("0123456789"), *(word.translate(each) for each in _leet()))
+    return next((reading for reading in readings if sign_of(reading) != UNKNOWN), None)
 
 
 def _pieces(run: str) -> Iterator[str]:
