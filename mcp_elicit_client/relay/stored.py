@@ -235,23 +235,24 @@ class StoredCalls:
         """Renew the leases of the calls whose answers this process is sending, for ever."""
         while True:
             await anyio.sleep(LEASE / 3)
-            for each in [*self._sending]:
-                with anyio.CancelScope(shield=True):
-                    await self._renew(each)
+            async with anyio.create_task_group() as group:
+                for each in self._sending:
+                    group.start_soon(self._renew, each)
 
     async def _renew(self, sending: _Sending) -> None:
-        async with sending.lock:
-            if sending not in self._sending:
-                return
-            try:
-                renewed = await self._replace(sending.loaded, sending_until=self._now() + LEASE)
-            except InboxError as error:
-                _logger.warning("the lease of a call could not be renewed: %s", error)
-                return
-            if renewed is None:
-                self._sending.discard(sending)
-            else:
-                sending.loaded = renewed
+        with anyio.CancelScope(shield=True):
+            async with sending.lock:
+                if sending not in self._sending:
+                    return
+                try:
+                    renewed = await self._replace(sending.loaded, sending_until=self._now() + LEASE)
+                except Exception as error:  # noqa: BLE001 -- it must not end the other calls of the relay
+                    _logger.warning("the lease of a call could not be renewed: %r", error)
+                    return
+                if renewed is None:
+                    self._sending.discard(sending)
+                else:
+                    sending.loaded = renewed
 
     async def _stop_renewing(self, sending: _Sending) -> _Loaded:
         """Return what is stored, after the renewal in progress."""

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.relay import Relay, held, relay, stored, upstream
 from mcp_elicit_client.relay.refusals import RefusedError
@@ -411,6 +412,37 @@ async def test_the_lease_of_a_leg_is_renewed_while_its_answer_is_sent(monkeypatc
         first = await client.call("form")
         done = await client.call("form", state=first.request_state, responses={keys(first)[0]: ANN})
     assert said(done) == json.dumps({"got": ANN})
+
+
+async def test_a_lease_that_cannot_be_renewed_does_not_end_its_call(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(stored, "LEASE", 0.05)
+    failed = anyio.Event()
+    is_sending = False
+
+    class FailingStore(MemoryStore):
+        async def update(self, *arguments: Any) -> bool:
+            if is_sending and not failed.is_set():
+                failed.set()
+                raise InboxError("The store cannot be reached.")
+            return await super().update(*arguments)
+
+    def wait_for_failure(handler: Any) -> Any:
+        async def wait(request: Any) -> Any:
+            nonlocal is_sending
+            is_sending = is_resuming()
+            if is_sending:
+                await failed.wait()
+            return await handler(request)
+
+        return wait
+
+    async with gateway("rounds", inbox=Inbox(FailingStore()), policies=[wait_for_failure]) as client:
+        first = await client.call("form")
+        done = await client.call("form", state=first.request_state, responses={keys(first)[0]: ANN})
+    assert said(done) == json.dumps({"got": ANN})
+    assert "could not be renewed" in caplog.text
 
 
 @each_side
