@@ -19,8 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -29,6 +27,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from benchmarks.key_counts.questions import ANSWERS, FORM, NAME, QUESTIONS
+from tests.support.environments import make_environment
 from tests.support.tmux import Pane, window
 
 ROOT = Path(__file__).parent.parent
@@ -52,14 +51,17 @@ class Library:
         steps: For each question, the fewest keys that answer it; none if it
             answers without asking.
         packages: The packages to install; empty for this package.
-        python: The Python to make the environment with.
+        overrides: Packages whose newest release is installed, whatever is
+            required.
+        python: The version of Python; None for that of this process.
     """
 
     name: str
     program: Sequence[str]
     steps: Mapping[str, Sequence[Step]]
     packages: Sequence[str] = ()
-    python: str = "python3"
+    overrides: Sequence[str] = ()
+    python: str | None = None
 
 
 _PROMPTS: Mapping[str, Sequence[Step]] = {
@@ -105,7 +107,8 @@ LIBRARIES = (
             "url": [],
         },
         packages=["fast-agent-mcp==0.10.48"],
-        python="python3.13",
+        overrides=["certifi"],
+        python="3.13",
     ),
 )
 
@@ -123,14 +126,8 @@ def interpreter(library: Library, venvs: Path) -> str:
     """Return the Python of *library*, whose environment is made if it is missing."""
     if not library.packages:
         return sys.executable
-    python = venvs / library.name / "bin" / "python"
-    if not python.exists():
-        base = shutil.which(library.python)
-        if base is None:
-            raise FileNotFoundError(f"{library.python} is not installed.")
-        subprocess.run([base, "-m", "venv", str(venvs / library.name)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-q", *library.packages], check=True)
-    return str(python)
+    venv = venvs / library.name
+    return str(make_environment(venv, library.packages, overrides=library.overrides, python=library.python))
 
 
 def count(library: Library, question: str, python: str) -> int:

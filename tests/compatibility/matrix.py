@@ -14,7 +14,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -25,6 +24,7 @@ from typing import Any
 
 from tests.compatibility import table
 from tests.compatibility.judging import cells
+from tests.support.environments import make_environment
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -58,26 +58,7 @@ def environment(row: dict[str, Any], folder: Path) -> Path:
     """
     requirements = [MYPY, *row["requirements"], *(PYTEST if "tests" in row else [])]
     venv = folder / environment_name(row)
-    python = venv / "bin" / "python"
-    uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
-    if (venv / "done").exists():
-        return python
-    run([uv, "venv", "-q", "--clear", "--python", interpreter(row.get("python")), str(venv)])
-    overrides = venv / "overrides.txt"
-    overrides.write_text("\n".join(row.get("overrides", [])), encoding="utf-8")
-    more = ["--overrides", str(overrides)] if row.get("overrides") else []
-    run([uv, "pip", "install", "-q", "--python", str(python), *more, "-e", str(ROOT), *requirements])
-    (venv / "done").touch()
-    return python
-
-
-def interpreter(version: str | None) -> str:
-    """Find a Python of *version*: on the path, among those of pyenv, or else wherever uv has it from."""
-    if version is None:
-        return sys.executable
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    found = sorted(pyenv.glob(f"{version}.*/bin/python"))
-    return str(found[-1]) if found else version
+    return make_environment(venv, requirements, overrides=row.get("overrides", ()), python=row.get("python"))
 
 
 def run(command: list[str], timeout: float = 600) -> str:
