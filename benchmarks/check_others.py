@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,8 +22,9 @@ from pathlib import Path
 
 from mcp_elicit_client.testing import SCENARIOS, ScenarioResult
 from mcp_elicit_client.testing.callback_under_test import CallbackShape, LoadError
-from mcp_elicit_client.testing.results import count_outcomes
+from mcp_elicit_client.testing.results import ANSWER_TIMEOUT, count_outcomes
 from mcp_elicit_client.testing.runner import ScenarioRunner
+from tests.support.environments import make_environment
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "check-results.md"
@@ -41,9 +41,29 @@ OF_A_LIBRARY = (
 )
 """Scenarios whose result depends on the library between the handler and the server."""
 
-SLOW_TO_TYPE = ("many-fields-survived", "many-options-survived", "long-message-survived")
-"""Scenarios that take too long if the user types keys into a form."""
+OF_A_LAYER = (
+    *OF_A_LIBRARY,
+    *("url-accept-is-accept", "no-content-with-url", "no-content-with-decline", "no-content-with-cancel"),
+    *("confirmation-accept-is-accept", "confirmation-decline-is-decline", "confirmation-cancel-is-cancel"),
+    *("no-mode-is-a-form", "unknown-keys-do-no-harm", "thinking-takes-time", "two-questions-at-once"),
+    *("repeated-question-is-asked-again", "two-users-at-once", "restarted-server-asks-again"),
+    *("tasks-get-their-answers", "text-of-any-script", "text-is-not-changed", "long-text-kept", "the-word-decline"),
+    *("integer-stays-integer", "fraction-kept", "zero-kept", "false-kept", "true-is-true", "choice-sends-value"),
+    *("enum-names-send-value", "several-are-a-list", "one-of-several-is-a-list", "optional-of-pydantic"),
+    *("date-time-keeps-zone", "name-with-hyphen", "name-of-python", "optional-values-arrive"),
+    *("nobody-fills-in-no-form", "nobody-confirms-nothing", "nobody-is-not-a-decline", "nobody-raises-nothing"),
+    *("silence-is-no-answer-to-a-form", "silence-confirms-nothing", "silence-opens-no-url"),
+    *("broken-interface-raises-nothing", "broken-interface-is-no-decision", "values-not-logged", "url-not-logged"),
+    *("leaving-ends-the-question", "withdrawn-is-no-answer", "server-may-die"),
+)
+"""Scenarios whose result depends on a layer that passes a request on and its answer back, but does not ask."""
 
+OF_AN_EXAMPLE = (
+    *("accept-has-content", "no-content-with-url", "only-what-was-asked-for", "message-only-gets-an-answer"),
+    *("nobody-fills-in-no-form", "nobody-confirms-nothing", "nobody-is-not-a-decline", "nobody-raises-nothing"),
+    *("url-not-opened-by-nobody", "url-not-fetched", "url-not-logged"),
+)
+"""Scenarios for a handler that asks no user."""
 
 AT_ONE_PROMPT = tuple(name for name in SCENARIOS if name != "two-users-at-once")
 """Scenarios for prompts that share one terminal: it is a race which of two prompts reads a line that is typed."""
@@ -60,11 +80,14 @@ class Other:
         packages: The packages to install.
         versions: The packages whose versions are listed.
         callback: The handler.
-        user: The user hook.
+        user: The user hook; None if the handler asks no user.
         shape: The parameters of the handler.
         server: The server name that the handler shows.
         scenarios: The scenarios to run.
-        python: The interpreter of the environment.
+        answer_timeout: Maximum seconds for one answer.
+        overrides: Packages whose newest release is installed, whatever is
+            required.
+        python: The version of Python; None for that of this process.
     """
 
     title: str
@@ -72,11 +95,13 @@ class Other:
     packages: Sequence[str]
     versions: Sequence[str]
     callback: str
-    user: str
+    user: str | None
     shape: CallbackShape = "sdk"
     server: str = "fake-server"
     scenarios: Sequence[str] = tuple(SCENARIOS)
-    python: str = "python3"
+    answer_timeout: float = ANSWER_TIMEOUT
+    overrides: Sequence[str] = ()
+    python: str | None = None
 
 
 OTHERS = (
@@ -94,6 +119,7 @@ OTHERS = (
         title="FastMCP 4, command line",
         venv="fastmcp-4",
         packages=["fastmcp>=4.1,<5"],
+        overrides=["certifi"],
         versions=["fastmcp", "mcp"],
         callback="fastmcp.cli.client:_terminal_elicitation_handler",
         user="benchmarks.other_users:fastmcp_command_line",
@@ -114,6 +140,7 @@ OTHERS = (
         title="FastMCP 4, client",
         venv="fastmcp-4",
         packages=["fastmcp>=4.1,<5"],
+        overrides=["certifi"],
         versions=["fastmcp", "mcp"],
         callback="benchmarks.other_users:mirror.fastmcp",
         user="benchmarks.other_users:mirror.follow",
@@ -138,8 +165,37 @@ OTHERS = (
         callback="benchmarks.fast_agent_user:handler",
         user="benchmarks.fast_agent_user:user.follow",
         server="mail",
-        scenarios=[name for name in SCENARIOS if name not in SLOW_TO_TYPE],
-        python="python3.13",
+        answer_timeout=15.0,
+        overrides=["certifi"],
+        python="3.13",
+    ),
+    Other(
+        title="LiteLLM, relay",
+        venv="litellm",
+        packages=["litellm>=1.109", "expression", "mcp>=2.3,<3"],
+        versions=["litellm", "mcp"],
+        callback="benchmarks.other_layers:litellm_relay",
+        user="benchmarks.other_users:mirror.follow",
+        overrides=["certifi"],
+        scenarios=OF_A_LAYER,
+    ),
+    Other(
+        title="Copilot SDK, session",
+        venv="copilot",
+        packages=["github-copilot-sdk>=1.0.27", "mcp>=2.3,<3"],
+        versions=["github-copilot-sdk", "mcp"],
+        callback="benchmarks.other_layers:copilot_session",
+        user="benchmarks.other_users:mirror.follow",
+        scenarios=OF_A_LAYER,
+    ),
+    Other(
+        title="Copilot SDK, example",
+        venv="copilot",
+        packages=["github-copilot-sdk>=1.0.27", "mcp>=2.3,<3"],
+        versions=["github-copilot-sdk", "mcp"],
+        callback="benchmarks.other_layers:copilot_example",
+        user=None,
+        scenarios=OF_AN_EXAMPLE,
     ),
 )
 
@@ -158,15 +214,7 @@ def sdk_example(checkout: Path) -> Other:
 
 def interpreter(other: Other, venvs: Path) -> Path:
     """Return the interpreter of the environment, which is created if it is missing."""
-    python = venvs / other.venv / "bin" / "python"
-    if not python.exists():
-        base = shutil.which(other.python)
-        if base is None:
-            raise FileNotFoundError(f"{other.python} is not installed.")
-        _run(base, "-m", "venv", str(venvs / other.venv))
-        _run(str(python), "-m", "pip", "install", "-q", *other.packages)
-    _run(str(python), "-m", "pip", "install", "-q", "-e", str(ROOT))
-    return python
+    return make_environment(venvs / other.venv, other.packages, overrides=other.overrides, python=other.python)
 
 
 def _run(*command: str) -> str:
@@ -188,6 +236,7 @@ def check(other: Other, python: Path) -> list[ScenarioResult]:
         shape=other.shape,
         server=other.server,
         scenarios=other.scenarios,
+        answer_timeout=other.answer_timeout,
         python=str(python),
     )
     return list(runner.results())
@@ -233,13 +282,15 @@ def main() -> int:
     )
     options = parser.parse_args()
     os.chdir(ROOT)
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # LiteLLM fetches a list of prices otherwise
     others = [*OTHERS, *([sdk_example(options.sdk_examples.resolve())] if options.sdk_examples else [])]
     found: dict[str, tuple[str, list[ScenarioResult]]] = {}
     kept = json.loads(options.results.read_text()) if options.only and options.results.exists() else {}
     for other in others:
         if options.only and other.title not in options.only and other.title in kept:
             stored = kept[other.title]
-            found[other.title] = (stored["versions"], [ScenarioResult(**each) for each in stored["results"]])
+            results = [ScenarioResult(**each) for each in stored["results"] if each["scenario"] in other.scenarios]
+            found[other.title] = (stored["versions"], results)
             continue
         try:
             python = interpreter(other, options.venvs.resolve())

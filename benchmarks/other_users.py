@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import anyio
+
 from mcp_elicit_client.testing import UnsupportedActionError, UserAction
 from mcp_elicit_client.testing.callback_under_test import FAILURE_TEXT
 
@@ -95,10 +97,13 @@ class Mirror:
         """Answer as an ``elicitation_callback`` of the SDK."""
         from mcp.types import ElicitResult
 
-        action = self._actions.pop(0)
+        intended = (each for each in self._actions if each.params.get("message") == params.message)
+        action = next(intended, self._actions[0])
+        self._actions.remove(action)
         if action.action == "fail":
             raise RuntimeError(FAILURE_TEXT)
-        if action.action in ("absent", "hang", "cancel"):
+        await anyio.sleep(float("inf") if action.action == "hang" else action.after)
+        if action.action in ("absent", "cancel"):
             return ElicitResult(action="cancel")
         if action.action == "decline":
             return ElicitResult(action="decline")
