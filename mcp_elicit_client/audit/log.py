@@ -76,7 +76,7 @@ class AuditLog:
         telemetry: bool | Telemetry = False,
     ) -> None:
         if on_failure not in ("continue", "cancel"):
-            raise ValueError(f'`on_failure` must be "continue" or "cancel", not {on_failure!r}')
+            raise ValueError(f'`on_failure` must be "continue" or "cancel", not {on_failure!r}.')
         if max_bytes < 1 or backup_count < 0:
             raise ValueError("`max_bytes` must be at least 1, and `backup_count` at least 0.")
         self._writer = ChainWriter(Path(path), key, max_bytes=max_bytes, backup_count=backup_count, fsync=fsync)

@@ -48,7 +48,7 @@ def answer_elicitations(
     query: Any = getattr(client, "_query", None)
     inner = getattr(query, "_handle_control_request", None)
     if not callable(inner):
-        raise TypeError("`client` must be a connected ClaudeSDKClient of claude-agent-sdk 0.2")
+        raise TypeError("`client` must be a ClaudeSDKClient of claude-agent-sdk 0.2. Call `client.connect()` first.")
     dispatcher = SdkDispatcher(handler, request_options, user)
 
     async def handle(request: Any) -> None:

@@ -66,7 +66,9 @@ async def answer_interrupt(
     """
     user = check_user(user)
     if not is_elicitation(value):
-        raise ValueError("`value` is not that of an interrupt with elicitation requests.")
+        raise ValueError(
+            "`value` is not that of an interrupt with elicitation requests. Check it with `is_elicitation`."
+        )
     dispatcher, known = Dispatcher(handler, request_options), Server.from_name(server)
     tool = value.get("tool_name")
     requests = value["requests"]

@@ -177,7 +177,7 @@ class Permissions:
             raise ValueError(f"A permission is one of {', '.join(get_args(Permission))}, not {permission!r}.")
         if permission == "block_until_restart":
             if server is None:
-                raise ValueError("block_until_restart requires a server.")
+                raise ValueError("`block_until_restart` requires a server. Pass `server`.")
             self._blocked.add((user, server))
             return
         rule = Rule(server=server, mode=mode, tool=tool, user=user, permission=permission)
@@ -254,7 +254,7 @@ def _read(path: Path) -> tuple[list[Rule], tuple[int, ...]]:
     except OSError as error:
         raise PermissionsFileError(f"Cannot read {path}: {error.strerror}.") from None
     if len(data) > _MAX_FILE:
-        raise PermissionsFileError(f"{path} is larger than {_MAX_FILE} bytes.")
+        raise PermissionsFileError(f"{path} is larger than {_MAX_FILE} bytes. Use another file.")
     try:
         return _File.model_validate(from_json(data)).rules, version
     except ValueError as error:

@@ -78,7 +78,9 @@ class StateSealer:
 
     def __init__(self, key: bytes | None, server: str, clock: Callable[[], float] = time.time) -> None:
         if key is not None and len(key) < MIN_KEY_BYTES:
-            raise ValueError(f"The key of a relay must have at least {MIN_KEY_BYTES} bytes.")
+            raise ValueError(
+                f"The key of a relay must have at least {MIN_KEY_BYTES} bytes, as `secrets.token_bytes(32)` has."
+            )
         base = secrets.token_bytes(MIN_KEY_BYTES) if key is None else key
         # The host may use its key for other purposes and other servers, so derive one that is used only here.
         self._key = hmac.digest(base, b"mcp-elicit-relay " + server.encode(), "sha256")
