@@ -91,7 +91,11 @@ PATTERNS: Mapping[str, str] = {
 
 VALUES: Mapping[SecretKind, str] = {
     "pin": r"\d{4,8}(?![\w%€$]|[.,:/-]\d| ?(?:mm|cm|m|kg|g|px|x|items|times|days)\b)",
-    "one_time_code": r"(?=\D{0,8}\d)[A-Za-z0-9]{4,10}(?:[ -][A-Za-z0-9]{3,6}){0,3}(?![\w:/])|\d{3}[ -]\d{3}(?!\d)",
+    "one_time_code": r"""(?x)
+        (?= \D{0,8}\d ) [A-Za-z0-9]{4,10} (?: [ -][A-Za-z0-9]{3,6} ){0,3} (?! [\w:/] )
+        | \d{3}[ -]\d{3} (?!\d)
+        | \d\d (?: [ ]\d\d ){2} (?! [ \d] )
+    """,
     "card": r"(?:\d[ -]?){12,18}\d|\d{3,4}(?!\d)|\d\d ?/ ?\d\d",
     "bank_account": r"(?=(?:\D{0,2}\d){6})\w[\w ./-]{5,}",
     "identity_number": r"(?=(?:\D{0,2}\d){4})\w[\w ./-]{3,}",
