@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -270,10 +271,16 @@ class CallRunner:
         return RoundInput(responses | await answer_host_requests(self._call, host_requests), state)
 
     async def _wait(self) -> None:
-        """Wait before the server is asked again whether the user has finished: this is the user's time."""
+        """
+        Wait before the server is asked again whether the user has finished.
+
+        This is the user's time, unless the server has asked nothing yet and
+        its own time is limited.
+        """
         pause, self._pause = self._pause, min(2 * self._pause, _MAX_PAUSE)
         timeouts = self._call.timeouts
-        with timeouts.paused_for_user():
+        was_asked = self._call.history.rounds > 0 or self._url_retries > 0
+        with timeouts.paused_for_user() if was_asked or timeouts.timeout is None else nullcontext():
             if anyio.current_time() + pause > timeouts.user_deadline:
                 await anyio.sleep_until(timeouts.user_deadline)
                 raise timeouts.expired("answer_timeout")

@@ -75,6 +75,17 @@ async def test_a_server_that_hangs_after_the_answer_times_out(connect_mode: Conn
     assert isinstance(error, CallError)
 
 
+@only_multi_round_trip
+async def test_a_server_that_returns_only_state_without_asking_uses_its_own_time() -> None:
+    caller = Caller(thinking(0), "mail")
+    async with in_process(caller, "auto") as client:
+        with pytest.raises(CallTimeoutError) as caught:
+            await call(caller, client, "polls", {"times": 1_000}, timeout=3, answer_timeout=60)
+
+    error = caught.value
+    assert (error.limit, round(error.server_seconds), error.user_seconds) == ("timeout", 3, 0)
+
+
 async def test_a_server_that_hangs_before_its_request_times_out(connect_mode: ConnectMode) -> None:
     caller = Caller(thinking(0), "mail")
     async with in_process(caller, connect_mode) as client:
@@ -147,7 +158,7 @@ async def test_pauses_grow_while_the_server_returns_only_its_state() -> None:
     async with in_process(caller, "auto", lines.append) as client:
         started = anyio.current_time()
         with pytest.raises(CallTimeoutError) as caught:
-            await call(caller, client, "polls", {"times": 10_000}, timeout=1, answer_timeout=60)
+            await call(caller, client, "polls", {"times": 10_000}, answer_timeout=60)
 
     assert caught.value.limit == "answer_timeout"
     assert round(anyio.current_time() - started) == 60
