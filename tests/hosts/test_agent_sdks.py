@@ -237,5 +237,5 @@ async def test_other_control_requests_are_for_the_sdk() -> None:
 
 @pytest.mark.parametrize("client", [object(), SimpleNamespace(_query=None), SimpleNamespace(_query=object())])
 def test_a_client_that_is_not_connected_is_refused(client: Any) -> None:
-    with pytest.raises(TypeError, match="must be a connected ClaudeSDKClient"):
+    with pytest.raises(TypeError, match="must be a ClaudeSDKClient of claude-agent-sdk"):
         answer_elicitations(client, User())
