@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
+from tests.support import EVENT_LOOPS, PROFILE
 from tests.support.slow import is_slow, needs_posix
 
 if TYPE_CHECKING:
@@ -27,11 +28,7 @@ settings.register_profile("ci", derandomize=True, max_examples=150, deadline=Non
 settings.register_profile("quick", derandomize=True, max_examples=30, deadline=None, database=None)
 settings.register_profile("mutants", derandomize=True, max_examples=15, deadline=None, database=None)
 settings.register_profile("long", max_examples=1_000, deadline=None)
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 settings.load_profile(PROFILE)
-
-EVENT_LOOPS = ("asyncio",) if PROFILE == "quick" else ("asyncio", "trio")
-"""The event loops that the SDK runs on.  A quick run uses one, except for tests that are about event loops."""
 
 
 @pytest.fixture

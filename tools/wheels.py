@@ -1,11 +1,10 @@
 """
 Whether a wheel installs without build tools on every supported platform and Python; needs the network.
 
-``python -m tools.wheels WHEEL`` resolves the wheel for each target: alone, with
-all extras that can be installed together, and with each other extra.  uv
-resolves, since it evaluates environment markers for the target.  pip then
-looks for a wheel of each package, with the tags of the target.  Nothing is
-installed.
+``python -m tools.wheels WHEEL`` resolves the wheel for each target, alone and
+with all extras that can be installed from wheels.  uv resolves, since it
+evaluates environment markers for the target.  pip then looks for a wheel of
+each package, with the tags of the target.  Nothing is installed.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from typing import NamedTuple
 
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 
-SEPARATE = ("chainlit",)
-"""The extras that need another major version of the SDK than the newest."""
+WITHOUT_WHEELS = ("chainlit",)
+"""The extras that depend on a package without wheels: Chainlit on literalai, which is in pure Python."""
 
 
 class Platform(NamedTuple):
@@ -92,8 +91,8 @@ def check(requirement: str, platform: Platform, python: str) -> Result:
 
 def check_all(wheel: Path, pythons: Sequence[str]) -> Iterator[tuple[Platform, str, str, Result]]:
     """Check each target with each group of extras."""
-    extras = ",".join(each for each in extras_of(wheel) if each not in SEPARATE)
-    groups = {"base": "", "all extras": f"[{extras}]", **{each: f"[{each}]" for each in SEPARATE}}
+    extras = ",".join(each for each in extras_of(wheel) if each not in WITHOUT_WHEELS)
+    groups = {"base": "", "all extras": f"[{extras}]"}
     for platform in PLATFORMS:
         for python in pythons:
             for title, extra in groups.items():

@@ -8,22 +8,21 @@ from pathlib import Path
 import pytest
 
 from mcp_elicit_client.inbox import Inbox
-from tests.support import LONG
+from tests.support import EVENT_LOOPS, LONG
 from tests.support.inboxes import Clock, Stores, open_stores
 
+BACKENDS = [
+    ("asyncio", "memory"),
+    ("trio", "memory"),
+    ("asyncio", "sqlite"),
+    ("trio", "sqlite"),
+    ("asyncio", "redis"),
+    ("asyncio", "postgres"),
+    *([("trio", "postgres")] if LONG else []),  # as ("trio", "sqlite"), but slower
+]
 
-@pytest.fixture(
-    params=[
-        ("asyncio", "memory"),
-        ("trio", "memory"),
-        ("asyncio", "sqlite"),
-        ("trio", "sqlite"),
-        ("asyncio", "redis"),
-        ("asyncio", "postgres"),
-        *([("trio", "postgres")] if LONG else []),  # as ("trio", "sqlite"), but slower
-    ],
-    ids="-".join,
-)
+
+@pytest.fixture(params=[each for each in BACKENDS if each[0] in EVENT_LOOPS], ids="-".join)
 def backend(request: pytest.FixtureRequest) -> tuple[str, str]:
     """An event loop and a store."""
     backend: tuple[str, str] = request.param

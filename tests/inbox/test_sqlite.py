@@ -13,6 +13,7 @@ import pytest
 
 from mcp_elicit_client import Answer
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler
+from tests.support import EVENT_LOOPS
 from tests.support.inboxes import FORM, Stores, asking, pending, request, until
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +25,7 @@ def sqlite(stores: Stores, backend: tuple[str, str]) -> Stores:
     return stores
 
 
-ON_SQLITE = pytest.mark.parametrize("backend", [("asyncio", "sqlite"), ("trio", "sqlite")], ids="-".join)
+ON_SQLITE = pytest.mark.parametrize("backend", [(loop, "sqlite") for loop in EVENT_LOOPS], ids="-".join)
 
 
 async def refused(store: Any) -> Answer:

@@ -36,6 +36,12 @@ ROOT = Path(__file__).parent.parent.parent
 NOTHING_SKIPPED = os.environ.get("CI") == "true"
 """True in CI, where a missing program is a failure."""
 
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+"""How many examples property tests have; ``quick`` uses few, and one event loop."""
+
+EVENT_LOOPS = ("asyncio",) if PROFILE == "quick" else ("asyncio", "trio")
+"""The event loops that the SDK runs on.  A quick run uses one, except for tests that are about event loops."""
+
 LONG = os.environ.get("ELICIT_LONG") == "true"
 """True in the scheduled run, which repeats random and concurrent tests more often."""
 

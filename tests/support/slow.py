@@ -24,6 +24,7 @@ STARTERS = frozenset(
             "PostgresServer",
             "RedisServer",
             "browser",
+            "desktop",
             "front_end",
             "http_server",
             "npm_tool",
