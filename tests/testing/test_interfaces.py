@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,15 +18,33 @@ pytestmark = pytest.mark.slow
 GROUPS = {
     "inbox": {"what the user decided", "URLs"},
     "pages": {"what the user gave", "URLs"},
+    "terminal": {
+        "form-decline-is-decline",
+        "form-cancel-is-cancel",
+        "confirmation-accept-is-accept",
+        "url-accept-is-accept",
+        "url-opened-once",
+        "options-are-shown",
+        "several-are-a-list",
+        "user-wins-over-default",
+        "default-list-kept",
+        "too-long",
+        "too-many-options",
+        "suspicious-url-has-a-warning",
+    },
 }
+"""Groups, and names of scenarios."""
+
 NOBODY = {"nobody-fills-in-no-form", "nobody-is-not-a-decline", "broken-interface-is-no-decision", "values-not-logged"}
 TIMEOUT = 30.0
 
 
 @pytest.mark.parametrize("name", INTERFACES)
 def test_an_interface_passes(name: str) -> None:
+    if name == "terminal" and sys.platform == "win32":
+        pytest.skip("the interactive form needs POSIX")
     spec = spec_of(name)
-    chosen = [each.name for each in SCENARIOS.values() if each.group in GROUPS[name] or each.name in NOBODY]
+    chosen = [each.name for each in SCENARIOS.values() if {each.group, each.name} & (GROUPS[name] | NOBODY)]
     runner = ScenarioRunner(
         callback=f"{spec}.callback",
         user=f"{spec}.follow",

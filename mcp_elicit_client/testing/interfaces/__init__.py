@@ -3,7 +3,7 @@ User interfaces of this package with a scripted person in front of them, for ``m
 
 `Interface` connects both: its `callback` asks with the user interface, and
 its `follow` is the user hook.  The subclasses drive what a person sees and
-does, over HTTP.
+does.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from mcp_elicit_client.typing import Answer, Request
 INTERFACES: Mapping[str, str] = {
     "pages": "web pages over HTTP (inbox_app, as BrowserHandler shows them)",
     "inbox": "the JSON API of the inbox over HTTP (inbox_app)",
+    "terminal": "the interactive form of the terminal, by keys (TerminalHandler)",
 }
 """What is driven, by the name of the interface."""
 
 SERVER = "mail"
 """The server name that the interfaces show."""
 
-_MODULES = {"pages": "web", "inbox": "web"}
+_MODULES = {"pages": "web", "inbox": "web", "terminal": "screen"}
 _RATE = "30/minute"
 
 
