@@ -317,7 +317,7 @@ def _add_check(commands: Any, catalog: MessageCatalog) -> None:
     )
     parser.add("callback", metavar="CALLBACK", nargs="?", help=messages.CALLBACK)
     parser.add("--user", metavar="HOOK", help=messages.HOOK)
-    parser.add("--interface", choices=("inbox", "pages", "terminal"), help=messages.INTERFACE)
+    parser.add("--interface", choices=("chat", "inbox", "pages", "terminal"), help=messages.INTERFACE)
     parser.add("--shape", choices=("sdk", "fastmcp", "langchain", "mcp-agent"), default="sdk", help=messages.SHAPE)
     parser.add("--server", metavar="NAME", default="fake-server", help=messages.SHOWN_SERVER)
     parser.add("--only", metavar="NAME", action="append", default=[], help=messages.ONLY)

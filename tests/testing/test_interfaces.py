@@ -32,6 +32,19 @@ GROUPS = {
         "too-many-options",
         "suspicious-url-has-a-warning",
     },
+    "chat": {
+        "form-cancel-is-cancel",
+        "confirmation-decline-is-decline",
+        "url-accept-is-accept",
+        "url-shown-whole",
+        "a-slash-first",
+        "several-are-a-list",
+        "user-wins-over-default",
+        "untouched-number-left-out",
+        "too-long",
+        "list-with-no-option",
+        "suspicious-url-has-a-warning",
+    },
 }
 """Groups, and names of scenarios."""
 

@@ -23,13 +23,14 @@ INTERFACES: Mapping[str, str] = {
     "pages": "web pages over HTTP (inbox_app, as BrowserHandler shows them)",
     "inbox": "the JSON API of the inbox over HTTP (inbox_app)",
     "terminal": "the interactive form of the terminal, by keys (TerminalHandler)",
+    "chat": "the conversation in a chat with buttons and replies (ChatHandler)",
 }
 """What is driven, by the name of the interface."""
 
 SERVER = "mail"
 """The server name that the interfaces show."""
 
-_MODULES = {"pages": "web", "inbox": "web", "terminal": "screen"}
+_MODULES = {"pages": "web", "inbox": "web", "terminal": "screen", "chat": "chats"}
 _RATE = "30/minute"
 
 

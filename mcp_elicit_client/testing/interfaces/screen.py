@@ -111,7 +111,7 @@ class _Person:
         """Begin with *action* as soon as another application than *before* is drawn."""
         await _until(lambda: self._application is not before and bool(self.lines))
         self._action = action
-        action.saw("\n".join(self.lines))
+        self._read()
 
     async def press(self, *keys: str) -> None:
         """Type *keys* one after the other and look at the results, as long as the same application is shown."""
@@ -120,7 +120,11 @@ class _Person:
             if application is not None and self._application is application:
                 self._keyboard.send_text(each)
                 await self._settle(application)
-                self._action.saw("\n".join(self.lines))
+                self._read()
+
+    def _read(self) -> None:
+        """Read the screen, except for rules, whose lengths say nothing."""
+        self._action.saw("\n".join(self.lines).replace(self.app.symbols.rule, ""))
 
     async def _settle(self, application: Application[Any]) -> None:
         """Wait until all keys were read and their effect is drawn."""
