@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -280,7 +279,10 @@ class CallRunner:
         pause, self._pause = self._pause, min(2 * self._pause, _MAX_PAUSE)
         timeouts = self._call.timeouts
         was_asked = self._call.history.rounds > 0 or self._url_retries > 0
-        with timeouts.paused_for_user() if was_asked or timeouts.timeout is None else nullcontext():
+        if timeouts.timeout is not None and not was_asked:
+            await anyio.sleep(pause)
+            return
+        with timeouts.paused_for_user():
             if anyio.current_time() + pause > timeouts.user_deadline:
                 await anyio.sleep_until(timeouts.user_deadline)
                 raise timeouts.expired("answer_timeout")
