@@ -50,7 +50,7 @@ class Keys:
         self._turn = asyncio.Lock()
 
     def follow(self, action: UserAction) -> None:
-        """Perform *action*.  Nobody is asked about a URL, so nothing can be done about it."""
+        """Perform *action*.  fast-agent does not ask about URLs, so there is nothing to do for them."""
         if action.action == "absent":
             _use(None, None)  # fast-agent opens the standard streams, as without a terminal
             return

@@ -56,29 +56,25 @@ class CancellingEvent:
     """An event that cancels the blocks which run until it is set.  No task waits for it, as it does in `run_until`."""
 
     def __init__(self) -> None:
-        self._event = anyio.Event()
+        self._is_set = False
         self._scopes: set[anyio.CancelScope] = set()
 
     def is_set(self) -> bool:
         """Return True if `set` was called."""
-        return self._event.is_set()
+        return self._is_set
 
     def set(self) -> None:
         """Set the event, and cancel the blocks."""
-        self._event.set()
+        self._is_set = True
         for scope in self._scopes:
             scope.cancel()
-
-    async def wait(self) -> None:
-        """Wait until `set` is called."""
-        await self._event.wait()
 
     @contextmanager
     def cancelling(self) -> Iterator[None]:
         """Run a block until the event is set; at once if it is set already."""
         with anyio.CancelScope() as scope:
             self._scopes.add(scope)
-            if self.is_set():
+            if self._is_set:
                 scope.cancel()
             try:
                 yield

@@ -117,7 +117,7 @@ class UrlElicitationIncompleteError(CallError):
         self.answers = answers
 
 
-def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> "Answer":
+def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> Answer:
     """
     Validate *answer* before it is sent.
 

@@ -52,7 +52,7 @@ async def web_application(folder: Path, continued: str | None = None) -> AsyncIt
 
 
 async def signed_in(launched: Any, origin: str, user: str) -> Any:
-    """Return the home page, in a browser profile of its own in which *user* has signed in."""
+    """Return the home page, in a new browser profile in which *user* has signed in."""
     page = await (await launched.new_context(base_url=origin, locale="en-US")).new_page()
     page.set_default_timeout(60_000)
     await page.goto(f"/sign-in/{user}")

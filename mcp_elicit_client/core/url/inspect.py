@@ -183,11 +183,11 @@ def _address(url: str, text: str) -> _IPAddress:
 def _network_of_address(url: str, address: _IPAddress) -> str:
     if address.is_loopback:
         return "loopback"
-    if isinstance(address, ipaddress.IPv6Address):
+    if isinstance(address, ipaddress.IPv6Address) and not address.is_unspecified:
         inner = address.ipv4_mapped or address.sixtofour
-        if any(address in network for network in _EMBEDDING) and not address.is_unspecified:
+        if any(address in network for network in _EMBEDDING):
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None and not inner.is_global and not address.is_unspecified:
+        if inner is not None and not inner.is_global:
             raise UnsafeUrlError(url, "private", "`url` embeds an address that is not public")
     if address.is_multicast or address.is_unspecified or address.is_link_local or _is_reserved(address):
         raise UnsafeUrlError(url, "private", "`url` has a reserved address")

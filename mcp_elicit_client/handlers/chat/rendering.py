@@ -24,6 +24,9 @@ from mcp_elicit_client.presentation.descriptions import describe_field, server_n
 from mcp_elicit_client.presentation.notices import describe_notice
 from mcp_elicit_client.typing import Request
 
+SELECTED_MARK = "✓ "
+"""What begins the label of a selected option."""
+
 _ELLIPSIS = "…"
 _INNER_QUOTES = str.maketrans("“”„‟", '""""')
 
@@ -164,7 +167,7 @@ class Rendering:
 
     def label(self, button: Button) -> str:
         """Return the text on *button*: a label of the server in quotation marks, numbered if it has to be cut."""
-        mark = "✓ " if button.is_selected else ""
+        mark = SELECTED_MARK if button.is_selected else ""
         if not button.is_server_text:
             return cut(mark + button.label, self.limits.max_label)
         whole = mark + quoted(button.label)

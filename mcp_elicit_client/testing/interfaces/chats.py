@@ -12,7 +12,7 @@ import anyio
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.handlers.chat import ChatButton, ChatHandler, ChatLimits, ChatMessage
-from mcp_elicit_client.handlers.chat.rendering import quoted
+from mcp_elicit_client.handlers.chat.rendering import SELECTED_MARK, quoted
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH
 from mcp_elicit_client.testing.callback_under_test import UserAction
@@ -20,7 +20,6 @@ from mcp_elicit_client.testing.interfaces import Interface
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 _PERSON = "ann"
-_CHECKED = "✓ "
 _LABELS = messages.CHOICE_LABELS
 _SUGGESTIONS = (messages.USE_VALUE, messages.DO_NOT_PROVIDE)
 _POLL_INTERVAL = 0.002
@@ -105,7 +104,7 @@ class _Person:
     def finds(self, label: Message | str) -> ChatButton | None:
         """Return the button with *label*."""
         text = ENGLISH.text(label) if isinstance(label, Message) else label
-        return next((each for each in self._chat.buttons if each.label.removeprefix(_CHECKED) == text), None)
+        return next((each for each in self._chat.buttons if each.label.removeprefix(SELECTED_MARK) == text), None)
 
     async def press(self, *labels: Message | str) -> None:
         """Press the buttons with *labels*, one after the other, as far as they are there."""
@@ -160,7 +159,7 @@ class _Person:
     async def _select(self, labels: dict[str, bool], *, several: bool) -> None:
         for label, is_wanted in labels.items():
             button = self.finds(label)
-            if button is not None and is_wanted != button.label.startswith(_CHECKED):
+            if button is not None and is_wanted != button.label.startswith(SELECTED_MARK):
                 await self.press(label)
         if several:
             await self.press(messages.USE_SELECTION)

@@ -175,7 +175,8 @@ class _Person:
 
     async def _enter(self, field: Field, value: Any) -> bool:
         if isinstance(field, BooleanField):
-            await self.press(*(("y" if value else "n") if isinstance(value, bool) else ""))
+            if isinstance(value, bool):
+                await self.press("y" if value else "n")
             return isinstance(value, bool)
         await self.press(_CLEAR)
         if isinstance(field, (ChoiceField, MultiChoiceField)) and field.choices:
@@ -186,11 +187,11 @@ class _Person:
         return True
 
     async def _select(self, choices: Sequence[Choice], values: Sequence[Any]) -> bool:
-        before, at = self._errors, -1
-        wanted = [at for at, each in enumerate(choices) if each.value in values]
-        for place in wanted:
-            await self.press(_DOWN * (place - at) + _SPACE)
-            at = place
+        before, focused = self._errors, -1
+        wanted = [index for index, each in enumerate(choices) if each.value in values]
+        for index in wanted:
+            await self.press(_DOWN * (index - focused) + _SPACE)
+            focused = index
         return len(wanted) == len(values) and self._errors <= before
 
 
