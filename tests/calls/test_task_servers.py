@@ -208,7 +208,8 @@ async def test_a_server_that_stops_while_its_request_is_stored_is_not_answered(s
                 stops.pop()
                 (pid,) = {line.split()[1] for line in server.seen("pid")}
                 os.kill(int(pid), 9)
-                await sessions[0].disconnected.wait()
+                with sessions[0].disconnected.cancelling():
+                    await anyio.sleep_forever()
             return await handler(request)  # type: ignore[no-any-return]
 
         return decide

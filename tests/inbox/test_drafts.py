@@ -81,7 +81,7 @@ async def test_the_task_that_waits_notices_an_extension_by_another_process(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inbox_module, "_EXTENSION_MARGIN", 0.1)
-    inbox, other = Inbox(stores(), answer_timeout=0.8), Inbox(stores(), answer_timeout=0.8)
+    inbox, other = Inbox(stores(), answer_timeout=1.5), Inbox(stores(), answer_timeout=1.5)
     async with asking(inbox) as waiting:
         (entry,) = await pending(other)
         await other.extend("ann", entry.id)
@@ -95,7 +95,7 @@ async def test_the_policy_for_answer_timeouts_lets_the_user_extend_them(
     inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inbox_module, "_EXTENSION_MARGIN", 0.1)
-    handler = answer_timeout(1.1)(InboxHandler(inbox, "ann"))
+    handler = answer_timeout(2)(InboxHandler(inbox, "ann"))
 
     answers = []
     async with anyio.create_task_group() as group:

@@ -63,7 +63,7 @@ async def test_an_answer_that_was_given_just_before_a_crash_is_delivered(stores:
 
 @ONCE
 async def test_a_request_expires_although_the_server_is_gone(stores: Stores) -> None:
-    inbox = Inbox(stores(), answer_timeout=1)
+    inbox = Inbox(stores(), answer_timeout=3)
     async with asking(inbox) as asked:
         await pending(inbox)
         with stopped(stores.servers.postgres):

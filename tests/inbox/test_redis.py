@@ -43,7 +43,7 @@ async def test_requests_survive_a_redis_that_restarts_without_its_data(tmp_path:
 @ON_REDIS
 async def test_a_request_expires_although_redis_is_gone(tmp_path: Path) -> None:
     server = RedisServer(tmp_path)
-    inbox = Inbox(RedisStore(server.url), answer_timeout=0.5)
+    inbox = Inbox(RedisStore(server.url), answer_timeout=3)
     try:
         async with asking(inbox) as asked:
             await pending(inbox)

@@ -285,7 +285,7 @@ async def test_a_url_is_declined_or_cancelled(action: str) -> None:
 
 @HAS_SCRIPT
 async def test_the_page_of_an_expired_request_says_so(has_script: bool) -> None:
-    async with sitting(java_script_enabled=has_script) as desk, asking(desk, answer_timeout=6.0) as question:
+    async with sitting(java_script_enabled=has_script) as desk, asking(desk, answer_timeout=15) as question:
         page = await desk.page()
         await page.wait_for_selector("h1:has-text('closed')")
         assert "This request has expired." in await page.inner_text("main")
