@@ -50,7 +50,7 @@ OF_A_LAYER = (
     *("tasks-get-their-answers", "text-of-any-script", "text-is-not-changed", "long-text-kept", "the-word-decline"),
     *("integer-stays-integer", "fraction-kept", "zero-kept", "false-kept", "true-is-true", "choice-sends-value"),
     *("enum-names-send-value", "several-are-a-list", "one-of-several-is-a-list", "optional-of-pydantic"),
-    *("date-time-keeps-zone", "name-with-hyphen", "name-of-python", "optional-values-arrive"),
+    *("date-kept", "date-time-keeps-zone", "name-with-hyphen", "name-of-python", "optional-values-arrive"),
     *("nobody-fills-in-no-form", "nobody-confirms-nothing", "nobody-is-not-a-decline", "nobody-raises-nothing"),
     *("silence-is-no-answer-to-a-form", "silence-confirms-nothing", "silence-opens-no-url"),
     *("broken-interface-raises-nothing", "broken-interface-is-no-decision", "values-not-logged", "url-not-logged"),

@@ -578,6 +578,7 @@ BROKEN_CALLBACKS: dict[str, Break] = {
     "optional-of-pydantic": answers(
         lambda w, a: {"action": "cancel"} if "anyOf" in str(w.get("requestedSchema")) else a
     ),
+    "date-kept": values(lambda v: f"{v[:5]}{v[8:]}-{v[5:7]}" if isinstance(v, str) else v),
     "date-time-keeps-zone": values(lambda v: v.partition("+")[0] if isinstance(v, str) else v),
     "name-with-hyphen": renames("first-name"),
     "name-of-python": renames("class"),
@@ -695,6 +696,7 @@ def text(change: Callable[[str], Any]) -> Break:
 CHANGED_VALUES: dict[str, tuple[str, Break]] = {
     "digits become a number": ("text-is-not-changed", text(lambda v: int(v) if v.isdigit() else v)),
     "true becomes a truth value": ("text-is-not-changed", text(lambda v: True if v == "true" else v)),
+    "spaces at the ends are removed": ("text-is-not-changed", text(str.strip)),
     "null is omitted": ("text-is-not-changed", swap("null", ...)),
     "markup is escaped": ("text-is-not-changed", text(html.escape)),
     "quotation marks become typographic": ("text-is-not-changed", text(lambda v: v.replace('"', "\u201d"))),
