@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import select
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from mcp_elicit_client.testing.callback_under_test import UserAction
 from mcp_elicit_client.testing.interfaces import Interface
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
+if sys.platform == "win32":
+    raise ImportError("The interactive form requires macOS or Linux.")
 if importlib.util.find_spec("prompt_toolkit") is None:
     raise MissingExtraError("terminal", "the interactive form")
 
