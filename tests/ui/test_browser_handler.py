@@ -494,8 +494,11 @@ anyio.run(main)
     assert run(code).stderr == ""
 
 
-async def test_a_host_whose_server_runs_meanwhile_keeps_its_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_host_whose_server_runs_meanwhile_keeps_its_logs(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(tab, "UNSEEN_TIMEOUT", 0.1)
+    caplog.set_level(logging.ERROR, logger="uvicorn.error")  # uvicorn sets it for the whole process
     visitor, answers = Visitor(), list[Answer]()
     logger = logging.getLogger("uvicorn.error")
     lines = io.StringIO()
