@@ -15,11 +15,11 @@ from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.inbox.inbox import Inbox
-from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.relay.asking import GatewayHandler
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream, authenticated_user, read_downstream, read_progress
 from mcp_elicit_client.relay.held_calls import MAX_CALL, HeldCalls
+from mcp_elicit_client.relay.leg_stores import InboxLegs, MemoryLegs
 from mcp_elicit_client.relay.pushing import PushedCall
 from mcp_elicit_client.relay.refusals import to_sdk_error
 from mcp_elicit_client.relay.round_calls import RoundCalls
@@ -110,7 +110,8 @@ class Relay:
             upstream, self._make_caller, mode=mode, idle_timeout=idle_timeout, max_calls=max_calls
         )
         self._held = HeldCalls(self._connections, max_calls=max_calls, leg_ttl=answer_timeout)
-        self._stored = StoredCalls(inbox or Inbox(MemoryStore()), leg_ttl=answer_timeout, max_ttl=MAX_CALL)
+        legs = MemoryLegs() if inbox is None else InboxLegs(inbox)
+        self._stored = StoredCalls(legs, leg_ttl=answer_timeout, max_ttl=MAX_CALL)
         self._rounds = RoundCalls(
             self._connections,
             stored=self._stored,

@@ -2,12 +2,14 @@
 Clients with multi-round-trip requests: states, replays and bad responses.
 
 The client here is the SDK's session, which sends whatever the tests tell it.
-With ``push`` upstream the gateway holds the call; with ``rounds`` it stores it.
+With ``push`` upstream the gateway holds the call; with ``rounds`` it stores it,
+in its memory or in an inbox.
 """
 
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,7 +24,7 @@ from hypothesis import strategies as some
 
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
-from mcp_elicit_client.relay import Relay, held, relay, stored, upstream
+from mcp_elicit_client.relay import Relay, held, leg_stores, relay, stored, upstream
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import MAX_STATE, Binding, CallState, StateSealer
 from mcp_elicit_client.stored_answers import is_resuming
@@ -33,7 +35,7 @@ from tests.support.inboxes import Clock, Stores, open_stores
 pytestmark = [pytest.mark.anyio, pytest.mark.rounds, pytest.mark.event_loops("asyncio")]
 
 types: Any = mcp.types
-each_side = pytest.mark.parametrize("up", ["push", "rounds"])
+each_side = pytest.mark.parametrize("up", ["push", "rounds", "rounds, in an inbox"])
 ANN = {"action": "accept", "content": {"name": "Ann"}}
 ACCEPT = {"action": "accept"}
 BOB = {"action": "accept", "content": {"name": "Bob"}}
@@ -99,6 +101,8 @@ async def gateway(
     """Connect to a gateway to the server `visitor`; with *has_wire*, all messages are JSON."""
     from tests.servers.gateway import build
 
+    if up == "rounds, in an inbox":
+        up, options = "rounds", {"inbox": Inbox(MemoryStore()), **options}
     people = ["ann"]
     sdk: Any = mcp
     server = visitor.build((seen if seen is not None else []).append)
@@ -372,16 +376,15 @@ async def test_a_leg_whose_process_stopped_while_it_sent_the_answer_is_sent_by_a
     ):
         first = await one.call("form")
         given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
-        calls = inbox.calls
+        legs = leg_stores.InboxLegs(inbox)
         (call_id,) = inbox.calls.store._calls  # type: ignore[attr-defined]
-        found = await calls.find("relay ann", call_id)
-        assert found is not None
-        leg = stored.StoredLeg.model_validate_json(found.body)
+        kept = await legs.find("ann", call_id)
+        assert kept is not None
         from mcp_elicit_client.relay.legs import digest_of
 
         digest = digest_of({keys(first)[0]: _response(ANN)})
-        taken = leg.model_copy(update={"sending": digest, "sending_until": calls.store.clock() + 0.2})
-        assert await calls.update(found.call, taken.model_dump_json(), [], found.call.expires_at)
+        taken = dataclasses.replace(kept.leg, sending=digest, sending_until=legs.clock() + 0.2)
+        assert await legs.replace(kept, taken, kept.expires_at)
         other: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: BOB}}
         assert await two.refusal("form", **other) == "used"
         assert said(await two.call("form", **given)) == json.dumps({"got": ANN})
@@ -394,9 +397,9 @@ async def test_the_lease_of_a_leg_is_renewed_while_its_answer_is_sent(monkeypatc
 
     async def leased_until() -> float:
         (call_id,) = inbox.calls.store._calls  # type: ignore[attr-defined]
-        found = await inbox.calls.find("relay ann", call_id)
-        assert found is not None
-        return stored.StoredLeg.model_validate_json(found.body).sending_until
+        kept = await leg_stores.InboxLegs(inbox).find("ann", call_id)
+        assert kept is not None
+        return kept.leg.sending_until
 
     def wait_for_renewals(handler: Any) -> Any:
         async def wait(request: Any) -> Any:

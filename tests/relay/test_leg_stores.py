@@ -1,0 +1,110 @@
+"""The stores of legs: the memory of one process, and an inbox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from mcp_elicit_client.calls.active_call import CallHistory
+from mcp_elicit_client.calls.methods import CallSpec
+from mcp_elicit_client.calls.suspending import CallSnapshot
+from mcp_elicit_client.core.form import Form
+from mcp_elicit_client.core.request import FormRequest, Server
+from mcp_elicit_client.inbox import Inbox, MemoryStore
+from mcp_elicit_client.relay.leg_stores import InboxLegs, LegContent, LegRecord, LegStore, MemoryLegs, StoredOutcome
+from tests.support.inboxes import Clock
+
+pytestmark = pytest.mark.anyio
+
+STORES: Mapping[str, Callable[[Clock], LegStore]] = {
+    "memory": MemoryLegs,
+    "inbox": lambda clock: InboxLegs(Inbox(MemoryStore(clock=clock))),
+    "encrypted inbox": lambda clock: InboxLegs(Inbox(MemoryStore(clock=clock), b"k" * 32)),
+}
+each_store = pytest.mark.parametrize("name", STORES)
+
+
+def first_leg(clock: Clock) -> LegRecord:
+    asked = FormRequest(server=Server(name="files"), message="Which file?", form=Form())
+    snapshot = CallSnapshot(
+        server="files",
+        call_spec=CallSpec("tool", "open"),
+        state="opaque",
+        history=CallHistory(rounds=1),
+        requests={"q": asked},
+        answers={},
+        host_requests={},
+    )
+    content = LegContent(questions={"q1.1": asked}, keys={"q1.1": "q"}, snapshot=snapshot)
+    return LegRecord(number=1, ends_at=clock() + 100, content=content)
+
+
+def open_store(name: str) -> tuple[LegStore, Clock]:
+    clock = Clock()
+    return STORES[name](clock), clock
+
+
+@each_store
+async def test_a_leg_is_found_by_its_caller_only(name: str) -> None:
+    store, clock = open_store(name)
+    kept = await store.add("ann", first_leg(clock), clock() + 10)
+    found = await store.find("ann", kept.id)
+    assert found is not None
+    assert found.leg == kept.leg
+    assert await store.find("bob", kept.id) is None
+    assert await store.find("ann", "another") is None
+
+
+@each_store
+async def test_a_leg_is_replaced_once(name: str) -> None:
+    store, clock = open_store(name)
+    kept = await store.add("ann", first_leg(clock), clock() + 10)
+    taken = replace(kept.leg, sending="one")
+    assert await store.replace(kept, taken, kept.expires_at)
+    assert await store.replace(kept, replace(kept.leg, sending="two"), kept.expires_at) is None
+    found = await store.find("ann", kept.id)
+    assert found is not None
+    assert found.leg == taken
+    ended = LegRecord(number=2, ends_at=taken.ends_at, outcome=StoredOutcome(error={"code": 1, "message": "no"}))
+    assert await store.replace(found, ended, clock() + 10)
+    after = await store.find("ann", kept.id)
+    assert after is not None
+    assert after.leg == ended
+
+
+@each_store
+async def test_a_leg_expires_when_it_was_said_last(name: str) -> None:
+    store, clock = open_store(name)
+    kept = await store.add("ann", first_leg(clock), clock() + 10)
+    later = await store.replace(kept, kept.leg, clock() + 20)
+    assert later is not None
+    clock.ahead += 15
+    assert await store.find("ann", kept.id)
+    sooner = await store.replace(later, kept.leg, clock() + 2)
+    assert sooner is not None
+    clock.ahead += 3
+    assert await store.find("ann", kept.id) is None
+    assert await store.replace(sooner, kept.leg, clock() + 10) is None
+
+
+async def test_expired_legs_are_forgotten() -> None:
+    clock = Clock()
+    store = MemoryLegs(clock)
+    for _ in range(100):
+        await store.add("ann", first_leg(clock), clock() + 1)
+    clock.ahead += 2
+    await store.find("ann", "another")
+    assert not store._legs
+    assert not store._expiry
+
+
+async def test_a_leg_that_another_process_stored_is_read() -> None:
+    clock = Clock()
+    inbox = Inbox(MemoryStore(clock=clock), b"k" * 32)
+    kept = await InboxLegs(inbox).add("ann", first_leg(clock), clock() + 10)
+    found = await InboxLegs(inbox).find("ann", kept.id)
+    assert found is not None
+    assert found.leg == kept.leg
+    assert found.expires_at == kept.expires_at
