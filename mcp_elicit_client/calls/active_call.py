@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 import math
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias
 
 import anyio
@@ -40,11 +42,18 @@ class CallTimeouts:
     The user's runs while a request of the call is open, the server's
     otherwise.  The time of one is never counted as that of the other.
 
+    Enter it to count the time of a block, once.
+
     Args:
         timeout: The maximum time of the server, in seconds; None for no
             limit.
         answer_timeout: The maximum time of the user, in seconds; None for no
             limit.
+
+    Raises:
+        CallTimeoutError: At the end of the block, if the server's timeout has
+            passed.
+        CallError: At the end of the block, the error of `fail`.
     """
 
     def __init__(self, timeout: float | None, answer_timeout: float | None) -> None:
@@ -54,27 +63,23 @@ class CallTimeouts:
         self._user_seconds = 0.0
         self._open_requests = 0
         self._counted_at = 0.0
-        self._scope = anyio.CancelScope()
+        self._scope = anyio.move_on_after(None)
         self._failure: CallError | None = None
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """
-        Count the time in this block.
-
-        Raises:
-            CallTimeoutError: If the server's timeout has passed.
-            CallError: The error of `fail`.
-        """
+    def __enter__(self) -> None:
         self._counted_at = anyio.current_time()
         self._set_deadline()
-        with self._scope:
-            yield
+        self._scope.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._scope.__exit__(kind, error, trace)
         if self._scope.cancelled_caught:
             raise self._failure or self.expired("timeout")
 
     def fail(self, error: CallError) -> None:
-        """End the block of `running` with *error*."""
+        """End the block with *error*."""
         self._failure = error
         self._scope.cancel()
 
@@ -191,9 +196,15 @@ class ActiveCall:
         self.tool = tool
         self.user = user
         self.timeouts = timeouts
-        self.history: CallHistory = history or CallHistory()
+        if history is not None:
+            self.history = history
         self._max_questions = max_questions
         self._open: set[anyio.CancelScope] = set()
+
+    @functools.cached_property
+    def history(self) -> CallHistory:
+        """The history of the call: a new one, unless another was given."""
+        return CallHistory()
 
     def visits(self, url: str) -> int:
         """Return how often the user consented to *url*."""

@@ -466,7 +466,7 @@ class Caller(_Connections):
         """Finish a task of a call that the host application made without this `Caller`, over its connection."""
         timeouts = CallTimeouts(context.read_timeout_seconds, ANSWER_TIMEOUT)
         call = ActiveCall(context.session, context.tool_name, timeouts, self._limits.max_questions, user=self.user)
-        with self._elicitations.during(call), timeouts.running():
+        with self._elicitations.during(call), timeouts:
             return await self._tasks.finish(call, read_created_task(created))
 
     def _user_of_call(self, user: str | None) -> str | None:
@@ -515,7 +515,7 @@ class Caller(_Connections):
             spec,
             elicitations=self._elicitations,
             limits=self._limits,
-            finish_task=functools.partial(finish_task or self._tasks.finish, call),
+            finish_task=finish_task or self._tasks.finish,
             suspender=suspender,
             progress_callback=progress_callback,
             complete_urls=complete_urls,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import anyio
@@ -57,15 +57,9 @@ class ElicitationDispatcher:
         self.notifier: Notifier = self._handler.notifier
         self._server = server
 
-    @contextmanager
-    def during(self, call: ActiveCall) -> Iterator[None]:
-        """Have *call* active in this block.  At its end, open requests of the call are withdrawn."""
-        self.calls.add(call)
-        try:
-            yield
-        finally:
-            self.calls.discard(call)
-            call.close()
+    def during(self, call: ActiveCall) -> AbstractContextManager[None]:
+        """Return a block in which *call* is active.  At its end, open requests of the call are withdrawn."""
+        return _During(call, self.calls)
 
     def current_user(self) -> str | None:
         """Return the user of the active calls; that of the `Caller` if there is no call, or users differ."""
@@ -154,6 +148,21 @@ class ElicitationDispatcher:
         if not isinstance(request, UrlRequest) or request.elicitation_id is None:
             return request
         return with_completion(request, UrlCompletion(self.completions, request.elicitation_id))
+
+
+class _During:
+    """The block in which *call* is one of the active *calls*."""
+
+    def __init__(self, call: ActiveCall, calls: set[ActiveCall]) -> None:
+        self._call = call
+        self._calls = calls
+
+    def __enter__(self) -> None:
+        self._calls.add(self._call)
+
+    def __exit__(self, *_error: object) -> None:
+        self._calls.discard(self._call)
+        self._call.close()
 
 
 async def _ask_while_connected(session: Any, ask: Callable[[], Awaitable[Answer]]) -> Answer:

@@ -33,6 +33,9 @@ class RoundInput:
     state: str | None = None
 
 
+FIRST_ROUND = RoundInput()
+"""The input of the first round of a call: none."""
+
 Send: TypeAlias = Callable[[RoundInput], Awaitable[Any]]
 """Sends a call once and returns what the SDK returns."""
 
@@ -119,10 +122,10 @@ def _tool_sender(
 ) -> Send:
     options: dict[str, Any] = {"progress_callback": progress_callback, "meta": None if meta is None else dict(meta)}
 
-    async def send(given: RoundInput) -> Any:
+    def send(given: RoundInput) -> Any:
         if not supports_multi_round_trip():
-            return await session.call_tool(name, arguments, read_timeout_seconds=_NO_TIMEOUT, **options)
-        return await session.call_tool(
+            return session.call_tool(name, arguments, read_timeout_seconds=_NO_TIMEOUT, **options)
+        return session.call_tool(
             name,
             arguments,
             read_timeout_seconds=math.inf,

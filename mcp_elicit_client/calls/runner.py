@@ -17,7 +17,7 @@ from typing_extensions import assert_never
 
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask, StoredAnswersFor
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
-from mcp_elicit_client.calls.methods import CallSpec, RoundInput, list_tools_until
+from mcp_elicit_client.calls.methods import FIRST_ROUND, CallSpec, RoundInput, list_tools_until
 from mcp_elicit_client.calls.multi_round_trip import (
     InputRequired,
     answer_elicitations,
@@ -64,8 +64,8 @@ Outcome: TypeAlias = Completed | InputRequired | UrlRequired | ToolListRequired 
 """The outcome of one round."""
 
 
-FinishTask: TypeAlias = Callable[[TaskState], Awaitable[Any]]
-"""Returns the result of a task, or what the host application gets in its place."""
+FinishTask: TypeAlias = Callable[[ActiveCall, TaskState], Awaitable[Any]]
+"""Returns the result of a task of a call, or what the host application gets in its place."""
 
 
 CompleteUrls: TypeAlias = Callable[[ActiveCall, Ask, UrlRequired], Awaitable[None]]
@@ -121,7 +121,6 @@ class CallRunner:
         self._call = call
         self._spec = spec
         self._elicitations = elicitations
-        self._ask = functools.partial(elicitations.on_input_required, call)
         self._limits = limits
         self._finish_task = finish_task
         self._suspender = suspender
@@ -130,6 +129,10 @@ class CallRunner:
         self._url_retries = 0
         self._listed_for: RoundInput | None = None
         self._pause = _FIRST_PAUSE
+
+    @property
+    def _ask(self) -> Ask:
+        return functools.partial(self._elicitations.on_input_required, self._call)
 
     async def run(self, outcome: Outcome | None = None) -> Any:
         """
@@ -149,8 +152,8 @@ class CallRunner:
                 that was declined or cancelled.
             Exception: The error of the SDK, if it is another one.
         """
-        with self._elicitations.during(self._call), self._call.timeouts.running():
-            return await self._run(RoundInput(), outcome)
+        with self._elicitations.during(self._call), self._call.timeouts:
+            return await self._run(FIRST_ROUND, outcome)
 
     async def resume(
         self, snapshot: CallSnapshot, given_answer: Callable[[str], StoredAnswersFor], before_send: Callable[[], None]
@@ -167,7 +170,7 @@ class CallRunner:
                 key.
             before_send: Is called before anything is sent.
         """
-        with self._elicitations.during(self._call), self._call.timeouts.running():
+        with self._elicitations.during(self._call), self._call.timeouts:
             answers = await answer_elicitations(self._ask, snapshot.requests, given_answer)
             host_requests = _stored_host_requests(snapshot)
             given = await self._respond({**snapshot.answers, **answers}, host_requests, snapshot.state)
@@ -176,7 +179,8 @@ class CallRunner:
 
     async def _run(self, given: RoundInput, outcome: Outcome | None = None) -> Any:
         while True:
-            step = await self.next_input(outcome or await self._send_once(given), given)
+            outcome = outcome or await self._send_once(given)
+            step = outcome if isinstance(outcome, Completed) else await self.next_input(outcome, given)
             if isinstance(step, Completed):
                 return step.result
             given, outcome = step, None
@@ -201,7 +205,7 @@ class CallRunner:
             return result
         if self._spec.kind != "tool":
             raise TaskError("invalid", "only the call of a tool can become a task")
-        return await self._finish_task(read_created_task(result))
+        return await self._finish_task(self._call, read_created_task(result))
 
     async def next_input(self, outcome: Outcome, given: RoundInput) -> RoundInput | Completed:
         """

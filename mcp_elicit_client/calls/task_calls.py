@@ -71,7 +71,7 @@ class TaskCalls:
             Exception: As in `TaskDriver.run`.
         """
         poller = self._poller(call, task, on_status)
-        with self._elicitations.during(call), call.timeouts.running():
+        with self._elicitations.during(call), call.timeouts:
             return await self._drive(call, poller, is_owned=False)
 
     async def resume_suspended(
@@ -83,7 +83,7 @@ class TaskCalls:
     ) -> Any:
         """Return the result of a suspended task; or a `SuspendedCall`, if requests are pending."""
         poller = self._poller(call, loaded.snapshot.task_id, on_status)
-        with self._elicitations.during(call), call.timeouts.running():
+        with self._elicitations.during(call), call.timeouts:
             return await self._suspender(call, poller, suspend, loaded).resume()
 
     async def cancel(self, call: ActiveCall, task: TaskHandle | str) -> None:

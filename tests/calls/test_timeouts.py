@@ -213,7 +213,7 @@ async def test_nothing_is_sent_to_the_server_while_the_user_thinks(connect_mode:
 
 async def test_each_timeout_counts_only_its_own_time() -> None:
     timeouts = CallTimeouts(timeout=5, answer_timeout=7)
-    with pytest.raises(CallTimeoutError) as caught, timeouts.running():
+    with pytest.raises(CallTimeoutError) as caught, timeouts:
         await anyio.sleep(2)
         with timeouts.paused_for_user():
             await anyio.sleep(3)
@@ -229,7 +229,7 @@ async def test_each_timeout_counts_only_its_own_time() -> None:
 
 
 async def test_a_cancel_from_outside_is_not_a_timeout() -> None:
-    with anyio.move_on_after(1) as scope, CallTimeouts(timeout=5, answer_timeout=7).running():
+    with anyio.move_on_after(1) as scope, CallTimeouts(timeout=5, answer_timeout=7):
         await anyio.sleep(3)
 
     assert scope.cancelled_caught

@@ -166,7 +166,7 @@ async def late_in_a_call() -> Answer:
     caller = Caller(for_ever, "mail")
     call = ActiveCall(None, None, CallTimeouts(None, 0.0), 9)
     caller._elicitations.calls.add(call)
-    with call.timeouts.running():
+    with call.timeouts:
         return await caller.handler(request())
 
 
