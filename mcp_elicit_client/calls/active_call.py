@@ -86,20 +86,27 @@ class CallTimeouts:
     @contextmanager
     def paused_for_user(self) -> Iterator[None]:
         """Pause the server's timeout, and count the time of the user, while a request is open."""
-        self._count(+1)
+        self.pause()
         try:
             yield
         finally:
-            self._count(-1)
+            self.resume()
+
+    def pause(self) -> None:
+        """Note that a request is open."""
+        self._count(+1)
+
+    def resume(self) -> None:
+        """Note that a request is no longer open."""
+        self._count(-1)
 
     @property
     def user_deadline(self) -> float:
         """When the user's timeout passes if the request stays open, on the event loop's clock."""
         if self.answer_timeout is None:
             return math.inf
-        now = anyio.current_time()
-        used = self._user_seconds + (now - self._counted_at if self._open_requests else 0)
-        return now + self.answer_timeout - used
+        begin = self._counted_at if self._open_requests else anyio.current_time()
+        return begin + self.answer_timeout - self._user_seconds
 
     def expired(self, limit: Literal["timeout", "answer_timeout"]) -> CallTimeoutError:
         """Return the error for the *limit* that has passed."""
@@ -180,6 +187,10 @@ class ActiveCall:
             cancelled.
         history: The history of the call before it was suspended; None for a
             new call.
+
+    Attributes:
+        open_scopes: The scopes of open requests.  They are cancelled when the
+            call ends.
     """
 
     def __init__(  # noqa: PLR0913 -- the parts of one call
@@ -199,7 +210,7 @@ class ActiveCall:
         if history is not None:
             self.history = history
         self._max_questions = max_questions
-        self._open: set[anyio.CancelScope] = set()
+        self.open_scopes: set[anyio.CancelScope] = set()
 
     @functools.cached_property
     def history(self) -> CallHistory:
@@ -258,18 +269,9 @@ class ActiveCall:
             return Answer.cancel(by="policy", reason=f"more than {self._max_questions} requests in one call")
         return None
 
-    @contextmanager
-    def closing(self, scope: anyio.CancelScope) -> Iterator[None]:
-        """Cancel *scope*, in which a request is open, when the call ends."""
-        self._open.add(scope)
-        try:
-            yield
-        finally:
-            self._open.discard(scope)
-
     def close(self) -> None:
         """End the call and withdraw its open requests."""
-        for scope in self._open:
+        for scope in self.open_scopes:
             scope.cancel()
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import anyio
@@ -76,19 +76,29 @@ class ElicitationDispatcher:
             return Answer.cancel(by="unattended", reason="the request cannot be assigned to one of several users")
         user = users.pop() if users else self.user
         request = self._with_completion(request.model_copy(update={"user": user}) if user != request.user else request)
-        with ExitStack() as stack:
+        for call in calls:
+            call.timeouts.pause()
+        try:
+            return await self._ask_in_time(request, calls)
+        finally:
             for call in calls:
-                stack.enter_context(call.timeouts.paused_for_user())
-            deadline = min((call.timeouts.user_deadline for call in calls), default=math.inf)
-            if deadline <= anyio.current_time():
-                return _timed_out()
-            with anyio.CancelScope(deadline=deadline) as scope:
-                if len(calls) != 1:
-                    return await self._handler(request)
-                (call,) = calls
-                request = request.model_copy(update={"tool": request.tool or call.tool})
-                with call.closing(scope):
-                    return await call.ask(self._handler, request)
+                call.timeouts.resume()
+
+    async def _ask_in_time(self, request: Request, calls: Collection[ActiveCall]) -> Answer:
+        """Ask about a server-initiated request until the user's timeout of one of *calls* passes."""
+        deadline = min((call.timeouts.user_deadline for call in calls), default=math.inf)
+        if deadline <= anyio.current_time():
+            return _timed_out()
+        with anyio.CancelScope(deadline=deadline) as scope:
+            if len(calls) != 1:
+                return await self._handler(request)
+            (call,) = calls
+            request = request.model_copy(update={"tool": request.tool or call.tool})
+            call.open_scopes.add(scope)
+            try:
+                return await call.ask(self._handler, request)
+            finally:
+                call.open_scopes.discard(scope)
         return _timed_out() if anyio.current_time() >= deadline else Answer.cancel(by="host", reason="the call ended")
 
     async def on_input_required(

@@ -101,7 +101,8 @@ class Answer(BaseModel):
         """Return the result of ``elicitation/create`` as JSON."""
         if self.action != "accept" or self.content is None:
             return {"action": self.action}
-        return {"action": self.action, "content": {name: _listed(value) for name, value in self.content.items()}}
+        content = {name: [*value] if isinstance(value, tuple) else value for name, value in self.content.items()}
+        return {"action": self.action, "content": content}
 
 
 class UrlElicitationIncompleteError(CallError):
@@ -132,20 +133,20 @@ def checking_steps(request: Request, answer: Answer, limits: Limits = DEFAULT_LI
     """Check *answer* as `check_answer` does."""
     if answer.action != "accept" or not isinstance(request, FormRequest):
         return answer.model_copy(update={"content": None, "sources": {}})
-    form = request.form
+    form, fields = request.form, request.form.by_name
     content = drop_nulls(form, answer.content or {})
-    requested = {name: value for name, value in content.items() if name in form.by_name}
+    unknown = [name for name in content if name not in fields]
+    requested = {name: content[name] for name in content if name in fields} if unknown else content
     omitted = tuple(
         Diagnostic(code="not_asked_for", message="the form did not request it; it is not sent", field=name)
-        for name in content
-        if name not in requested
+        for name in unknown
     )
     validation = yield from validation_steps(form, requested, limits)
     if not validation:
         return invalid_answer(validation.errors, "the answer does not fit the form", omitted)
     return answer.model_copy(
         update={
-            "content": {name: to_json_value(form.by_name[name], value) for name, value in requested.items()},
+            "content": {name: to_json_value(fields[name], value) for name, value in requested.items()},
             "sources": {name: source for name, source in answer.sources.items() if name in requested},
             "diagnostics": (*answer.diagnostics, *omitted, *validation.unchecked),
         }
@@ -170,7 +171,3 @@ def reason_for_log(answer: Answer) -> str:
     named = [f"{'the answer' if each.field is None else repr(each.field)}: {each.message}" for each in invalid]
     more = [f"and {len(named) - _MAX_NAMED} more"] if len(named) > _MAX_NAMED else []
     return f"{answer.reason} ({'; '.join([*named[:_MAX_NAMED], *more])})"
-
-
-def _listed(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value

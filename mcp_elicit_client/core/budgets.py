@@ -79,11 +79,15 @@ class Budgets:
             self._sweep_at = 2 * len(self._used) + _FIRST_SWEEP
 
     def _used_part(self, key: UserAndServer | str, now: float) -> float:
-        part, at = self._used.get(key, (0.0, now))
+        used = self._used.get(key)
+        if used is None:
+            return 0.0
+        part, at = used
         left = part - (now - at) / self._refill_time
-        if left <= 0:
-            self._used.pop(key, None)  # a full budget needs no entry
-        return max(left, 0.0)
+        if left > 0:
+            return left
+        self._used.pop(key, None)  # a full budget needs no entry
+        return 0.0
 
 
 class Admission:
@@ -178,8 +182,8 @@ class Admission:
                 counts[key] = count
 
     def _refusal(self, user_and_server: UserAndServer, now: float) -> str:
-        of_user, of_server = (self._open.get(key, 0) for key in (user_and_server, user_and_server[1]))
-        if of_user >= MAX_OPEN or of_server >= MAX_OPEN_OF_SERVER:
+        open_ = self._open
+        if open_.get(user_and_server, 0) >= MAX_OPEN or open_.get(user_and_server[1], 0) >= MAX_OPEN_OF_SERVER:
             return "the server has too many open requests"
         if self._requests.is_used_up(user_and_server, now):
             return "the server sends requests too fast"

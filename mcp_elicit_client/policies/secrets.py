@@ -67,7 +67,7 @@ async def _checked(
     if answer.action != "accept" or answer.confirmed or not answer.content:
         return answer
     warned = {finding.field for finding in requested}
-    typed = {name: value for name, value in answer.content.items() if name not in warned}
+    typed = {name: value for name, value in answer.content.items() if name not in warned} if warned else answer.content
     found = secret_values(typed)
     if not found or (confirm is not None and await confirm(request, found)):
         return answer

@@ -97,15 +97,15 @@ class SdkDispatcher(Dispatcher):
         self, context: object, params: object, *, server: Server, **details: Any
     ) -> ElicitResult | ErrorData:
         """Return what a callback of the SDK returns: it always fits the protocol version."""
-        from mcp.types import INVALID_PARAMS, ElicitResult, ErrorData
+        import mcp.types
 
         try:
             answer = await self.answer_in(context, params, server=server, **details)
         except RequestError as error:
             if (request_details(context)["protocol_version"] or "") >= FIRST_MULTI_ROUND_TRIP_VERSION:
-                return ElicitResult(action="cancel")
-            return ErrorData(code=INVALID_PARAMS, message=str(error))
-        return ElicitResult.model_validate(self.to_wire(answer))
+                return mcp.types.ElicitResult(action="cancel")
+            return mcp.types.ErrorData(code=mcp.types.INVALID_PARAMS, message=str(error))
+        return mcp.types.ElicitResult.model_validate(self.to_wire(answer))
 
 
 def elicitation_callback(

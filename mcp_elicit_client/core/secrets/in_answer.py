@@ -157,6 +157,8 @@ def _pairs(text: str) -> Iterator[tuple[str, str, bool]]:
         yield match.group(1), match.group(2), True
     for match in islice(pattern("random").finditer(text), _MOST_PAIRS):
         yield " ".join(_label_before(text, match.start()).split()[-2:]), match.group(), False
+    if " " not in text:
+        return  # the others have a space between the two
     for match in islice(pattern("beside").finditer(text), _MOST_PAIRS):
         yield match.group(1), match.group(2), False
     for match in islice(pattern("is_your").finditer(text), _MOST_PAIRS):

@@ -106,9 +106,10 @@ def validate_without_patterns(form: Form, content: object, limits: Limits = DEFA
         elif field.required:
             errors.append(field_error(field.name, "required"))
     fields = form.by_name
-    for name, value in content.items():
-        if name not in fields:
-            errors += _check_unknown(form, name, value, limits)
+    if not content.keys() <= fields.keys():
+        for name, value in content.items():
+            if name not in fields:
+                errors += _check_unknown(form, name, value, limits)
     if not errors and _is_too_large(content, limits):
         errors.append(field_error("", "too_large", max=limits.max_answer))
     return ValidationResult(valid=False, errors=tuple(errors)) if errors else _VALID
@@ -145,6 +146,8 @@ def _keyword_error(field: Field, value: object, keyword: str, *, within: bool) -
 
 def drop_nulls(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
     """Drop null values of optional fields for which the server allows null.  A missing field means the same."""
+    if None not in content.values():
+        return dict(content)
     fields = form.by_name
     return {
         name: value
