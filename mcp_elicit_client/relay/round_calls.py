@@ -79,13 +79,14 @@ class RoundCalls:
             ElicitationError: If the request is refused.
             Exception: The error with which the call ended.
         """
-        binding = Binding.of(downstream.caller, spec.kind, spec.name, spec.arguments)
+        binding: Binding | None = None
         responses = params.input_responses or {}
         if params.request_state is None:
             if responses:
                 raise RefusedError("state_missing")
             step = await self._start(downstream, spec, progress)
         else:
+            binding = _binding_of(downstream, spec)
             state = self._sealer.unseal(params.request_state, binding)
             if state.process:
                 step = await self._held.find(state.call_id, state.process).respond(state.leg, responses, progress)
@@ -93,6 +94,7 @@ class RoundCalls:
                 step = await self._continue(downstream, spec, state, responses, progress)
         if isinstance(step, Outcome):
             return step.unwrap()
+        binding = binding or _binding_of(downstream, spec)
         sealed = self._sealer.seal(CallState(step.call_id, step.number, step.process), binding, self._leg_ttl)
         return input_required(step, sealed)
 
@@ -137,6 +139,10 @@ class RoundCalls:
         if isinstance(step, Leg) and step.process and not step.questions:  # held since, and asked for again
             return await self._held.find(step.call_id, step.process).respond(step.number, {}, progress)
         return step
+
+
+def _binding_of(downstream: Downstream, spec: CallSpec) -> Binding:
+    return Binding.of(downstream.caller, spec.kind, spec.name, spec.arguments)
 
 
 async def _make(  # noqa: PLR0913 -- the parts of one call

@@ -8,7 +8,7 @@ from typing import Any
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, ProtocolVersion, Request, UrlRequest
-from mcp_elicit_client.core.schema.writer import SchemaNotExpressibleError, check_expressible, to_params
+from mcp_elicit_client.core.schema import writer
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.relay.downstream import new_elicitation_id
@@ -22,7 +22,7 @@ _OF_ONE_HOP = "io.modelcontextprotocol/"
 
 def write_params(request: Request, protocol_version: ProtocolVersion) -> dict[str, Any]:
     """
-    Return *request* as the params with which the client is asked.
+    Return *request*, which passed `only_relayable`, as the params with which the client is asked.
 
     The sanitized texts go down.  The message begins with the name that the
     host application gave the upstream server.  URL elicitations get an ID of
@@ -30,11 +30,9 @@ def write_params(request: Request, protocol_version: ProtocolVersion) -> dict[st
     requests; others have no ``_meta``.
 
     Raises:
-        SchemaNotExpressibleError: If the protocol version cannot express the
-            request.
         RequestError: If it came through too many gateways.
     """
-    params = to_params(_with_elicitation_id(request), protocol_version=protocol_version)
+    params = writer.write_params(_with_elicitation_id(request), protocol_version)
     params["message"] = labelled(request.message, request.server.name)
     if protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
         params["_meta"] = write_origin(request.origin)
@@ -58,8 +56,8 @@ def only_relayable(version: Callable[[], ProtocolVersion]) -> Policy:
     async def check(request: Request, handler: NormalizedHandler) -> Answer:
         try:
             write_origin(request.origin)
-            check_expressible(_with_elicitation_id(request), version())
-        except (SchemaNotExpressibleError, RequestError) as error:
+            writer.check_expressible(_with_elicitation_id(request), version())
+        except (writer.SchemaNotExpressibleError, RequestError) as error:
             return Answer.cancel(by="error", reason=f"the request cannot be relayed: {error}")
         return await handler(request)
 

@@ -8,7 +8,6 @@ in its memory or in an inbox.
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import json
 from collections.abc import AsyncIterator
@@ -236,17 +235,14 @@ async def test_a_forged_state_is_refused(up: str) -> None:
     async with gateway(up) as client:
         first = await client.call("form")
         state = str(first.request_state)
-        prefix, text, tag = state.split(".")
-        changed = json.loads(base64.urlsafe_b64decode(text + "=="))
-        changed["leg"] = 2
-        forged = base64.urlsafe_b64encode(json.dumps(changed).encode()).decode().rstrip("=")
+        prefix, tag, leg, rest = state.split(".", 3)
         elsewhere = StateSealer(b"k" * 32, "visitor").seal(CallState("id", 1), Binding.of("ann", "tool", "form", {}), 9)
         for each in (
             "s",
             "",
             state[:-1],
             state + "A",
-            f"{prefix}.{forged}.{tag}",
+            f"{prefix}.{tag}.{int(leg) + 1}.{rest}",
             elsewhere,
             "\u00e9" * 9,
             "x" * 9_999,
@@ -541,7 +537,7 @@ async def test_progress_arrives_at_the_present_request_of_the_client(up: str) ->
     assert (before, after) == ([1.0], [2.0])
 
 
-@given(text=some.text(max_size=2 * MAX_STATE) | some.binary(max_size=200).map(lambda data: f"relay1.{data!r}.x"))
+@given(text=some.text(max_size=2 * MAX_STATE) | some.binary(max_size=200).map(lambda data: f"relay2.x.{data!r}"))
 def test_no_text_is_a_state_but_those_that_were_sealed(text: str) -> None:
     with pytest.raises(RefusedError, match="did not make"):
         StateSealer(b"k" * 32, "visitor").unseal(text, Binding("ann", "x"))

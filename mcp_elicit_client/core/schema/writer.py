@@ -101,6 +101,11 @@ def to_params(request: Request, *, protocol_version: ProtocolVersion = _NEWEST) 
             2025-11-25, or in 2025-11-25 without an `elicitation_id`.
     """
     check_expressible(request, protocol_version)
+    return write_params(request, protocol_version)
+
+
+def write_params(request: Request, protocol_version: ProtocolVersion) -> dict[str, Any]:
+    """Return *request*, which passed `check_expressible`, as `to_params` does."""
     if isinstance(request, FormRequest):
         mode = {} if protocol_version == _OLDEST else {"mode": "form"}
         schema = write_schema(request.form, protocol_version)
