@@ -197,9 +197,13 @@ async def value_is_kept(run: ScenarioRun, schema: Mapping[str, Any], value: Any,
     fields: dict[str, Any] = {name: {**schema, "title": name} if also else schema for name in values}
     reply = await run.ask(form_params(*values, **fields), "accept", values)
     received = reply.content if isinstance(reply.content, dict) else {}
-    is_kept = received.keys() == values.keys() and all(_json_equal(received[name], values[name]) for name in values)
-    entered = _shorten(values if also else value)
-    run.expect(reply.accepted and is_kept, f"The user entered {entered}, but the server received {_shorten(reply)}.")
+    changed = [name for name in values if name not in received or not _json_equal(received[name], values[name])]
+    is_kept = reply.accepted and not changed and received.keys() == values.keys()
+    if reply.accepted and changed:
+        entered, arrived = values[changed[0]], received.get(changed[0], "nothing")
+    else:
+        entered, arrived = values if also else value, reply
+    run.expect(is_kept, f"The user entered {_shorten(entered)}, but the server received {_shorten(arrived)}.")
 
 
 async def last_of_many_options(run: ScenarioRun) -> None:
