@@ -348,9 +348,9 @@ class Dispatcher:
         """
         # Other tasks get their turns, however many requests are answered without waiting.
         await anyio.lowlevel.checkpoint()
-        with self.admission.admit((user, server.name)) as refusal:
-            if refusal:
-                return self._refuse(server, refusal)
+        with self.admission.admit((user, server.name)) as admitted:
+            if admitted.refusal:
+                return self._refuse(server, admitted.refusal)
             try:
                 request = await self._read(params, server=server, user=user, **details)
             except RequestError as error:
@@ -359,8 +359,8 @@ class Dispatcher:
             except Exception:
                 _logger.exception("a request of server %r could not be read", server.name)
                 return Answer.cancel(by="error", reason="the request could not be read")
-            with self.admission.hold((user, server.name), request) as too_many:
-                return self._refuse(server, too_many) if too_many else await self._answer_request(request)
+            too_many = admitted.hold(request)
+            return self._refuse(server, too_many) if too_many else await self._answer_request(request)
 
     def _refuse(self, server: Server, refusal: str) -> Answer:
         if self.admission.should_log(server.name, refusal):

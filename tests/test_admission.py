@@ -30,19 +30,19 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def refusal(limits: Admission, key: tuple[str | None, str]) -> str:
-    with limits.admit(key) as reason:
-        return reason
+    with limits.admit(key) as admitted:
+        return admitted.refusal
 
 
 def test_a_server_has_a_maximum_of_open_requests_for_each_user() -> None:
     limits = Admission()
-    entered = [limits.admit(ANN) for _ in range(budgets.MAX_OPEN)]
-    assert not any(each.__enter__() for each in entered)
+    admitted = [limits.admit(ANN) for _ in range(budgets.MAX_OPEN)]
+    assert not any(each.refusal for each in admitted)
 
     assert "too many open requests" in refusal(limits, ANN)
     assert refusal(limits, BOB) == ""
 
-    entered[0].__exit__(None, None, None)
+    admitted[0].__exit__(None, None, None)
     assert refusal(limits, ANN) == ""
 
 

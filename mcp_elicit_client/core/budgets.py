@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from typing_extensions import Self
+
 from mcp_elicit_client.core.form import option_count
 from mcp_elicit_client.core.request import FormRequest, Request
 
@@ -105,51 +107,33 @@ class Admission:
         self._lock = threading.Lock()
         self._logged: dict[tuple[str, str], float] = {}
 
-    @contextmanager
-    def admit(self, user_and_server: UserAndServer) -> Iterator[str]:
-        """
-        Count a request as open.
-
-        Yields:
-            Why the request is refused, or ``""``.
-        """
+    def admit(self, user_and_server: UserAndServer) -> Admitted:
+        """Count a request as open until the end of the ``with`` block with the result, unless it is refused."""
         with self._lock:
             now = time.monotonic()
-            reason = self._refusal(user_and_server, now)
-            if not reason:
+            refusal = self._refusal(user_and_server, now)
+            if not refusal:
                 self._requests.spend(user_and_server, 1, now)
                 self._count(self._open, user_and_server, +1)
-        try:
-            yield reason
-        finally:
-            if not reason:
-                with self._lock:
-                    self._count(self._open, user_and_server, -1)
+        return Admitted(self, user_and_server, refusal)
 
-    @contextmanager
-    def hold(self, user_and_server: UserAndServer, request: Request) -> Iterator[str]:
-        """
-        Count the options of *request* as open.
+    def leave(self, user_and_server: UserAndServer, options: int) -> None:
+        """Count a request, and its *options*, as no longer open."""
+        with self._lock:
+            self._count(self._open, user_and_server, -1)
+            if options:
+                self._count(self._options, user_and_server, -options)
 
-        Yields:
-            Why the request is refused, or ``""``.
-        """
-        count = option_count(request.form) if isinstance(request, FormRequest) else 0
-        if not count:
-            yield ""
-            return
+    def hold_options(self, user_and_server: UserAndServer, count: int) -> bool:
+        """Count the options of a request as open; return False if there are too many."""
         limits = ((user_and_server, MAX_OPEN_OPTIONS), (user_and_server[1], MAX_OPEN_OPTIONS * _USERS_OF_SERVER))
         with self._lock:
-            open_ = [(self._options.get(key, 0), limit) for key, limit in limits]
-            is_refused = any(before and before + count > limit for before, limit in open_)
-            if not is_refused:
-                self._count(self._options, user_and_server, count)
-        try:
-            yield "the server has too many options in its open requests" if is_refused else ""
-        finally:
-            if not is_refused:
-                with self._lock:
-                    self._count(self._options, user_and_server, -count)
+            for key, limit in limits:
+                before = self._options.get(key, 0)
+                if before and before + count > limit:
+                    return False
+            self._count(self._options, user_and_server, count)
+            return True
 
     def should_log(self, server: str, reason: str) -> bool:
         """Return True once a minute for each server and reason."""
@@ -189,6 +173,40 @@ class Admission:
             return "the server sends requests too fast"
         if self._reading.is_used_up(user_and_server, now):
             return "the requests of this server take too much time to read"
+        return ""
+
+
+class Admitted:
+    """
+    A request that is counted as open until the end of the ``with`` block, unless it is refused.
+
+    Args:
+        admission: The open requests.
+        user_and_server: The user and the server of the request.
+        refusal: Why the request is refused, or ``""``.
+    """
+
+    def __init__(self, admission: Admission, user_and_server: UserAndServer, refusal: str) -> None:
+        self._admission = admission
+        self._user_and_server = user_and_server
+        self._options = 0
+        self.refusal: str = refusal
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if not self.refusal:
+            self._admission.leave(self._user_and_server, self._options)
+
+    def hold(self, request: Request) -> str:
+        """Count the options of *request* as open.  Return why the request is refused, or ``""``."""
+        count = option_count(request.form) if isinstance(request, FormRequest) else 0
+        if not count:
+            return ""
+        if not self._admission.hold_options(self._user_and_server, count):
+            return "the server has too many options in its open requests"
+        self._options += count
         return ""
 
 

@@ -95,7 +95,7 @@ def _keys_in(text: str) -> Iterator[tuple[SecretKind, str]]:
     for kind, owner, match in chain(begun, shaped):
         if match and not _is_masked(match.group()):
             yield kind, owner
-    for match in pattern("user_in_url").finditer(text):
+    for match in pattern("user_in_url").finditer(text) if "://" in text else ():
         user, password = match.groups()
         documented = user in _DOCUMENTED_USERS and sign_of(password.casefold()) != UNKNOWN
         if not documented and not _is_masked(password):
@@ -153,7 +153,8 @@ def _pairs(text: str) -> Iterator[tuple[str, str, bool]]:
     for match in islice(pattern("is").finditer(text), _MOST_PAIRS):
         value = text[match.end() : match.end() + _LONGEST_VALUE]
         yield _label_before(text, match.start()), value, match.group()[0] in _IS_SIGNS
-    for match in islice(chain(pattern("flag").finditer(text), pattern("tag").finditer(text)), _MOST_PAIRS):
+    tags = pattern("tag").finditer(text) if "<" in text else ()
+    for match in islice(chain(pattern("flag").finditer(text), tags), _MOST_PAIRS):
         yield match.group(1), match.group(2), True
     for match in islice(pattern("random").finditer(text), _MOST_PAIRS):
         yield " ".join(_label_before(text, match.start()).split()[-2:]), match.group(), False
