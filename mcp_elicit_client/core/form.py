@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
 from pydantic import Field as Setting
-from typing_extensions import assert_never
+from typing_extensions import Self, assert_never
 
 from mcp_elicit_client.core.schema.enums import Choice, Scalar, json_key
 from mcp_elicit_client.core.text import sanitize_text
@@ -18,7 +19,28 @@ Value: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat | tuple[Stri
 """One value of an answer."""
 
 
-class _Field(BaseModel):
+M = TypeVar("M", bound=BaseModel)
+
+
+def _without_cached(model: M) -> M:
+    for name in model.__dict__.keys() - type(model).model_fields.keys():
+        del model.__dict__[name]
+    return model
+
+
+class _WithCached(BaseModel):
+    """A model with values that are built once for each instance: a copy, which may differ, builds its own."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
+
+    def __copy__(self) -> Self:
+        return _without_cached(super().__copy__())
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return _without_cached(super().__deepcopy__(memo))
+
+
+class _Field(_WithCached):
     # `defer_build`: a validator is built at its first use; a base class needs none.  The import is faster without.
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -226,7 +248,7 @@ Field: TypeAlias = Annotated[
 """One of the five kinds of field, distinguished by ``field.kind``."""
 
 
-class Form(BaseModel):
+class Form(_WithCached, defer_build=False):
     """
     A form: the fields that a server requests.
 
@@ -248,6 +270,14 @@ class Form(BaseModel):
     def by_name(self) -> Mapping[str, Field]:
         """The fields by name."""
         return {field.name: field for field in self.fields}
+
+    @cached_property
+    def _labels(self) -> frozenset[str]:
+        return frozenset(chain.from_iterable((each.name, each.title, each.description) for each in self.fields))
+
+    @cached_property
+    def _has_password(self) -> bool:
+        return any(field.kind == "text" and field.format == "password" for field in self.fields)
 
     @cached_property
     def _has_patterns(self) -> bool:
@@ -281,6 +311,12 @@ has_patterns: Callable[[Form], bool] = attrgetter("_has_patterns")
 
 mentions_patterns: Callable[[Form], bool] = attrgetter("_mentions_patterns")
 """Return True if a field has a pattern, checked or not."""
+
+labels_of: Callable[[Form], frozenset[str]] = attrgetter("_labels")
+"""Return the names, titles and descriptions of all fields."""
+
+has_password: Callable[[Form], bool] = attrgetter("_has_password")
+"""Return True if a field has the format ``password``."""
 
 option_count: Callable[[Form], int] = attrgetter("_option_count")
 """Return the number of options of all fields."""

@@ -271,3 +271,19 @@ def test_the_id_of_a_request_has_a_maximum_length() -> None:
     assert parse_request(params, request_id="k" * 1_024).request_id == "k" * 1_024
     with pytest.raises(RequestError, match="longer than 1024 characters"):
         parse_request(params, request_id="k" * 1_025)
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_changed_copy_of_a_form_keeps_nothing_of_the_form(deep: bool) -> None:
+    asked = form_request(form_params({"properties": {"name": {"type": "string", "maxLength": 3}}}))
+    form = asked.form
+    assert form.by_name["name"].title == "name"
+    assert not validate(asked, {"name": "four"})
+
+    (field,) = form.fields
+    changed = form.model_copy(
+        update={"fields": (field.model_copy(update={"title": "Name", "max_length": 4}, deep=deep),)}, deep=deep
+    )
+
+    assert changed.by_name["name"].title == "Name"
+    assert validate(asked.model_copy(update={"form": changed}), {"name": "four"})

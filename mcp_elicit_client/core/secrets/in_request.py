@@ -13,6 +13,8 @@ from mcp_elicit_client.core.form import (
     MultiChoiceField,
     NumberField,
     TextField,
+    has_password,
+    labels_of,
     text_constraints,
 )
 from mcp_elicit_client.core.secrets.findings import KIND_NAMES, NUMERIC_KINDS, SecretFinding, SecretKind, Where
@@ -57,13 +59,11 @@ def secret_fields(form: Form, message: str) -> tuple[SecretFinding, ...]:
 def _may_ask(form: Form, message: str) -> bool:
     """Return False if no text of the request has a sign of a secret, as in most requests: a quick look."""
     rules = load_rules()
-    texts = {message}
-    for field in form.fields:
-        texts |= {field.name, field.title, field.description}
+    texts = {message, *labels_of(form)}
     return (
         rules.trigger.search(rules.line.join(map(signs_of, texts))) is not None
         or any(map(_example_in, texts))
-        or any(field.kind == "text" and field.format == "password" for field in form.fields)
+        or has_password(form)
     )
 
 
