@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
 import sys
 import threading
 import types
@@ -70,9 +71,9 @@ class CancellingEvent:
             scope.cancel()
 
     @contextmanager
-    def cancelling(self) -> Iterator[None]:
-        """Run a block until the event is set; at once if it is set already."""
-        with anyio.CancelScope() as scope:
+    def cancelling(self, deadline: float = math.inf) -> Iterator[None]:
+        """Run a block until the event is set; at once if it is set already.  And at most until *deadline*."""
+        with anyio.CancelScope(deadline=deadline) as scope:
             self._scopes.add(scope)
             if self._is_set:
                 scope.cancel()

@@ -326,7 +326,15 @@ class Dispatcher:
         self.admission: Admission = self.handler.admission or Admission()
         self._limits_of_small = limits_of_small(self.request_options.limits)
 
-    async def answer(self, params: object, *, server: Server, user: str | None = None, **details: Any) -> Answer:
+    async def answer(
+        self,
+        params: object,
+        *,
+        server: Server,
+        user: str | None = None,
+        handler: NormalizedHandler | None = None,
+        **details: Any,
+    ) -> Answer:
         """
         Answer *params*.
 
@@ -339,6 +347,8 @@ class Dispatcher:
             params: The params, as the host's library passes them.
             server: The server that sent them.
             user: The user that they are for, if there are several.
+            handler: What answers this request; None for that of the
+                dispatcher.
             details: ``protocol_version``, ``tool`` and ``request_id``, as far
                 as known.
 
@@ -360,7 +370,24 @@ class Dispatcher:
                 _logger.exception("a request of server %r could not be read", server.name)
                 return Answer.cancel(by="error", reason="the request could not be read")
             too_many = admitted.hold(request)
-            return self._refuse(server, too_many) if too_many else await self._answer_request(request)
+            if too_many:
+                return self._refuse(server, too_many)
+            return await self._answer_request(request, handler or self.handler)
+
+    async def answer_again(self, request: Request, handler: NormalizedHandler) -> Answer:
+        """
+        Answer a request that was read before, with what *handler* returns for it by now.
+
+        Raises:
+            RequestError: If the limits or URL rules do not allow it.
+        """
+        await anyio.lowlevel.checkpoint()
+        try:
+            allowed = restrict(self.request_options, request)
+        except RequestError as error:
+            _logger.warning("a request of server %r cannot be answered: %s", request.server.name, error)
+            raise
+        return await self._answer_request(allowed, handler)
 
     def _refuse(self, server: Server, refusal: str) -> Answer:
         if self.admission.should_log(server.name, refusal):
@@ -387,11 +414,11 @@ class Dispatcher:
         _check_mode(options, request)
         return request
 
-    async def _answer_request(self, request: Request) -> Answer:
+    async def _answer_request(self, request: Request, handler: NormalizedHandler) -> Answer:
         server = request.server.name
         token = _read_with.set(self.request_options)
         try:
-            answer = validate_answer(await not_cancelled_inside(self.handler(request)))
+            answer = validate_answer(await not_cancelled_inside(handler(request)))
             answer = await check_answer_async(request, answer, self.request_options.limits)
         except CancelledInsideError:
             _logger.exception(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import hashlib
 import math
@@ -170,8 +169,9 @@ class CallHistory(BaseModel):
 
     def fork(self) -> CallHistory:
         """Return a copy that changes independently."""
-        changing = {name: copy.copy(value) for name, value in self}
-        return self.model_copy(update=changing)
+        return self.model_copy(
+            update={"visits": {**self.visits}, "declined": {*self.declined}, "cancelled": {*self.cancelled}}
+        )
 
 
 class ActiveCall:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Awaitable, Callable, Collection
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, TypeAlias
 
 import anyio
 
@@ -16,11 +16,15 @@ from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompl
 from mcp_elicit_client.core.budgets import Admission
 from mcp_elicit_client.core.request import Server, check_user, with_completion
 from mcp_elicit_client.dispatch import NormalizedHandler
+from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher
 from mcp_elicit_client.stored_answers import answering_from
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
+
+Until: TypeAlias = Callable[[], Awaitable[object]]
+"""Returns when a request is withdrawn."""
 
 _POLL_INTERVAL = 0.25
 """The interval between two looks at the connection, in seconds."""
@@ -107,7 +111,7 @@ class ElicitationDispatcher:
         params: Any,
         *,
         stored: StoredAnswersFor | None = None,
-        until: Callable[[], Awaitable[object]] | None = None,
+        until: Until | None = None,
         is_answered: bool = False,
         **details: Any,
     ) -> Answer:
@@ -126,6 +130,32 @@ class ElicitationDispatcher:
         Raises:
             RequestError: If the request cannot be answered.
         """
+        details = {"tool": call.tool, "user": call.user, **details}
+        handler = self._within_call(call, stored)
+        answer = functools.partial(
+            self._dispatcher.answer_in, call, params, server=self._server, handler=handler, **details
+        )
+        if is_answered:
+            return await _ask_until_lost(call.session, answer, until)
+        return await self._ask_in_time_of_user(call, answer, until)
+
+    async def on_stored(self, call: ActiveCall, request: Request, stored: StoredAnswersFor) -> Answer:
+        """
+        Answer a request of a call that is resumed.  It was read and counted before; the policies see it again.
+
+        Args:
+            call: The call.
+            request: The request, as it was stored.
+            stored: Returns what answers in place of the handlers.
+        """
+        answer = functools.partial(self._dispatcher.answer_again, request, self._within_call(call, stored))
+        try:
+            return await self._ask_in_time_of_user(call, answer)
+        except RequestError:
+            return Answer.cancel(by="error", reason="the request cannot be answered")
+
+    def _within_call(self, call: ActiveCall, stored: StoredAnswersFor | None) -> NormalizedHandler:
+        """Return what asks the handler as a part of *call*."""
 
         async def ask(request: Request) -> Answer:
             if isinstance(request, UrlRequest) and request.elicitation_id and call.visits(request.target.url):
@@ -135,18 +165,17 @@ class ElicitationDispatcher:
             with answering_from(None if stored is None else stored(request)):
                 return await call.ask(self._handler, request)
 
-        asking = NormalizedHandler(ask, admission=self.admission, notifier=self.notifier)
-        dispatcher = SdkDispatcher(asking, self._dispatcher.request_options)
-        details = {"tool": call.tool, "user": call.user, **details}
-        answer = functools.partial(dispatcher.answer_in, call, params, server=self._server, **details)
-        deadline = math.inf if is_answered else call.timeouts.user_deadline
-        paused = nullcontext() if is_answered else call.timeouts.paused_for_user()
-        with paused, anyio.CancelScope(deadline=deadline):
-            if deadline > anyio.current_time():
-                if until is not None:
-                    return await _ask_until(until, answer)
-                return await _ask_while_connected(call.session, answer)
-        return _timed_out()
+        return NormalizedHandler(ask, admission=self.admission, notifier=self.notifier)
+
+    async def _ask_in_time_of_user(
+        self, call: ActiveCall, ask: Callable[[], Awaitable[Answer]], until: Until | None = None
+    ) -> Answer:
+        """Ask until the time of the user is over."""
+        deadline = call.timeouts.user_deadline
+        with call.timeouts.paused_for_user():
+            if deadline <= anyio.current_time():
+                return _timed_out()
+            return await _ask_until_lost(call.session, ask, until, deadline)
 
     def to_result(self, answer: Answer) -> Any:
         """Return *answer* as the SDK's ``ElicitResult``."""
@@ -175,23 +204,25 @@ class _During:
         self._call.close()
 
 
-async def _ask_while_connected(session: Any, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+async def _ask_until_lost(
+    session: Any, ask: Callable[[], Awaitable[Answer]], until: Until | None = None, deadline: float = math.inf
+) -> Answer:
     """
-    Ask until *session* can no longer reach the server.
+    Ask until *deadline*, and until *until* returns, or else *session* can no longer reach the server.
 
     The server is not pinged: over HTTP it may be away while the user thinks,
     and a server with one loop takes the next message as the answer.
     """
     disconnected = getattr(session, "disconnected", None)
-    if not isinstance(disconnected, CancellingEvent):  # a session that this package did not make
-        return await _ask_until(functools.partial(_wait_until_closed, session), ask)
-    with disconnected.cancelling():
-        return await ask()
-    return _disconnected()
-
-
-async def _ask_until(stop: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[Answer]]) -> Answer:
-    return await run_until(stop, ask) or _disconnected()
+    if until is None and isinstance(disconnected, CancellingEvent):
+        with disconnected.cancelling(deadline):
+            return await ask()
+        return _disconnected() if disconnected.is_set() else _timed_out()
+    # Without the event, it is a session that this package did not make.
+    stop = until or functools.partial(_wait_until_closed, session)
+    with anyio.CancelScope(deadline=deadline):
+        return await run_until(stop, ask) or _disconnected()
+    return _timed_out()
 
 
 def _disconnected() -> Answer:

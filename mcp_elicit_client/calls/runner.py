@@ -171,7 +171,10 @@ class CallRunner:
             before_send: Is called before anything is sent.
         """
         with self._elicitations.during(self._call), self._call.timeouts:
-            answers = await answer_elicitations(self._ask, snapshot.requests, given_answer)
+            answers = {
+                key: await self._elicitations.on_stored(self._call, request, given_answer(key))
+                for key, request in snapshot.requests.items()
+            }
             host_requests = _stored_host_requests(snapshot)
             given = await self._respond({**snapshot.answers, **answers}, host_requests, snapshot.state)
             before_send()

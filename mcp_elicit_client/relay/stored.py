@@ -131,18 +131,19 @@ class StoredCalls:
                 await self._change(await self._stop_renewing(sending), sending="")
             raise
         kept = await self._stop_renewing(sending)
-        following = LegRecord(number=kept.leg.number + 1, ends_at=kept.leg.ends_at, responses=kept.leg.sending)
+        number, ends_at, responses = kept.leg.number + 1, kept.leg.ends_at, kept.leg.sending
         if isinstance(came, PausedCall):
-            content = _content_of(came, following.number)
-            following = replace(following, content=content)
+            content = _content_of(came, number)
+            following = LegRecord(number, ends_at, responses, content)
             await self._store.replace(kept, following, self._expiry(following))
-            return Leg(kept.id, following.number, content.questions)
+            return Leg(kept.id, number, content.questions)
         outcome = _store_outcome(came, failure)
         if outcome is None:  # the server cannot be reached, so the same responses may be sent again
             await self._change(kept, sending="")
         else:
+            ended = LegRecord(number, ends_at, responses, outcome=outcome)
             ttl = self._leg_ttl if isinstance(came, Leg) else OUTCOME_TTL
-            await self._store.replace(kept, replace(following, outcome=outcome), self._store.clock() + ttl)
+            await self._store.replace(kept, ended, self._store.clock() + ttl)
         return came if isinstance(came, Leg) else Outcome(came, failure)
 
     async def renew_leases(self) -> None:
