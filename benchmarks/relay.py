@@ -2,16 +2,20 @@
 What a relay adds to a bare relay, which forwards params and answers unchanged.
 
 Run from the checkout with mcp 2: ``python -m benchmarks.relay``.  Both are
-gateways in this process, to the same server, with the same client, which
-answers a form with a constant.  They take turns in short batches.  The bar: a
-call with one question takes at most 0.5 ms and 10 % more, and a call without
-a question as well.
+gateways in this process, to the same server, with the same client in this
+process, which answers a form with a constant.  They take turns in short
+batches.  Without a transport, no message is written as JSON; over HTTP, the
+client reaches the gateway and the gateway reaches the server over sockets,
+and the processor time of this process is counted: of the client and of the
+gateway.  The bar: a call with one question takes at most 0.5 ms and 10 %
+more, and a call without a question as well.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -21,12 +25,15 @@ from typing import Any
 import anyio
 import mcp
 import mcp.types
+import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.types import ElicitResult
+from typing_extensions import Self
 
 from benchmarks.round_trip import CONTENT, PARAMS
 from mcp_elicit_client.relay import Relay
 from tests.servers.asker import build_for_mcp_2
+from tests.support import http_server
 
 MODES = {"push": "legacy", "rounds": "auto"}
 BAR_MS, BAR_SHARE = 0.5, 0.10
@@ -47,19 +54,26 @@ async def answer(_context: Any, _params: Any) -> ElicitResult:
 class BareRelay:
     """Forwards everything unchanged, with one connection and one client."""
 
-    def __init__(self, up: str) -> None:
+    def __init__(self, target: Any, up: str) -> None:
+        self._target = target
         self._up = up
+        self._stack = AsyncExitStack()
         self._context: Any = None
         self._upstream: Any = None
         self._group: anyio.abc.TaskGroup
         self._asked: Any = None
         self._answered: Any = None
 
-    async def open(self, stack: AsyncExitStack) -> None:
+    async def __aenter__(self) -> Self:
         """Connect to the server."""
-        client = sdk.Client(build_for_mcp_2(), mode=MODES[self._up], elicitation_callback=self._ask)
-        self._upstream = await stack.enter_async_context(client)
-        self._group = await stack.enter_async_context(anyio.create_task_group())
+        client = sdk.Client(self._target, mode=MODES[self._up], elicitation_callback=self._ask)
+        self._upstream = await self._stack.enter_async_context(client)
+        self._group = await self._stack.enter_async_context(anyio.create_task_group())
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:  # noqa: PYI036 -- passed on
+        """Disconnect."""
+        await self._stack.__aexit__(*error)
 
     async def list_tools(self, _context: Any, _params: Any) -> Any:
         """Forward the list of tools."""
@@ -109,11 +123,24 @@ class BareRelay:
 
 
 @asynccontextmanager
-async def through(relay: Any, down: str) -> AsyncIterator[Any]:
+async def through(relay: Any, down: str, *, http: bool) -> AsyncIterator[Any]:
     """Connect a client to the gateway of *relay*."""
     server = server_class("gateway", on_list_tools=relay.list_tools, on_call_tool=relay.call_tool)
-    async with sdk.Client(server, mode=MODES[down], elicitation_callback=answer) as client:
-        yield client
+    async with AsyncExitStack() as stack:
+        where = await stack.enter_async_context(serving(server)) if http else server
+        client = sdk.Client(where, mode=MODES[down], elicitation_callback=answer)
+        yield await stack.enter_async_context(client)
+
+
+@asynccontextmanager
+async def serving(server: Any) -> AsyncIterator[str]:
+    """Serve *server* over HTTP in this process; yield its URL."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    web = uvicorn.Server(uvicorn.Config(server.streamable_http_app(), log_level="error"))
+    async with anyio.create_task_group() as group:
+        group.start_soon(web.serve, [listener])
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+        web.should_exit = True
 
 
 class OwnRelay(Relay):
@@ -134,34 +161,48 @@ async def batch(client: Any, arguments: Mapping[str, Any]) -> float:
     return (time.process_time() - start) / _CALLS
 
 
-async def measure(up: str, down: str, arguments: Mapping[str, Any]) -> tuple[float, float]:
+async def measure(url: str | None, up: str, down: str, arguments: Mapping[str, Any]) -> tuple[float, float]:
     """Return the seconds of a call through a bare relay and through that of the package: the best batches."""
-    async with AsyncExitStack() as stack:
-        bare = BareRelay(up)
-        await bare.open(stack)
-        own = await stack.enter_async_context(OwnRelay("asker", build_for_mcp_2(), mode=MODES[up]))
-        clients = [await stack.enter_async_context(through(relay, down)) for relay in (bare, own)]
+    ended = anyio.Event()
+    async with anyio.create_task_group() as group:
+        # Each in its own task: otherwise one is inside of all cancel scopes of the other.
+        clients = [await group.start(run, relay, url, up, down, ended) for relay in ("bare", "own")]
         for client in clients:
             await batch(client, arguments)
         seconds: list[list[float]] = [[], []]
         for turn in range(_BATCHES):
             for which in (0, 1) if turn % 2 else (1, 0):
                 seconds[which].append(await batch(clients[which], arguments))
+        ended.set()
     return min(seconds[0]), min(seconds[1])
+
+
+async def run(  # noqa: PLR0913 -- started by a task group
+    kind: str, url: str | None, up: str, down: str, ended: anyio.Event, *, task_status: anyio.abc.TaskStatus[Any]
+) -> None:
+    """Run a relay of *kind* until *ended* is set, and report a client that is connected to its gateway."""
+    target = url or build_for_mcp_2()
+    async with AsyncExitStack() as stack:
+        relay: Any = BareRelay(target, up) if kind == "bare" else OwnRelay("asker", target, mode=MODES[up])
+        await stack.enter_async_context(relay)
+        task_status.started(await stack.enter_async_context(through(relay, down, http=url is not None)))
+        await ended.wait()
 
 
 async def main() -> bool:
     """Print the results; return True if all are within the bar."""
     is_good = True
-    print("| upstream | client | question | bare, ms | relay, ms | added, ms | bar, ms |")
-    print("|---|---|---|---|---|---|---|")
-    for up, down, question in itertools.product(MODES, MODES, (True, False)):
-        bare, own = await measure(up, down, {"params": dict(PARAMS)} if question else {})
-        bar = BAR_MS / 1000 + BAR_SHARE * bare
-        added = own - bare
-        is_good = is_good and added <= bar and math.isfinite(added)
-        figures = " | ".join(f"{1000 * each:.2f}" for each in (bare, own, added, bar))
-        print(f"| {up} | {down} | {'a form' if question else 'none'} | {figures} |")
+    print("| transport | upstream | client | question | bare, ms | relay, ms | added, ms | bar, ms |")
+    print("|---|---|---|---|---|---|---|---|")
+    with http_server() as url:
+        for where, up, down, question in itertools.product((None, url), MODES, MODES, (True, False)):
+            bare, own = await measure(where, up, down, {"params": dict(PARAMS)} if question else {})
+            bar = BAR_MS / 1000 + BAR_SHARE * bare
+            added = own - bare
+            is_good = is_good and added <= bar and math.isfinite(added)
+            figures = " | ".join(f"{1000 * each:.2f}" for each in (bare, own, added, bar))
+            transport = "none" if where is None else "HTTP"
+            print(f"| {transport} | {up} | {down} | {'a form' if question else 'none'} | {figures} |", flush=True)
     return is_good
 
 
