@@ -61,6 +61,9 @@ CALLER_BARS = {"in process": 1.8, "stdio": 1.35, "HTTP": 1.15}
 PLAIN_BARS = {"in process": 1.1, "stdio": 1.03, "HTTP": 1.03}
 CALLBACK_BAR = 0.09
 
+_PAIRS = 3
+"""How often each transport is measured, with new connections: processes differ by some per cent.  The median counts."""
+
 _BATCHES = 100
 _CALLS = 5
 
@@ -106,6 +109,10 @@ async def of_call(connect: Callable[[Any], Any], clock: Callable[[], float] = ti
 async def _call(connection: Any) -> None:
     result = await connection.call_tool("ask", {"params": PARAMS})
     assert not result.get("isError"), result
+
+
+async def _median(measure: Callable[[], Awaitable[float]]) -> float:
+    return statistics.median([await measure() for _ in range(_PAIRS)])
 
 
 async def _compare(
@@ -160,9 +167,12 @@ async def over_stdio(callback: Any) -> AsyncIterator[Any]:
 
 async def measure_calls() -> dict[str, float]:
     """Return the quotient of each transport."""
-    found = {"in process": await of_call(in_process, time.process_time), "stdio": await of_call(over_stdio)}
+    found = {
+        "in process": await _median(lambda: of_call(in_process, time.process_time)),
+        "stdio": await _median(lambda: of_call(over_stdio)),
+    }
     with http_server() as url:
-        found["HTTP"] = await of_call(lambda callback: plain(url, callback, mode="legacy"))
+        found["HTTP"] = await _median(lambda: of_call(lambda callback: plain(url, callback, mode="legacy")))
     return found
 
 
@@ -184,12 +194,12 @@ async def measure_caller(arguments: dict[str, Any]) -> dict[str, float]:
     """Return the quotient of each transport, for a call with a `Caller`."""
     from tests.servers.asker import build_for_mcp_2
 
-    found = {"in process": await of_caller(build_for_mcp_2, arguments, time.process_time)}
+    found = {"in process": await _median(lambda: of_caller(build_for_mcp_2, arguments, time.process_time))}
     with tempfile.TemporaryFile("w+") as errlog:
         command = Command(ASKER, errlog, {"PYTHONPATH": str(ROOT)})
-        found["stdio"] = await of_caller(lambda: _stdio(command), arguments)
+        found["stdio"] = await _median(lambda: of_caller(lambda: _stdio(command), arguments))
     with http_server() as url:
-        found["HTTP"] = await of_caller(lambda: url, arguments)
+        found["HTTP"] = await _median(lambda: of_caller(lambda: url, arguments))
     return found
 
 
