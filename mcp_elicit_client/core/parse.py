@@ -12,8 +12,6 @@ import marshal
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
-from operator import methodcaller
 from typing import Any
 
 from pydantic import BaseModel
@@ -50,7 +48,6 @@ UNNAMED_SERVER = Server(name="a server that the application did not name")
 _COST_OF_A_VALUE = 8
 _MAX_KNOWN = 10_000
 _SCALARS = frozenset({int, float, bool, type(None)})
-_values_of = methodcaller("values")
 _RULES_BETWEEN_FIELDS = frozenset(
     {"allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "minProperties"}
 )
@@ -255,41 +252,44 @@ def check_size(wire: Mapping[str, Any], limits: Limits) -> int:
         RequestError: If *wire* is larger or deeper than *limits* allow.
     """
     left = limits.max_request
-    objects: list[Mapping[str, Any]] = [wire]
-    arrays: list[Sequence[Any]] = []
+    level: list[Any] = [wire]
     for _ in range(limits.max_nesting):
-        left -= _COST_OF_A_VALUE * (len(objects) + len(arrays) + sum(map(len, objects)) + sum(map(len, arrays)))
-        if left >= 0:
-            values = [*chain.from_iterable(map(_values_of, objects)), *chain.from_iterable(arrays)]
-            left -= _length_of_names(chain.from_iterable(objects))
-            objects, arrays = [], []
-            left -= _count_characters(values, objects, arrays)
+        names: list[Any] = []
+        values: list[Any] = []
+        for container in level:  # in Python, so that the event loop gets its turns while a thread does this
+            left -= _COST_OF_A_VALUE * (1 + len(container))
+            if left < 0:
+                break
+            if isinstance(container, (list, tuple)):
+                values += container
+            else:
+                names += container
+                values += container.values()
+        level = []
+        left -= _length_of_names(names) + _count_characters(values, level)
         if left < 0:
             raise RequestError(f"the request is larger than {limits.max_request} characters")
-        if not objects and not arrays:
+        if not level:
             return limits.max_request - left
     raise RequestError(f"the request is nested more than {limits.max_nesting} deep")
 
 
-def _count_characters(values: Iterable[Any], objects: list[Mapping[str, Any]], arrays: list[Sequence[Any]]) -> int:
-    """Return the number of characters in *values*; add their containers to *objects* and *arrays*."""
+def _count_characters(values: Iterable[Any], below: list[Any]) -> int:
+    """Return the number of characters in *values*, and add containers to *below*."""
     characters = 0
     for each in values:
         kind = type(each)
         if kind is str:
             characters += len(each)
-        elif kind is dict:
-            objects.append(each)
-        elif kind is list:
-            arrays.append(each)
+        elif kind is dict or kind is list:
+            below.append(each)
         elif kind not in _SCALARS:  # a type that JSON parsers do not create
             characters += len(each) if isinstance(each, str) else 0
-            objects += [each] if isinstance(each, Mapping) else []
-            arrays += [each] if isinstance(each, (list, tuple)) else []
+            below += [each] if isinstance(each, (list, tuple, Mapping)) else []
     return characters
 
 
-def _length_of_names(names: Iterable[Any]) -> int:
+def _length_of_names(names: Sequence[Any]) -> int:
     try:
         return len("".join(names))
     except TypeError:
