@@ -9,7 +9,7 @@ from mcp_elicit_client._arguments import check_async
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field, text_constraints
 from mcp_elicit_client.core.secrets.findings import SecretFinding
-from mcp_elicit_client.core.secrets.in_answer import secret_values
+from mcp_elicit_client.core.secrets.in_answer import load_tables, secret_values
 from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.typing import Answer, FormRequest, Policy, Request
@@ -44,6 +44,7 @@ def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Co
         raise ValueError(f'`action` must be "refuse" or "warn", not {action!r}.')
     if confirm is not None:
         check_async("confirm", confirm)
+    load_tables()  # so that the first request does not block the event loop for this time
 
     async def protect(request: Request, ask: NormalizedHandler) -> Answer:
         if not isinstance(request, FormRequest):

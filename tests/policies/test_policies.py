@@ -23,6 +23,8 @@ from trio.testing import MockClock
 
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Server, parse_request
 from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
+from mcp_elicit_client.core.secrets import in_answer
+from mcp_elicit_client.core.secrets.rules import load_rules
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.exceptions import MissingExtraError, PermissionsFileError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
@@ -892,3 +894,13 @@ async def test_no_value_of_an_answer_is_logged(caplog: pytest.LogCaptureFixture)
         await recommended()(answering(Answer.accept({"a": secret}, by="user")))(request())
 
     assert secret not in caplog.text
+
+
+def test_the_tables_of_secrets_are_loaded_before_the_first_request() -> None:
+    tables = (load_rules, in_answer._keys, in_answer._shapes)
+    for each in tables:
+        each.cache_clear()
+
+    protect_secrets()
+
+    assert [each.cache_info().currsize for each in tables] == [1, 1, 1]

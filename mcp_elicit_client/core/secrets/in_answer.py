@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.secrets.findings import KIND_NAMES, SecretFinding, SecretKind
 from mcp_elicit_client.core.secrets.in_request import label_asks
-from mcp_elicit_client.core.secrets.patterns import pattern, value_pattern
+from mcp_elicit_client.core.secrets.patterns import PATTERNS, pattern, value_pattern
 from mcp_elicit_client.core.secrets.rules import load_rules
 from mcp_elicit_client.core.secrets.tables import keys, recovery_words, words
 from mcp_elicit_client.core.secrets.tokens import LEAST_WORD, MOST_TEXT, UNKNOWN, marks, sign_of, signs_of
@@ -28,6 +28,15 @@ _LONG_KEY = 16
 _Row: TypeAlias = tuple[SecretKind, str, re.Pattern[str]]
 _IS_SIGNS = frozenset("=:：")
 _DOCUMENTED_USERS = frozenset({"user", "username", "login", "name", ""})
+
+
+def load_tables() -> None:
+    """Load and compile what requests and answers are compared with, once.  It takes about 0.1 seconds."""
+    load_rules()
+    _keys()
+    _shapes()
+    for name in PATTERNS:
+        pattern(name)
 
 
 def secret_values(content: Mapping[str, Any]) -> tuple[SecretFinding, ...]:
