@@ -13,9 +13,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from mcp_elicit_client.calls.suspending import CallSnapshot
 from mcp_elicit_client.core.request import AnyRequest
@@ -166,18 +167,6 @@ class MemoryLegs:
                 del self._legs[call_id]
 
 
-class _Written(BaseModel):
-    """A `LegRecord` as JSON.  The content is JSON inside of it, which is written once."""
-
-    number: int
-    ends_at: float
-    responses: str = ""
-    content: str = ""
-    sending: str = ""
-    sending_until: float = 0.0
-    outcome: StoredOutcome | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class _InInbox(KeptLeg):
     """A leg in an inbox: the call as it is stored, its body, and the content as JSON."""
@@ -240,32 +229,20 @@ def _write_content(leg: LegRecord) -> str:
 
 
 def _write(leg: LegRecord, content: str) -> str:
-    written = _Written(
-        number=leg.number,
-        ends_at=leg.ends_at,
-        responses=leg.responses,
-        content=content,
-        sending=leg.sending,
-        sending_until=leg.sending_until,
-        outcome=leg.outcome,
-    )
-    return written.model_dump_json()
+    """Return *leg* as a line of JSON, and its content in the next one: it is written once."""
+    return f"{_record().dump_json(replace(leg, content=None)).decode()}\n{content}"
 
 
 def _read(body: str) -> tuple[LegRecord, str]:
     """Return the leg in *body*, and its content as JSON."""
+    record, _, content = body.partition("\n")
     try:
-        written = _Written.model_validate_json(body)
-        content = LegContent.model_validate_json(written.content) if written.content else None
+        leg = _record().validate_json(record)
+        return replace(leg, content=LegContent.model_validate_json(content) if content else None), content
     except ValueError:
         raise InboxError("A stored call of the relay cannot be read.") from None
-    leg = LegRecord(
-        number=written.number,
-        ends_at=written.ends_at,
-        responses=written.responses,
-        content=content,
-        sending=written.sending,
-        sending_until=written.sending_until,
-        outcome=written.outcome,
-    )
-    return leg, written.content
+
+
+@cache
+def _record() -> TypeAdapter[LegRecord]:
+    return TypeAdapter(LegRecord)
