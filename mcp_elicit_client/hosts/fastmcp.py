@@ -152,7 +152,7 @@ def clients_from_config(
 def _client_class() -> Any:
     from fastmcp import Client
 
-    class CallingClient(Client[Any]):
+    class CallingClient(Client[Any]):  # type: ignore[misc,unused-ignore]
         """A client whose tool calls are made by its caller."""
 
         caller: Caller
