@@ -137,6 +137,12 @@ def test_formats_are_checked_by_their_rfcs(case: Any) -> None:
     assert case["valid"] == FORMATS[case["format"]].check(case["value"])
 
 
+def test_every_format_has_valid_and_invalid_values() -> None:
+    tested = {(case["format"], case["valid"]) for case in table("formats")}
+
+    assert tested == {(name, valid) for name in FORMATS for valid in (True, False)}
+
+
 @pytest.mark.parametrize("params", in_every_shape(DEFAULTS))
 def test_defaults_are_of_every_kind_and_falsy_ones_are_kept(params: Any) -> None:
     defaults = get_defaults(params)

@@ -18,6 +18,7 @@ from mcp_elicit_client.core.diagnostics import DiagnosticCode
 from mcp_elicit_client.core.messages import FIELD_ERRORS
 from mcp_elicit_client.core.url.domains import UrlWarningCode
 from mcp_elicit_client.core.validation.field_errors import ErrorCode
+from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.exceptions import UrlRefusal
 from tests.support import ROOT
 from tests.support.wording import (
@@ -53,6 +54,12 @@ def test_every_code_is_documented_and_no_other(heading: str, codes: Any) -> None
     part = REFERENCE.split(heading, 1)[1].split("\n## ", 1)[0]
 
     assert sorted(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE)) == sorted(get_args(codes))
+
+
+def test_every_format_is_documented_and_no_other() -> None:
+    line = next(each for each in REFERENCE.splitlines() if each.startswith("Formats `"))
+
+    assert re.findall(r"`([a-z0-9-]+)`", line) == list(FORMATS)
 
 
 def test_every_error_code_has_its_sentence() -> None:
