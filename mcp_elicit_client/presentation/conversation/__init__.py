@@ -71,7 +71,6 @@ def start_conversation(  # noqa: PLR0913 -- by keyword
         draft: What the user had entered before, by field name.
         effects: What the platform can do with a URL.
         style: How the conversation is held.
-        style: How the conversation is held.
     """
     if isinstance(request, FormRequest):
         return FormConversation(request, catalog, context, draft=draft, style=style)
