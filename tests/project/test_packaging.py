@@ -86,6 +86,13 @@ def test_development_tools_are_in_groups_and_not_in_published_extras() -> None:
     assert {"mypy", "nox", "pytest", "ruff"} <= tools
 
 
+def test_the_set_up_command_for_developers_installs_all_extras_but_chainlit() -> None:
+    page = (ROOT / "docs" / "development.md").read_text(encoding="utf-8")
+    extras = [each for each in PROJECT["project"]["optional-dependencies"] if each != "chainlit"]  # needs mcp 1.x
+
+    assert re.findall(r"install -e '\.\[(.+)\]' --group dev", page) == [",".join(extras)]
+
+
 def test_the_wheel_contains_every_data_file_of_the_package(tmp_path: Path) -> None:
     pytest.importorskip("hatchling", reason="hatchling is not installed")
     from hatchling.builders.wheel import WheelBuilder
