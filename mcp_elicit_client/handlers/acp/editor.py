@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
-from operator import attrgetter
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -123,8 +122,9 @@ class EditorConnection:
         return False
 
 
-connection_of: Callable[[Editor], EditorConnection] = attrgetter("_connection")
-"""Return the connection of an editor."""
+def connection_of(editor: Editor) -> EditorConnection:
+    """Return the connection of *editor*."""
+    return editor._connection  # noqa: SLF001 -- host applications have no use for it
 
 
 def _read_response(message: wire.Message) -> tuple[Action, Mapping[str, Any]]:
