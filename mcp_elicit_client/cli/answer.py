@@ -24,7 +24,6 @@ from mcp_elicit_client.cli.server_address import ServerAddress
 from mcp_elicit_client.cli.server_errors import explain
 from mcp_elicit_client.cli.suspend import report_pushed, report_result, report_waiting
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
-from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import (
     ElicitationError,
     EntryClosedError,
@@ -37,6 +36,7 @@ from mcp_elicit_client.exceptions import (
 from mcp_elicit_client.inbox import Entry
 from mcp_elicit_client.inbox.suspended_calls import CallStatus
 from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.messages import CLOSED_BECAUSE, OUTCOMES
 from mcp_elicit_client.presentation.quoting import quote
 
@@ -222,7 +222,7 @@ def _review(entry: Entry, decision: Decision, catalog: MessageCatalog, *, is_dry
     """Print what the server gets, before it is sent."""
     request = entry.read()
     message = messages.WOULD_BE_SENT if is_dry else messages.IS_SENT
-    server, action = sanitize_text(request.server.name, multiline=False), catalog.text(OUTCOMES[decision.action])
+    server, action = server_name(request.server), catalog.text(OUTCOMES[decision.action])
     print(wrap(catalog.text(message, server=server, action=action)), file=sys.stderr)
     for line in decision.lines:
         print(quote(line, output_width()), file=sys.stderr)

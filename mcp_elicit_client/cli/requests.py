@@ -19,6 +19,7 @@ from mcp_elicit_client.handlers.scripted import request_lines
 from mcp_elicit_client.inbox import Entry
 from mcp_elicit_client.inbox.suspended_calls import CallStatus
 from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.messages import NO_PENDING_REQUESTS
 from mcp_elicit_client.presentation.quoting import quote
 from mcp_elicit_client.presentation.warnings import request_warnings, warning_line
@@ -100,7 +101,7 @@ def _continue_command(call_id: str, store: CallStore) -> str:
 def _print(entry: Entry, store: CallStore, catalog: MessageCatalog) -> None:
     """Print a request: what the host says, then the marked text of the server, then the command."""
     request = entry.read()
-    name = sanitize_text(request.server.name, multiline=False)
+    name = server_name(request.server)
     time = entry.expires_at.astimezone().strftime("%Y-%m-%d %H:%M")
     print(wrap(catalog.text(messages.REQUEST_OF, id=entry.id, server=name, time=time), hanging=2))
     for warning in request_warnings(request, catalog):

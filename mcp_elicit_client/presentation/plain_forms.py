@@ -28,14 +28,12 @@ from mcp_elicit_client.core.form import (
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.schema.enums import Choice, Scalar
 from mcp_elicit_client.core.validation.field_errors import AnswerError
+from mcp_elicit_client.core.validation.formats import STANDARD_FORMATS
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import describe_field
 from mcp_elicit_client.presentation.input_parsing import accepts_empty, parse_without_checks, to_text
 
 _Plain = TypeVar("_Plain", TextField, NumberField)
-
-_FORMATS = frozenset({"email", "uri", "date", "date-time"})
-"""The formats of MCP.  Other programs ignore the others."""
 
 _MAX_LENGTH = 2**32 - 1
 """The longest length that programs in other languages can read."""
@@ -115,7 +113,8 @@ class PlainForm:
         }
         if field.pattern_skipped:  # no program can check it
             changes |= {"pattern": None, "pattern_skipped": ""}
-        return self._with_hint(field.model_copy(update=changes), field, needed=field.format not in (None, *_FORMATS))
+        is_known = field.format in (None, *STANDARD_FORMATS)  # other programs ignore the others
+        return self._with_hint(field.model_copy(update=changes), field, needed=not is_known)
 
     def _list_as_text(self, field: MultiChoiceField) -> TextField:
         default = None if field.default is None else to_text(field, field.default)

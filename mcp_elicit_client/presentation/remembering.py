@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -60,7 +61,7 @@ def describe_remembered(answer: RememberedAnswer, catalog: MessageCatalog) -> Re
     minutes, seconds = divmod(max(int(answer.seconds_left), 0), 60)
     return RememberedText(
         answer.id,
-        sanitize_text(answer.server, multiline=False),
+        server_name(Server(name=answer.server)),
         sanitize_text(answer.message, limit=_MAX_TEXT, multiline=False),
         catalog.text(messages.DECISIONS[answer.action]),
         tuple((_shown(name, catalog), _shown(value, catalog)) for name, value in (answer.content or {}).items()),
