@@ -304,13 +304,8 @@ class FormConversation:
                 return self.give(Intent.OMIT)
             case "back":
                 return self._back()
-            case "edit" if self._style.has_buttons:
-                self._step = "pick"
-                return self._look(OptionView())
             case "edit":
-                return self._repeat(
-                    HostText(self._catalog.text(messages.TYPE_EDIT, count=len(self.request.form.fields)))
-                )
+                return self._ask_which_field()
             case "yes" | "no" if self._step == "field":
                 return self._say_yes_or_no(is_yes=choice == "yes")
             case "confirm":
@@ -318,8 +313,18 @@ class FormConversation:
             case "answer":
                 self._step = "field"
                 return self._ask()
-            case _:
+            case "send":
                 return self._send_or_warn()
+            case _:  # never send what was not offered
+                raise ValueError(f"there is no choice {choice!r}")
+
+    def _ask_which_field(self) -> Turn:
+        """Ask which field to change."""
+        if not self._style.has_buttons:
+            count = len(self.request.form.fields)
+            return self._repeat(HostText(self._catalog.text(messages.TYPE_EDIT, count=count)))
+        self._step = "pick"
+        return self._look(OptionView())
 
     def _say_yes_or_no(self, *, is_yes: bool) -> Turn:
         """Send a form with a single boolean field: with its warnings or errors, as any other form."""

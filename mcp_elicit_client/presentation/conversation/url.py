@@ -168,8 +168,10 @@ class UrlConversation:
                 return self._visit(choice)
             case "confirm" if self._unconfirmed is not None:
                 return self._visit(self._unconfirmed)
-            case _:
+            case "done":
                 return Turn(answer=Answer.accept(by="user", reason="the user reports completion"))
+            case _:  # never consent to what was not offered
+                raise ValueError(f"there is no choice {choice!r}")
 
     def _visit(self, choice: _Opening) -> Turn:
         self._chosen, self._unconfirmed, self._is_warned = choice, None, False
