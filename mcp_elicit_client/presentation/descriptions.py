@@ -13,6 +13,7 @@ from mcp_elicit_client.core.form import (
     BooleanField,
     ChoiceField,
     Field,
+    Form,
     MultiChoiceField,
     NumberField,
     TextField,
@@ -137,6 +138,11 @@ def origin_details(request: Request, catalog: MessageCatalog) -> tuple[Detail, .
 
 
 # --- Fields
+
+
+def is_yes_or_no(form: Form) -> bool:
+    """Return True if *form* has only one field, which asks for a yes or a no: one input answers and sends it."""
+    return len(form.fields) == 1 and isinstance(form.fields[0], BooleanField)
 
 
 def describe_field(field: Field, catalog: MessageCatalog) -> FieldDescription:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from mcp_elicit_client import Answer, FormRequest, UrlRequest, parse_request
 from mcp_elicit_client.core.answer import check_answer
+from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.conversation import (
     Conversation,
@@ -289,6 +290,13 @@ def test_every_question_can_be_declined_and_cancelled(at: int, typed: str, actio
 
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+
+
+@pytest.mark.parametrize("command", messages.HELP_COMMANDS)
+def test_no_command_sends_the_form(command: str) -> None:
+    turn = play(converse(form({"on": {"type": "string"}}, can_block=True)), command)
+
+    assert turn.answer is None or turn.answer.action != "accept"
 
 
 def test_a_form_with_a_warning_is_sent_by_two_different_inputs() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-from mcp_elicit_client.core.form import Field, Form, TextField
+from mcp_elicit_client.core.form import Field, TextField
 from mcp_elicit_client.core.validation.content import to_json_value
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -13,8 +13,13 @@ from mcp_elicit_client.presentation.conversation.turns import AnswerRow, HostTex
 from mcp_elicit_client.presentation.descriptions import answer_note, describe_field, format_value
 from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, FieldState, Intent, read_field
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
-from mcp_elicit_client.presentation.warnings import RequestWarning, answer_warnings
-from mcp_elicit_client.typing import Source
+from mcp_elicit_client.presentation.warnings import (
+    RequestWarning,
+    answer_warnings,
+    must_confirm,
+    request_warnings,
+)
+from mcp_elicit_client.typing import FormRequest, Source
 
 Present: TypeAlias = Literal["answered", "restored", "suggested"]
 """The origin of a field's present value: the answer, the draft from before, or the default."""
@@ -25,19 +30,20 @@ class FormAnswers:
     The answers of a user.
 
     Args:
-        form: The form.
+        request: The request.
         catalog: The texts.
         context: The user's locale and time zone.
         before: What the user had entered when the request was shown before.
     """
 
     def __init__(
-        self, form: Form, catalog: MessageCatalog, context: InputContext, before: Mapping[str, FieldInput]
+        self, request: FormRequest, catalog: MessageCatalog, context: InputContext, before: Mapping[str, FieldInput]
     ) -> None:
-        self._form = form
+        self._form = request.form
         self._catalog = catalog
         self._context = context
         self._before = before
+        self._is_request_warned = must_confirm(request_warnings(request, catalog))
         self._inputs: dict[str, FieldInput] = {}
         self._states: dict[str, FieldState] = {}
 
@@ -125,6 +131,11 @@ class FormAnswers:
         for warning in self.warnings():
             if warning.is_note:
                 yield HostText(warning.text)
+
+    @property
+    def must_confirm(self) -> bool:
+        """True if there is a warning about the request or the answers, so that the user must confirm to send them."""
+        return self._is_request_warned or must_confirm(self.warnings())
 
     def warnings(self) -> Sequence[RequestWarning]:
         """Return the warnings and notes about the answers."""

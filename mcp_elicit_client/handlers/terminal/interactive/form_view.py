@@ -22,6 +22,7 @@ from mcp_elicit_client.handlers.terminal.interactive.text_control import TextCon
 from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.descriptions import is_yes_or_no
 from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent
 from mcp_elicit_client.presentation.input_parsing import InputContext
 from mcp_elicit_client.typing import FormRequest
@@ -66,8 +67,8 @@ class FormView(View):
 
     def first(self) -> View:
         """Return the view to begin with: forms with at most one question of yes or no are confirmed."""
-        fields = self.request.form.fields
-        is_simple = not fields or (len(fields) == 1 and isinstance(fields[0], BooleanField))
+        form = self.request.form
+        is_simple = not form.fields or is_yes_or_no(form)
         return ConfirmView(self.app, self.request) if is_simple else self
 
     @property
