@@ -145,7 +145,7 @@ class TerminalApp:
     def switch_to(self, view: View) -> None:
         """Replace the view."""
         self.view = view
-        view.follow_focus()
+        view.viewport.follow_focus()
         self.refresh()
 
     @property

@@ -137,7 +137,7 @@ class FormView(View):
             return
         control.press("enter", data)
         is_last = self.place == len(self.controls) - 1
-        if is_last and not self.overflows and not self.warned and all(each.is_valid for each in self.controls):
+        if is_last and not self.viewport.overflows and not self.warned and all(each.is_valid for each in self.controls):
             self._check_all()
         else:
             self._move(1)
@@ -147,7 +147,7 @@ class FormView(View):
         if self.control is not None:
             self.control.leave()
         self.place = place
-        self.follow_focus()
+        self.viewport.follow_focus()
 
     def _move(self, step: int) -> None:
         self.go_to((self.place + step) % (len(self.controls) + 1))
@@ -170,7 +170,7 @@ class FormView(View):
 
     def _changed(self, control: Control) -> None:
         self.status = ""
-        self.follow_focus()
+        self.viewport.follow_focus()
         if isinstance(control, TextControl) and control.field.name not in self._checking:
             self._check_pattern(control)
         self.app.refresh()

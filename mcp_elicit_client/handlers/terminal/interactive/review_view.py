@@ -103,7 +103,7 @@ class ReviewView(View):
             letters, label = letter + letter.upper(), text(messages.SEND_WITH_WARNINGS)
             send = Action("send", label, letter, letters, "send", guarded=True, careful=True)
             return [refusals[0], back, send, *refusals[1:]]
-        if self.overflows and not self.seen:
+        if self.viewport.has_unseen_lines:
             more = Action("more", text(messages.KEY_SCROLL), text(messages.ENTER), meaning="enter")
             return [more, Action("send", text(messages.SEND), "Ctrl+S", "", "send", guarded=True), back, *refusals]
         send = Action(
@@ -124,7 +124,7 @@ class ReviewView(View):
             case "edit":
                 self._edit(self.row)
             case "more":
-                self._turn_page(1)
+                self.turn_page(1)
 
     def handle_key(self, key: str, data: str) -> None:  # noqa: ARG002 -- nothing is typed here
         count = len(self.controls)

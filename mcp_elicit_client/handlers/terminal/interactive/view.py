@@ -23,6 +23,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     server_text,
 )
 from mcp_elicit_client.handlers.terminal.interactive.theme import Symbols
+from mcp_elicit_client.handlers.terminal.interactive.viewport import Viewport
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import request_details, server_name, title_line
@@ -151,8 +152,7 @@ class View(ABC):
             empty.
         status: A sentence in the footer; may be empty.
         details: Details are shown.
-        overflows: The view is longer than the terminal.
-        seen: All lines have been visible.
+        viewport: The part of the view that is visible.
     """
 
     def __init__(self, app: App, request: Request) -> None:
@@ -163,18 +163,12 @@ class View(ABC):
         self.selected: str = ""
         self.status: str = ""
         self.details: bool = False
-        self.overflows: bool = False
-        self.seen: bool = False
+        self.viewport: Viewport = Viewport()
         self._request_warnings = request_warnings(request, app.catalog)
         self.warned: bool = must_confirm(self._request_warnings)
         self._visible_since: float | None = None
         self._typed_at = 0.0
-        self._follows = False
-        self._top = 0
-        self._room = 1
         self._header_rows = 0
-        self._items: list[int] = []
-        self._length = 0
 
     # --- What a view shows
 
@@ -301,10 +295,10 @@ class View(ABC):
         elif key in ("cancel", "escape"):
             self.leave("cancel")
         elif key in ("page-up", "page-down"):
-            self._turn_page(1 if key == "page-down" else -1)
+            self.turn_page(1 if key == "page-down" else -1)
         elif key == "details":
             self.details = not self.details
-            self._follows = True
+            self.viewport.follow_focus()
         elif key == "remember" and self.remember_label:
             self.app.remembers = not self.app.remembers
         elif key == "more-time":
@@ -312,7 +306,7 @@ class View(ABC):
         elif self.busy:
             self.status = self.catalog.text(messages.CHECKING)
         else:
-            self._follows = True
+            self.viewport.follow_focus()
             self._press(key, data)
         self.app.refresh()
 
@@ -344,7 +338,7 @@ class View(ABC):
             self._too_early(action.key)
         elif action.name in ("decline", "block", "cancel"):
             self.leave(action.name)
-        elif action.careful or (action.guarded and not self.seen and self.overflows):
+        elif action.careful or (action.guarded and self.viewport.has_unseen_lines):
             self.selected = action.name
             self.status = self.catalog.text(messages.PRESS_ENTER, action=action.label)
         else:
@@ -372,39 +366,30 @@ class View(ABC):
         if question is not None and (yes or key in question.again):
             question.on_yes()
 
-    def _turn_page(self, step: int) -> None:
-        last = max(self._length - self._room, 0)
-        self._top = min(max(self._top + step * max(self._room - 1, 1), 0), last)
-        self._follows = False
-        self.page_turned([at for at, row in enumerate(self._items) if self._top <= row < self._top + self._room])
+    def turn_page(self, step: int) -> None:
+        """Scroll *step* pages down."""
+        self.page_turned(self.viewport.turn_page(step))
 
     def page_turned(self, visible: Sequence[int]) -> None:  # noqa: B027 -- most views have no focus
         """Note that the user turned the page: the items with these indices are visible."""
 
     def click(self, row: int) -> None:
         """Note a click on the line *row* of the terminal: the item there gets the focus."""
-        line = row - self._header_rows + self._top
-        before = [at for at, first in enumerate(self._items) if first <= line]
-        if before and self._header_rows <= row < self._header_rows + self._room and self.question is None:
-            self.point_at(before[-1])
+        item = self.viewport.item_at(row - self._header_rows)
+        if item is not None and self.question is None:
+            self.point_at(item)
             self.app.refresh()
 
     def point_at(self, item: int) -> None:  # noqa: B027 -- most views have no focus
         """Move the focus to the item with the index *item*."""
 
-    def follow_focus(self) -> None:
-        """Scroll to the focus when the view is drawn again."""
-        self._follows = True
-
     # --- Drawing
 
-    def drawn(self) -> bool:
-        """Note that the view is visible.  Return True if it was not visible before."""
-        if self._visible_since is not None:
-            return False
-        self._visible_since = time.monotonic()
-        self.begin()
-        return True
+    def drawn(self) -> None:
+        """Note that the view is visible."""
+        if self._visible_since is None:
+            self._visible_since = time.monotonic()
+            self.begin()
 
     def begin(self) -> None:  # noqa: B027 -- most views have nothing to start
         """Start what needs a running application."""
@@ -413,46 +398,26 @@ class View(ABC):
         """Return all lines to show: at most *height*."""
         body = self.body(width)
         header, footer = self._header(width), self._footer(width)
-        self._items, self._length = body.items, len(body.lines)
         position = self.position()
-        has_rule = bool(position) or self._length > height - len(header) - len(footer)
+        has_rule = bool(position) or len(body.lines) > height - len(header) - len(footer)
         room = height - len(header) - len(footer) - has_rule
         if room < _MIN_BODY:  # a very small terminal: the warnings scroll with the rest
             header, has_rule = header[: 2 if height >= _SMALL else 1], False
             body = self._with_warnings(body, width)
             footer = self._footer(width, compact=True)[: max(height - len(header) - _MIN_BODY, 1)]
-            self._items, self._length = body.items, len(body.lines)
             room = max(height - len(header) - len(footer), 1)
-        self._room, self._header_rows = room, len(header)
-        self._scroll(body)
-        shown = body.lines[self._top : self._top + room]
+        self._header_rows = len(header)
+        shown = self.viewport.show(body, room)
         divider = [self._rule(position, width)] if has_rule else []
         drawing = Drawing([*header, *shown, *divider, *footer][: max(height, 1)])
-        if body.cursor is not None and self._top <= body.cursor[0] < self._top + room:
-            drawing.cursor = (len(header) + body.cursor[0] - self._top, body.cursor[1])
+        cursor_row = None if body.cursor is None else self.viewport.row_of(body.cursor[0])
+        if body.cursor is not None and cursor_row is not None:
+            drawing.cursor = (len(header) + cursor_row, body.cursor[1])
             drawing.shown = body.shown and self.question is None and not self.busy
         return drawing
 
-    def _scroll(self, body: Drawing) -> None:
-        last = max(self._length - self._room, 0)
-        if self._follows and body.focus is not None:
-            first, end = body.focus
-            self._top = max(self._top, end - self._room + 2) if end < self._length - 1 else last
-            self._top = min(self._top, first)
-            if body.cursor is not None:
-                self._top = min(max(self._top, body.cursor[0] - self._room + 1), body.cursor[0])
-        elif body.focus is not None and body.focus[0] < self._top <= body.focus[1]:
-            self._top = body.focus[0]  # the page begins with the label of its first field
-        self._top = min(max(self._top, 0), last)
-        self.overflows = last > 0
-        self.seen = self.seen or self._top >= last
-
     def _rule(self, position: str, width: int) -> Line:
-        end = self._top + self._room
-        if self._items:
-            below, above = sum(row >= end for row in self._items), sum(row < self._top for row in self._items)
-        else:
-            below, above = max(self._length - end, 0), self._top
+        above, below = self.viewport.count_hidden()
         text = self.catalog.text
         parts = [text(messages.MORE_ABOVE, count=above)] if above and not below else []
         parts += [text(messages.MORE_BELOW, count=below)] if below else []
