@@ -1,1 +1,1 @@
-"""The stores of an inbox: memory, SQLite and Redis."""
+"""The stores of an inbox: memory, SQLite, PostgreSQL and Redis."""
