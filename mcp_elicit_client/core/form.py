@@ -295,6 +295,10 @@ class Form(_WithCached, defer_build=False):
     def _option_count(self) -> int:
         return sum(len(field.choices) for field in self.fields if isinstance(field, (ChoiceField, MultiChoiceField)))
 
+    @cached_property
+    def _schemas(self) -> dict[str, Mapping[str, Any]]:
+        return {}
+
 
 # What is built once for each field or form.  Host applications have no use for it, so it is not part of the classes.
 keywords_of: Callable[[Field], Mapping[str, Any]] = attrgetter("_keywords")
@@ -320,6 +324,9 @@ has_password: Callable[[Form], bool] = attrgetter("_has_password")
 
 option_count: Callable[[Form], int] = attrgetter("_option_count")
 """Return the number of options of all fields."""
+
+schemas_of: Callable[[Form], dict[str, Mapping[str, Any]]] = attrgetter("_schemas")
+"""Return the schemas that were written for a form, by protocol version."""
 
 
 def text_constraints(field: Field) -> TextField | None:

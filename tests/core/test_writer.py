@@ -436,6 +436,27 @@ def test_the_params_of_a_form_are_read_as_the_same_request(message: str, version
     judge_params(params, version)
 
 
+def test_a_change_to_params_does_not_change_those_that_are_written_later() -> None:
+    request = parse_request(form_params({"properties": {"a": {"type": "string"}}}, "?"))
+    params = to_params(request)
+    written = over_the_wire(params)
+
+    params["requestedSchema"]["properties"]["a"]["title"] = "changed"
+
+    assert to_params(request) == written
+
+
+def test_a_changed_copy_of_a_form_is_written_as_it_is_now() -> None:
+    request = parse_request(form_params({"properties": {"a": {"type": "string"}}}, "?"))
+    assert isinstance(request, FormRequest)
+    to_params(request)
+    closed = request.form.model_copy(update={"rejects_unknown_fields": True})
+
+    params = to_params(request.model_copy(update={"form": closed}))
+
+    assert params["requestedSchema"]["additionalProperties"] is False
+
+
 # --- URLs
 
 URL = {"mode": "url", "message": "Sign\x1b in", "url": "https://Example.com/a?b#c", "_meta": {"progressToken": 1}}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Mapping
 from typing import Any
 
 from typing_extensions import assert_never
@@ -16,6 +18,7 @@ from mcp_elicit_client.core.form import (
     TextField,
     keywords_of,
     list_keywords_of,
+    schemas_of,
 )
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS
 from mcp_elicit_client.core.request import (
@@ -101,14 +104,14 @@ def to_params(request: Request, *, protocol_version: ProtocolVersion = _NEWEST) 
             2025-11-25, or in 2025-11-25 without an `elicitation_id`.
     """
     check_expressible(request, protocol_version)
-    return write_params(request, protocol_version)
+    return copy.deepcopy(write_params(request, protocol_version))
 
 
 def write_params(request: Request, protocol_version: ProtocolVersion) -> dict[str, Any]:
-    """Return *request*, which passed `check_expressible`, as `to_params` does."""
+    """Return *request*, which passed `check_expressible`, as `to_params` does.  Do not change the schema in it."""
     if isinstance(request, FormRequest):
         mode = {} if protocol_version == _OLDEST else {"mode": "form"}
-        schema = write_schema(request.form, protocol_version)
+        schema = _shared_schema(request.form, protocol_version)
         return {**mode, "message": request.message, "requestedSchema": schema}
     params = {"mode": "url", "message": request.message, "url": request.target.as_sent}
     if protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION and request.elicitation_id is not None:
@@ -124,11 +127,19 @@ def check_expressible(request: Request, protocol_version: ProtocolVersion) -> No
         SchemaNotExpressibleError: As in `to_params`.
     """
     if isinstance(request, FormRequest):
-        _check_form(request.form, protocol_version)
+        _shared_schema(request.form, protocol_version)
     elif protocol_version == _OLDEST:
         raise SchemaNotExpressibleError(("url",), protocol_version)
     elif protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION and request.elicitation_id is None:
         raise SchemaNotExpressibleError(("elicitationId",), protocol_version)
+
+
+def _shared_schema(form: Form, protocol_version: ProtocolVersion) -> Mapping[str, Any]:
+    """Return what `to_schema` does.  It is written once for each form: servers request the same forms again."""
+    schemas = schemas_of(form)
+    if protocol_version not in schemas:
+        schemas[protocol_version] = to_schema(form, protocol_version=protocol_version)
+    return schemas[protocol_version]
 
 
 def _check_form(form: Form, protocol_version: ProtocolVersion) -> None:
