@@ -85,7 +85,8 @@ class StateSealer:
             )
         base = secrets.token_bytes(MIN_KEY_BYTES) if key is None else key
         # The host may use its key for other purposes and other servers, so derive one that is used only here.
-        self._key = hmac.digest(base, b"mcp-elicit-relay " + server.encode(), "sha256")
+        key = hmac.digest(base, b"mcp-elicit-relay " + server.encode(), "sha256")
+        self._hmac = hmac.new(key, digestmod="sha256")
         self._clock = clock
 
     def seal(self, state: CallState, binding: Binding, ttl: float) -> str:
@@ -119,11 +120,16 @@ class StateSealer:
 
     def _digest(self, binding: Binding) -> str:
         """Return a digest of the caller, which tells nothing about them."""
-        return _short(hmac.digest(self._key, b"caller " + binding.caller.encode(), "sha256").hex())
+        return _short(self._mac(b"caller " + binding.caller.encode()).hex())
 
     def _tag(self, text: str) -> str:
-        tag = hmac.digest(self._key, text.encode("ascii", "replace"), "sha256")
+        tag = self._mac(text.encode("ascii", "replace"))
         return base64.urlsafe_b64encode(tag).decode().rstrip("=")
+
+    def _mac(self, data: bytes) -> bytes:
+        mac = self._hmac.copy()
+        mac.update(data)
+        return mac.digest()
 
 
 def _short(digest: str) -> str:
