@@ -23,7 +23,8 @@ from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, ProtocolVersion
 from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.refusals import RefusedError, error_details
-from mcp_elicit_client.relay.upstream import UpstreamCaller, has_rounds
+from mcp_elicit_client.relay.upstream import UpstreamCaller
+from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 from mcp_elicit_client.typing import Answer, Mode, Request
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -48,6 +49,7 @@ class UpstreamConnection:
         asked_in: The protocol version in which this client is asked.
         caller: Makes the calls.
         client: The SDK's client or session.
+        has_rounds: The server uses multi-round-trip requests.
         listeners: The number of tasks that wait for notifications.
         idle_since: When the last call ended, on the event loop's clock.
     """
@@ -57,21 +59,17 @@ class UpstreamConnection:
         self.asked_in: ProtocolVersion = PROTOCOL_VERSIONS[-1]
         self.caller: UpstreamCaller
         self.client: Any = None
+        self.has_rounds: bool = False
         self.listeners: int = 0
         self.idle_since: float = math.inf
         self._closing = anyio.Event()
+        self._disconnected: Any = None  # the event of the session, if it has one
 
     @property
     def is_usable(self) -> bool:
         """True if a call can be made."""
-        disconnected = getattr(unwrap_session(self.client), "disconnected", None)
-        is_connected = disconnected is None or not disconnected.is_set()
+        is_connected = self._disconnected is None or not self._disconnected.is_set()
         return is_connected and not self._closing.is_set()
-
-    @property
-    def has_rounds(self) -> bool:
-        """True if the server uses multi-round-trip requests."""
-        return has_rounds(self.client)
 
     def close(self) -> None:
         """Have the connection closed by the task that opened it."""
@@ -83,6 +81,9 @@ class UpstreamConnection:
         try:
             async with self.caller.connect(target, mode=mode) as self.client:
                 is_open = True
+                session = unwrap_session(self.client)
+                self.has_rounds = uses_multi_round_trip(session)
+                self._disconnected = getattr(session, "disconnected", None)
                 task_status.started(None)
                 await self._closing.wait()
         except Exception as error:  # noqa: BLE001 -- reported to the task that opens it

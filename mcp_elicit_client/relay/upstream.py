@@ -26,7 +26,6 @@ from mcp_elicit_client.core.answer import Answer, UrlElicitationIncompleteError
 from mcp_elicit_client.core.request import BatchPosition, UrlRequest
 from mcp_elicit_client.exceptions import REPORT, CallError, RequestError
 from mcp_elicit_client.relay.refusals import sdk_error
-from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 
 ForwardUrls = Callable[[tuple[UrlRequest, ...]], Awaitable[list[dict[str, Any]]]]
 """Takes the URL elicitations that a server requires, and returns the entries of the error for the client."""
@@ -158,11 +157,6 @@ class UpstreamCaller(Caller):
         pauser = CallPauser(call, spec, self.server.name)
         finish_task = functools.partial(self._tasks.finish, wait=False)
         return self._runner(call, spec, pauser, progress_callback, finish_task=finish_task, complete_urls=_refuse_urls)
-
-
-def has_rounds(client: Any) -> bool:
-    """Return True if the upstream server uses multi-round-trip requests over this connection."""
-    return uses_multi_round_trip(unwrap_session(client))
 
 
 async def _refuse_urls(_call: ActiveCall, _ask: Ask, required: UrlRequired) -> None:
