@@ -7,8 +7,6 @@ whose state is stored, and those that a process holds.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -17,6 +15,7 @@ from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.core.request import ProtocolVersion, limits_of
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.relay.refusals import RefusedError
+from mcp_elicit_client.relay.state import digest_of_json
 from mcp_elicit_client.relay.wire import read_answer, write_params
 from mcp_elicit_client.typing import Answer, Request
 
@@ -86,8 +85,7 @@ def input_required(leg: Leg, state: str) -> Any:
 
 def digest_of(responses: Mapping[str, Any]) -> str:
     """Return a digest of the responses of the client: the same ones lead to the same next leg."""
-    wire = {key: _to_wire(each) for key, each in responses.items()}
-    return hashlib.sha256(json.dumps(wire, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest_of_json({key: _to_wire(each) for key, each in responses.items()})
 
 
 async def read_responses(responses: Mapping[str, Any], questions: Mapping[str, Request]) -> dict[str, Answer]:

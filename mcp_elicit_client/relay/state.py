@@ -23,6 +23,12 @@ MAX_STATE = 1_024
 
 _DIGEST = 32
 _PREFIX = "relay2."
+_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
+def digest_of_json(value: Any) -> str:
+    """Return a digest of *value* as JSON.  The order of names does not matter."""
+    return hashlib.sha256(_JSON.encode(value).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +47,7 @@ class Binding:
     @classmethod
     def of(cls, caller: str, kind: str, name: str, arguments: Mapping[str, Any] | None) -> Binding:
         """Return the binding of a call."""
-        text = json.dumps([kind, name, arguments or {}], sort_keys=True, separators=(",", ":"))
-        return cls(caller, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+        return cls(caller, digest_of_json([kind, name, arguments or {}]))
 
 
 @dataclass(frozen=True, slots=True)
