@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+from prompt_toolkit.application.current import set_app
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
@@ -110,26 +111,23 @@ class Person:
         """Type nothing until the last key is known to be Escape, and not the beginning of another one."""
         application = self.app.application
         if application is not None:
-            application.key_processor.feed_multiple(self.keyboard.flush_keys())
-            application.key_processor.process_keys()
+            with set_app(application):
+                application.key_processor.feed_multiple(self.keyboard.flush_keys())
+                application.key_processor.process_keys()
             await self._settle()
 
     async def _settle(self) -> None:
-        reader = self.keyboard.fileno()
         with anyio.fail_after(PATIENCE):
-            while self.app.application is not None and select.select([reader], [], [], 0)[0]:
-                await anyio.sleep(0.001)
-            application = self.app.application
-            if application is None:
-                return
-            application.invalidate()
-            counter = application.render_counter
-            while self.app.application is application and (application.render_counter == counter or self._waits()):
+            while self.answer is None and self._is_changing():
                 await anyio.sleep(0.001)
 
-    def _waits(self) -> bool:
-        view = self.app.view
-        return view is None or view.busy or view._visible_since is None
+    def _is_changing(self) -> bool:
+        """Return True if a key was not read, or what it changes was not drawn."""
+        application, view = self.app.application, self.app.view
+        if application is None or application.is_done or application.invalidated:
+            return True
+        has_unread_keys = bool(select.select([self.keyboard.fileno()], [], [], 0)[0])
+        return has_unread_keys or view is None or view.busy or view._visible_since is None
 
     async def done(self) -> Answer:
         """Wait for the answer."""
