@@ -91,9 +91,9 @@ async def test_a_server_that_hangs_before_its_request_times_out(connect_mode: Co
     caller = Caller(thinking(0), "mail")
     async with in_process(caller, connect_mode) as client:
         with pytest.raises(
-            CallTimeoutError, match=r"the server took 2.5 s \(limit 2.5 s\), the user 0.0 s \(no limit\)"
+            CallTimeoutError, match=r"the server took 0.5 s \(limit 0.5 s\), the user 0.0 s \(no limit\)"
         ):
-            await call(caller, client, "slow", {"mark": "/nonexistent"}, timeout=2.5, answer_timeout=None)
+            await call(caller, client, "slow", {"mark": "/nonexistent"}, timeout=0.5, answer_timeout=None)
 
 
 async def test_the_read_timeout_of_the_session_does_not_apply(connect_mode: ConnectMode) -> None:

@@ -7,6 +7,7 @@ import base64
 import importlib.util
 import io
 import logging
+import math
 import random
 import re
 import subprocess
@@ -22,7 +23,7 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.request import BatchPosition, with_completion, with_deadline
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.handler import _is_interactive
-from mcp_elicit_client.handlers.terminal.interactive import DARK, LIGHT, PLAIN, Theme
+from mcp_elicit_client.handlers.terminal.interactive import DARK, LIGHT, PLAIN, Theme, view
 from tests.support import form_params, skip_or_fail
 
 if importlib.util.find_spec("prompt_toolkit") is None:
@@ -339,13 +340,15 @@ async def test_the_answers_are_not_sent_by_a_key_pressed_too_early() -> None:
         assert (await person.done()).content == {"f": "Ann"}
 
 
-async def test_a_confirmation_does_not_count_while_something_else_is_typed() -> None:
-    async with asking(form({}), inert=0.4) as person:
-        for key in "why not delay":
-            await person.types(key)
-            await anyio.sleep(0.05)
+async def test_a_confirmation_does_not_count_while_something_else_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view, "_PAUSE", 3_600.0)
+    async with asking(form({}), inert=3_600.0) as person:
+        await person.types("w")
+        assert person.app.view is not None
+        person.app.view._visible_since = -math.inf
+        await person.types(*"hy not delay")
         await person.sees("Press y again.")
-        await anyio.sleep(0.45)
+        monkeypatch.setattr(view, "_PAUSE", 0.0)
         await person.types("y")
         assert (await person.done()).action == "accept"
 
