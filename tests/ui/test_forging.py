@@ -254,22 +254,32 @@ def allowed(request: Request) -> Iterator[str]:
         yield ENGLISH.text(messages.SHOW_FULL_URL)
 
 
+_HOST_ROWS: dict[tuple[Interface, Callable[[str, str], Request]], frozenset[str]] = {}
+
+
+async def host_rows(interface: Interface, build: Callable[[str, str], Request]) -> frozenset[str]:
+    """Return the rows of the host for a request with harmless texts."""
+    if (interface, build) not in _HOST_ROWS:
+        _HOST_ROWS[interface, build] = (await interface(build("Plain", ""))).host
+    return _HOST_ROWS[interface, build]
+
+
 @pytest.mark.parametrize("interface", SHOWING, ids=name_of)
 @pytest.mark.parametrize(("text", "place"), ATTACKS)
 async def test_no_text_of_a_form_looks_like_the_host(interface: Interface, place: str, text: str) -> None:
     request = a_form(text, place)
-    shown, plain = await interface(request), await interface(a_form("Plain", ""))
+    shown = await interface(request)
 
-    assert shown.host - plain.host <= set(allowed(request))
+    assert shown.host - await host_rows(interface, a_form) <= set(allowed(request))
 
 
 @pytest.mark.parametrize("interface", SHOWING, ids=name_of)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 async def test_no_text_of_a_url_request_looks_like_the_host(interface: Interface, text: str) -> None:
     request = a_url(text, EVERYWHERE)
-    shown, plain = await interface(request), await interface(a_url("Plain", ""))
+    shown = await interface(request)
 
-    assert shown.host - plain.host <= set(allowed(request))
+    assert shown.host - await host_rows(interface, a_url) <= set(allowed(request))
 
 
 def strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
