@@ -25,13 +25,12 @@ from tests.support.wording import (
     MODULES,
     PAGES,
     WORDING,
-    docstrings,
-    error_texts,
     find_whole,
     page_text,
     plain,
     prose,
     sentences,
+    texts_of,
     words,
 )
 from tools.messages import messages_in_the_package
@@ -115,8 +114,8 @@ def test_a_page_contains_no_replaced_name_and_no_unclear_phrase(page: Path) -> N
 
 def test_the_package_contains_no_replaced_name_and_no_unclear_phrase() -> None:
     names = {path.name: path.read_text(encoding="utf-8") for path in MODULES}
-    texts = [(path.name, plain(text)) for path in MODULES for text in docstrings(path)]
-    texts += [(path.name, text.lower()) for path in MODULES for text in error_texts(path)]
+    texts = [(path.name, plain(text)) for path in MODULES for text in texts_of(path).docstrings]
+    texts += [(path.name, text.lower()) for path in MODULES for text in texts_of(path).errors]
     texts += [("messages", f"{each.text} {each.plural}".lower()) for each in messages_in_the_package()]
 
     assert [
@@ -127,7 +126,7 @@ def test_the_package_contains_no_replaced_name_and_no_unclear_phrase() -> None:
 
 def test_no_sentence_has_more_than_35_words() -> None:
     texts = [(page.name, prose(page)) for page in PAGES if page.name not in RECORDED]
-    texts += [(path.name, text) for path in MODULES for text in docstrings(path)]
+    texts += [(path.name, text) for path in MODULES for text in texts_of(path).docstrings]
 
     assert [(name, each) for name, text in texts for each in sentences(text) if words(each) > 35] == []
 

@@ -6,8 +6,9 @@ import ast
 import functools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.support import ROOT
 
@@ -49,22 +50,34 @@ def find_whole(wanted: str, text: str) -> bool:
     return re.search(start + re.escape(wanted) + end, text) is not None
 
 
+class Texts(NamedTuple):
+    """
+    Texts of a module.
+
+    Attributes:
+        docstrings: Every docstring, those below attributes included.
+        errors: The texts of the exceptions that it raises.
+    """
+
+    docstrings: tuple[str, ...]
+    errors: tuple[str, ...]
+
+
 @functools.cache
-def docstrings(module: Path) -> tuple[str, ...]:
-    """Return every docstring of *module*, those below attributes included."""
-    return tuple(
-        node.value.value
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    )
+def texts_of(module: Path) -> Texts:
+    """Return the texts of *module*.  Each module is parsed once."""
+    docstrings: list[str] = []
+    errors: list[str] = []
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Expr):
+            docstrings += _strings([node.value])
+        elif isinstance(node, ast.Raise):
+            errors += _strings(ast.walk(node))
+    return Texts(tuple(docstrings), tuple(errors))
 
 
-def error_texts(module: Path) -> Iterator[str]:
-    """Yield the texts of exceptions that *module* raises."""
-    raised = (node for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))) if isinstance(node, ast.Raise))
-    for node in (part for each in raised for part in ast.walk(each)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+def _strings(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    return (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def sentences(text: str) -> Iterator[str]:
