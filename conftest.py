@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from doctest import NORMALIZE_WHITESPACE
+from pathlib import Path
 
+import pytest
 from sybil import Sybil
+from sybil.integration.pytest import SybilFile
 from sybil.parsers.markdown import PythonCodeBlockParser
 from sybil.parsers.rest import DocTestParser
 
 _blocks = Sybil(parsers=[PythonCodeBlockParser()], patterns=["*.md"])
 _doctests = Sybil(parsers=[DocTestParser(optionflags=NORMALIZE_WHITESPACE)], patterns=["mcp_elicit_client/**/*.py"])
 
-pytest_collect_file = (_blocks + _doctests).pytest()
+_collect_file = (_blocks + _doctests).pytest()
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SybilFile | None:
+    """Collect the examples of a file.  Most modules have none, and are not parsed."""
+    if file_path.suffix == ".py" and ">>>" not in file_path.read_text(encoding="utf-8"):
+        return None
+    file: SybilFile | None = _collect_file(file_path, parent)
+    return file

@@ -105,6 +105,7 @@ def _uses(item: pytest.Function, wanted: frozenset[str]) -> bool:
     return any(_function_uses(function, wanted) for function in functions)
 
 
+@cache
 def _function_uses(function: Any, wanted: frozenset[str]) -> bool:
     function = inspect.unwrap(function)
     hypothesis = getattr(function, "hypothesis", None)
@@ -112,7 +113,6 @@ def _function_uses(function: Any, wanted: frozenset[str]) -> bool:
     return isinstance(function, FunctionType) and _reaches(function, wanted)
 
 
-@cache
 def _reaches(function: FunctionType, wanted: frozenset[str]) -> bool:
     pending, seen = [function], {function}
     while pending:
