@@ -84,7 +84,7 @@ async def ask_fastmcp(handler: Handler, params: dict[str, Any]) -> Any:
 
 
 async def ask_langchain(handler: Handler, params: dict[str, Any]) -> Any:
-    callback: Any = langchain.on_elicitation(handler)
+    callback: Any = langchain._on_elicitation(handler)
     return await callback(CONTEXT, params, CONTEXT)
 
 

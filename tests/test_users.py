@@ -123,7 +123,7 @@ def _wrapped(wrap: Callable[..., Any]) -> Way:
 
 async def _langchain(registry: ElicitationRegistry, user: Any) -> object:
     context: Any = SimpleNamespace(server_name="mail", tool_name="send")
-    return await langchain.on_elicitation(registry, user=user)(None, PARAMS, context)
+    return await langchain._on_elicitation(registry, user=user)(None, PARAMS, context)
 
 
 async def _langchain_mcp(registry: ElicitationRegistry, user: Any) -> object:

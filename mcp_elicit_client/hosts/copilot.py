@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.exceptions import RequestError
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from mcp_elicit_client.request_options import RequestOptions
     from mcp_elicit_client.sdk.callback import UserSource
     from mcp_elicit_client.typing import Handler
-
-ElicitationHandler: TypeAlias = Callable[[Any], Awaitable[Any]]
-"""Takes the SDK's ``ElicitationContext`` and returns its ``ElicitationResult``."""
 
 _NO_SESSION = SimpleNamespace(session=None)
 
@@ -28,9 +25,11 @@ def elicitation_handler(
     servers: Mapping[str, Server] | None = None,
     user: UserSource = None,
     request_options: RequestOptions | None = None,
-) -> ElicitationHandler:
+) -> Callable[[Any], Awaitable[Any]]:
     """
     Return the ``on_elicitation_request`` of a session.
+
+    It takes the SDK's ``ElicitationContext`` and returns its ``ElicitationResult``.
 
     The SDK passes the name of the MCP server.  It always gets an answer with
     an action: it would make a cancel of anything else.

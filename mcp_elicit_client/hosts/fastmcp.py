@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.exceptions import RequestError
@@ -16,17 +16,9 @@ from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
     from fastmcp import Client
-    from fastmcp.client.elicitation import ElicitResult
+    from fastmcp.client.elicitation import ElicitationHandler, ElicitResult
 
     from mcp_elicit_client.calls import Caller
-
-
-class FastMCPElicitationHandler(Protocol):
-    """What FastMCP's ``Client`` takes as ``elicitation_handler``."""
-
-    async def __call__(self, message: str, response_type: Any, params: Any, context: Any) -> ElicitResult[Any]:
-        """Answer *params*.  The other arguments are derived from them by FastMCP, and are not used."""
-        ...
 
 
 def elicitation_handler(
@@ -35,7 +27,7 @@ def elicitation_handler(
     server: Server | str,
     user: UserSource = None,
     request_options: RequestOptions | None = None,
-) -> FastMCPElicitationHandler:
+) -> ElicitationHandler:
     """
     Return the ``elicitation_handler`` of a FastMCP client.
 

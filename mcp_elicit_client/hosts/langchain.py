@@ -15,15 +15,7 @@ if TYPE_CHECKING:
     from mcp.types import ElicitRequestParams, ElicitResult
 
 
-__all__ = ["LangChainElicitationCallback", "callbacks", "on_elicitation", "wrap_session"]
-
-
-class LangChainElicitationCallback(Protocol):
-    """What ``Callbacks`` takes as ``on_elicitation``."""
-
-    async def __call__(self, mcp_context: Any, params: ElicitRequestParams, context: CallbackContext) -> ElicitResult:
-        """Answer *params*."""
-        ...
+__all__ = ["callbacks", "wrap_session"]
 
 
 def callbacks(handler: Handler, *, user: UserSource = None, request_options: RequestOptions | None = None) -> Callbacks:
@@ -44,13 +36,18 @@ def callbacks(handler: Handler, *, user: UserSource = None, request_options: Req
     """
     from langchain_mcp_adapters.callbacks import Callbacks
 
-    return Callbacks(on_elicitation=on_elicitation(handler, user=user, request_options=request_options))
+    return Callbacks(on_elicitation=_on_elicitation(handler, user=user, request_options=request_options))
 
 
-def on_elicitation(
+class _Callback(Protocol):
+    async def __call__(
+        self, mcp_context: Any, params: ElicitRequestParams, context: CallbackContext
+    ) -> ElicitResult: ...
+
+
+def _on_elicitation(
     handler: Handler, *, user: UserSource = None, request_options: RequestOptions | None = None
-) -> LangChainElicitationCallback:
-    """Return the ``on_elicitation`` of ``Callbacks``.  The arguments are those of `callbacks`."""
+) -> _Callback:
     dispatcher = SdkDispatcher(handler, request_options, user)
 
     async def callback(mcp_context: Any, params: ElicitRequestParams, context: CallbackContext) -> ElicitResult:

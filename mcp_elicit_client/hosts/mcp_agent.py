@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from mcp_elicit_client.core.parse import UNNAMED_SERVER
 from mcp_elicit_client.core.request import Server
@@ -15,17 +16,9 @@ if TYPE_CHECKING:
     from mcp_agent.elicitation.types import ElicitRequestParams
 
 
-class McpAgentElicitationCallback(Protocol):
-    """What ``MCPApp`` takes as ``elicitation_callback``."""
-
-    async def __call__(self, request: ElicitRequestParams) -> ElicitResult | ErrorData:
-        """Answer *request*."""
-        ...
-
-
 def elicitation_callback(
     handler: Handler, *, user: UserSource = None, request_options: RequestOptions | None = None
-) -> McpAgentElicitationCallback:
+) -> Callable[[ElicitRequestParams], Awaitable[ElicitResult | ErrorData]]:
     """
     Return the ``elicitation_callback`` of an ``MCPApp``.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.hosts.strands import run_in_loop
@@ -16,9 +16,6 @@ from mcp_elicit_client.typing import Handler
 _METHOD = "mcpServer/elicitation/request"
 """The method of elicitation requests.  The client sends others to the same handler."""
 
-ApprovalHandler: TypeAlias = Callable[[str, dict[str, Any] | None], dict[str, Any]]
-"""What ``CodexClient`` takes as ``approval_handler``."""
-
 _logger = logging.getLogger("mcp_elicit_client")
 
 _CANCEL: Mapping[str, Any] = {"action": "cancel", "content": None, "_meta": None}
@@ -26,12 +23,12 @@ _CANCEL: Mapping[str, Any] = {"action": "cancel", "content": None, "_meta": None
 
 def approval_handler(
     handler: Handler,
-    otherwise: ApprovalHandler,
+    otherwise: Callable[[str, dict[str, Any] | None], dict[str, Any]],
     *,
     user: UserSource = None,
     loop: asyncio.AbstractEventLoop | None = None,
     request_options: RequestOptions | None = None,
-) -> ApprovalHandler:
+) -> Callable[[str, dict[str, Any] | None], dict[str, Any]]:
     """
     Return the ``approval_handler`` of a ``CodexClient``.
 

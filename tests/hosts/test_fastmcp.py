@@ -160,7 +160,7 @@ async def test_the_handler_gets_the_server_name_and_no_unsafe_urls(tmp_path: Pat
     registry = ElicitationRegistry()
     user = User(YES)
     registry.on_elicitation(user)
-    handle = elicitation_handler(registry, server="mail")
+    handle: Any = elicitation_handler(registry, server="mail")
 
     bad = {"mode": "url", "message": "m", "url": "javascript:alert(1)", "elicitationId": "e"}
     assert (await handle("m", None, bad, None)).action == "cancel"

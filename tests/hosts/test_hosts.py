@@ -29,7 +29,7 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command
 from mcp_elicit_client.dispatch import options_for
 from mcp_elicit_client.exceptions import CallTimeoutError
-from mcp_elicit_client.hosts.langchain import on_elicitation
+from mcp_elicit_client.hosts.langchain import _on_elicitation
 from mcp_elicit_client.hosts.langchain_mcp import answer_interrupt, is_elicitation
 from mcp_elicit_client.hosts.mcp_agent import elicitation_callback as of_mcp_agent
 from mcp_elicit_client.hosts.session_proxy import wrap_session
@@ -267,7 +267,7 @@ async def test_langchain_passes_the_names_of_server_and_tool() -> None:
     context: Any = SimpleNamespace(server_name="mail", tool_name="send")
     params: Any = asking()
 
-    result = await on_elicitation(asked)(None, params, context)
+    result = await _on_elicitation(asked)(None, params, context)
 
     assert (result.action, result.content) == ("accept", {"name": "Ann"})
     assert (asked.requests[0].server.name, asked.requests[0].tool) == ("mail", "send")
