@@ -71,13 +71,11 @@ class UnsafeUrlError(RequestError):
     The URL is refused: its host is ambiguous or not allowed.
 
     Attributes:
-        url: The URL as the server sent it.  Do not show it.
         code: A stable code; ``docs/reference.md`` lists all.
     """
 
-    def __init__(self, url: str, code: UrlRefusal, reason: str) -> None:
+    def __init__(self, code: UrlRefusal, reason: str) -> None:
         super().__init__(reason)
-        self.url = url
         self.code = code
 
 

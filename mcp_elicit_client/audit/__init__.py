@@ -5,8 +5,7 @@ A tamper-evident log of every request and its answer.
 """
 
 from mcp_elicit_client.audit.chain import Checkpoint
-from mcp_elicit_client.audit.files import read_key
-from mcp_elicit_client.audit.log import AuditLog, OnFailure
+from mcp_elicit_client.audit.log import AuditLog
 from mcp_elicit_client.audit.verifier import Verification, Violation, ViolationCode, verify
 from mcp_elicit_client.exceptions import AuditError
 from mcp_elicit_client.telemetry import Telemetry
@@ -15,11 +14,9 @@ __all__ = [
     "AuditError",
     "AuditLog",
     "Checkpoint",
-    "OnFailure",
     "Telemetry",
     "Verification",
     "Violation",
     "ViolationCode",
-    "read_key",
     "verify",
 ]

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from mcp_elicit_client._files import LOCK_TIMEOUT
 from mcp_elicit_client.audit.chain import Checkpoint
@@ -20,9 +20,6 @@ from mcp_elicit_client.telemetry import Telemetry
 from mcp_elicit_client.typing import Answer, Handler, Request
 
 NAME = "audit"
-
-OnFailure: TypeAlias = Literal["continue", "cancel"]
-"""What to do with a request that cannot be logged: continue, or cancel it."""
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -67,7 +64,7 @@ class AuditLog:
         key: bytes | None = None,
         include_values: bool = False,
         include_messages: bool = False,
-        on_failure: OnFailure = "continue",
+        on_failure: Literal["continue", "cancel"] = "continue",
         max_bytes: int = 10 * 2**20,
         backup_count: int = 20,
         host: str | None = None,

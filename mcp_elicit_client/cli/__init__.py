@@ -14,7 +14,7 @@ from mcp_elicit_client.cli.common import CommandError, CommandFailedError, Unans
 from mcp_elicit_client.cli.options import make_parser
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import RequestError
-from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog, catalog_of_environment
 
 __all__ = ["main"]
 
@@ -71,7 +71,7 @@ def _catalog(arguments: Sequence[str]) -> MessageCatalog:
         return MessageCatalog.for_language(arguments[1])
     if first.startswith(f"{_LANGUAGE}="):
         return MessageCatalog.for_language(first.removeprefix(f"{_LANGUAGE}="))
-    return MessageCatalog.for_environment()
+    return catalog_of_environment()
 
 
 def _parse(arguments: list[str], catalog: MessageCatalog) -> argparse.Namespace:

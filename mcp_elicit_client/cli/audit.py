@@ -19,9 +19,9 @@ from typing import Any, TypeGuard
 
 from pydantic_core import from_json
 
-from mcp_elicit_client.audit import AuditError, Checkpoint, Verification, read_key, verify
+from mcp_elicit_client.audit import AuditError, Checkpoint, Verification, verify
 from mcp_elicit_client.audit.chain import Keys
-from mcp_elicit_client.audit.files import key_path, open_to_verify
+from mcp_elicit_client.audit.files import key_path, open_to_verify, read_key
 from mcp_elicit_client.audit.verifier import OpenFile, open_all
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.common import UsageError, wrap

@@ -176,11 +176,6 @@ class _Request(BaseModel):
         """The key under which policies store their state: one user's requests never affect another user's."""
         return self.user, self.server.name
 
-    def extend_deadline(self, deadline: datetime) -> None:
-        """Note that the user extended the deadline.  Only in the process that asks, and up to `max_deadline`."""
-        if self._on_extension is not None:
-            self._on_extension(deadline)
-
 
 class FormRequest(_Request, defer_build=False):
     """
@@ -293,6 +288,12 @@ def with_deadline(
     copy = request.model_copy(update={"deadline": deadline, "max_deadline": max_deadline})
     copy._on_extension = on_extension  # noqa: SLF001 -- stays in this process
     return copy
+
+
+def extend_deadline(request: Request, deadline: datetime) -> None:
+    """Note that the user extended the deadline.  Only in the process that asks, and up to ``max_deadline``."""
+    if request._on_extension is not None:  # noqa: SLF001 -- set by `with_deadline`
+        request._on_extension(deadline)  # noqa: SLF001
 
 
 def with_completion(request: UrlRequest, completion: Completion | None) -> UrlRequest:

@@ -10,7 +10,6 @@ from mcp_elicit_client.inbox.handler import InboxHandler
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.records import Entry, EntryPage, request_schema
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
-from mcp_elicit_client.inbox.stores.models import Clock
 from mcp_elicit_client.inbox.stores.protocol import Store
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from mcp_elicit_client.inbox.stores.sqlite import SqliteStore
 
 __all__ = [
-    "Clock",
     "Entry",
     "EntryClosedError",
     "EntryNotFoundError",

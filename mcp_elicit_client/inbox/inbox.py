@@ -11,7 +11,7 @@ from typing import Any
 
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import may_remember
+from mcp_elicit_client.core.request import extend_deadline, may_remember
 from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value
 from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
@@ -367,7 +367,7 @@ class Inbox:
                     found = await self._store.get(stored.owner, stored.id)
                     if found is not None and found.resolution is None and found.expires_at > expires_at:
                         expires_at = found.expires_at
-                        request.extend_deadline(datetime.fromtimestamp(expires_at, timezone.utc))
+                        extend_deadline(request, datetime.fromtimestamp(expires_at, timezone.utc))
                         continue
             return await waiter.wait(expires_at - self._store.clock())
 

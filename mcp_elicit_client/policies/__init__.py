@@ -12,12 +12,11 @@ from mcp_elicit_client.policies.permissions import Permission, Permissions, Rule
 from mcp_elicit_client.policies.queue import answer_timeout, one_at_a_time
 from mcp_elicit_client.policies.rate_limit import cooldown_after_declines, rate_limit
 from mcp_elicit_client.policies.remembered import RememberedAnswer, RememberedAnswers
-from mcp_elicit_client.policies.secrets import Confirm, protect_secrets
+from mcp_elicit_client.policies.secrets import protect_secrets
 from mcp_elicit_client.stored_answers import is_resuming
 
 __all__ = [
     "AutomaticAnswers",
-    "Confirm",
     "Permission",
     "Permissions",
     "RememberedAnswer",

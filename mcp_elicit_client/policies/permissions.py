@@ -112,7 +112,7 @@ class Permissions:
 
     def _refusal(self, request: Request) -> Answer | None:
         try:
-            permission = self.permission_for(request)
+            permission = self._permission_for(request)
         except PermissionsFileError as error:
             return Answer.cancel(by="error", policy=NAME, reason=str(error))
         if permission == "decline":
@@ -128,7 +128,7 @@ class Permissions:
             # The block applies until the process ends.  The answer of the user is sent.
             _logger.error("the block of server %r cannot be stored: %s", request.server.name, error)  # noqa: TRY400
 
-    def permission_for(self, request: Request) -> Permission:
+    def _permission_for(self, request: Request) -> Permission:
         """
         Return the permission of the most specific rule for *request*; ``ask`` if no rule matches.
 

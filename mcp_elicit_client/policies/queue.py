@@ -12,7 +12,7 @@ import anyio
 
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.budgets import UserAndServer
-from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline, with_deadline
+from mcp_elicit_client.core.request import default_answer_timeout, extend_deadline, latest_deadline, with_deadline
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, refusal_by_now, with_settled_defaults
 from mcp_elicit_client.typing import Answer, Policy, Request
 
@@ -82,7 +82,7 @@ def answer_timeout(seconds: float | None = None) -> Policy:
 
             def extend(until: datetime) -> None:
                 scope.deadline = anyio.current_time() + (until - datetime.now(timezone.utc)).total_seconds()
-                request.extend_deadline(until)
+                extend_deadline(request, until)
 
             return await ask(with_deadline(request, deadline, max_deadline, extend))
         assert scope.cancelled_caught

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from mcp_elicit_client._arguments import check_async
 from mcp_elicit_client.core.diagnostics import Diagnostic
@@ -16,11 +16,12 @@ from mcp_elicit_client.typing import Answer, FormRequest, Policy, Request
 
 NAME = "secrets"
 
-Confirm: TypeAlias = Callable[[FormRequest, Sequence[SecretFinding]], Awaitable[bool]]
-"""Asks the user whether to send an answer that seems to contain sensitive data; returns True to send it."""
 
-
-def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Confirm | None = None) -> Policy:
+def protect_secrets(
+    *,
+    action: Literal["refuse", "warn"] = "refuse",
+    confirm: Callable[[FormRequest, Sequence[SecretFinding]], Awaitable[bool]] | None = None,
+) -> Policy:
     """
     Protect passwords, keys, tokens and payment data.
 
@@ -34,7 +35,8 @@ def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Co
         action: What happens to a form that requests sensitive data.
             ``refuse`` declines it.  ``warn`` shows it with a warning, and
             with these fields marked (`TextField.sensitive`).
-        confirm: Asks the user if the user interface did not; None to cancel.
+        confirm: Asks the user whether to send such an answer if the user
+            interface did not, and returns True to send it; None to cancel.
 
     Raises:
         TypeError: If *confirm* is not an async function.
@@ -63,7 +65,10 @@ def protect_secrets(*, action: Literal["refuse", "warn"] = "refuse", confirm: Co
 
 
 async def _checked(
-    request: FormRequest, answer: Answer, requested: Sequence[SecretFinding], confirm: Confirm | None
+    request: FormRequest,
+    answer: Answer,
+    requested: Sequence[SecretFinding],
+    confirm: Callable[[FormRequest, Sequence[SecretFinding]], Awaitable[bool]] | None,
 ) -> Answer:
     if answer.action != "accept" or answer.confirmed or not answer.content:
         return answer

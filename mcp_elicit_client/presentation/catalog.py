@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 from mcp_elicit_client.core import messages as core_messages
 from mcp_elicit_client.core.messages import Message, english, format_message
@@ -29,16 +29,13 @@ from mcp_elicit_client.presentation.messages import NO_KEYS, YES_KEYS
 if TYPE_CHECKING:
     from gettext import NullTranslations
 
-__all__ = ["ENGLISH", "MessageCatalog", "Override", "available_languages"]
+__all__ = ["ENGLISH", "MessageCatalog"]
 
 DOMAIN = "mcp_elicit_client"
 """The gettext domain of the project's texts."""
 
 LOCALES = Path(__file__).with_name("locales")
 """The directory of the translations."""
-
-Override: TypeAlias = str | tuple[str, str]
-"""A text of the host application, or one for the singular and one for the plural."""
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -68,7 +65,9 @@ class MessageCatalog:
         >>> catalog = MessageCatalog(overrides={"Send": "Submit"})
     """
 
-    def __init__(self, *, overrides: Mapping[str, Override] | None = None, locale: str | None = None) -> None:
+    def __init__(
+        self, *, overrides: Mapping[str, str | tuple[str, str]] | None = None, locale: str | None = None
+    ) -> None:
         self.language = "en"
         self.locale = locale
         self._translations: NullTranslations | None = None
@@ -79,7 +78,11 @@ class MessageCatalog:
 
     @classmethod
     def for_language(
-        cls, language: str, *, overrides: Mapping[str, Override] | None = None, locale: str | None = None
+        cls,
+        language: str,
+        *,
+        overrides: Mapping[str, str | tuple[str, str]] | None = None,
+        locale: str | None = None,
     ) -> MessageCatalog:
         """
         Return the catalog of *language*, or the English one if there is no such translation.
@@ -98,17 +101,6 @@ class MessageCatalog:
             if translations is not None or name == "en":
                 break
         return catalog
-
-    @classmethod
-    def for_environment(cls, *, overrides: Mapping[str, Override] | None = None) -> MessageCatalog:
-        """Return the catalog for the language and locale in ``LC_ALL``, ``LANG`` and the like."""
-        language, locale = languages.from_environment(available_languages())
-        return cls.for_language(language, overrides=overrides, locale=locale)
-
-    @classmethod
-    def for_accept_language(cls, header: str, *, overrides: Mapping[str, Override] | None = None) -> MessageCatalog:
-        """Return the catalog for the value of an ``Accept-Language`` header; it may be empty."""
-        return cls.for_language(languages.from_accept_language(header, available_languages()), overrides=overrides)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MessageCatalog) and self._key == other._key
@@ -199,6 +191,17 @@ def _checked_override(text: str, override: Message) -> Message:
             f"{override.text!r} has unknown parameters: {', '.join(sorted(unknown))}. Use those of the English text."
         )
     return override
+
+
+def catalog_of_environment() -> MessageCatalog:
+    """Return the catalog for the language and locale in ``LC_ALL``, ``LANG`` and the like."""
+    language, locale = languages.from_environment(available_languages())
+    return MessageCatalog.for_language(language, locale=locale)
+
+
+def catalog_of_accept_language(header: str) -> MessageCatalog:
+    """Return the catalog for the value of an ``Accept-Language`` header; it may be empty."""
+    return MessageCatalog.for_language(languages.from_accept_language(header, available_languages()))
 
 
 def available_languages() -> tuple[str, ...]:

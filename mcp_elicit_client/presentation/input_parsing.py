@@ -32,7 +32,6 @@ from mcp_elicit_client.core.validation.field_errors import (
 from mcp_elicit_client.core.validation.formats import FORMATS, FormatFault
 from mcp_elicit_client.core.validation.patterns import NO_USER
 from mcp_elicit_client.presentation.date_parsing import (
-    LOCAL_TIME_ZONE,
     DateFaultError,
     date_readings,
     date_time_readings,
@@ -88,11 +87,6 @@ class InputContext:
         return cls(
             locale=locale, time_zone=time_zone, limits=limits_of(request), user_and_server=request.user_and_server
         )
-
-    @classmethod
-    def of_this_computer(cls, request: FormRequest, *, locale: str | None) -> InputContext:
-        """Return the context of what a user of this computer types to answer *request*: with its time zone."""
-        return cls.for_request(request, locale=locale, time_zone=LOCAL_TIME_ZONE)
 
 
 DEFAULT_CONTEXT = InputContext()

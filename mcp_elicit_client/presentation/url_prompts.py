@@ -9,10 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import Request, UrlRequest
 
-__all__ = ["UrlChoice", "UrlPrompt", "UrlStep", "completion_prompt", "consent_prompt"]
-
-UrlStep: TypeAlias = Literal["consent", "waiting"]
-"""The step of a URL request: before the user agreed to open the URL, or after that, until the user has finished."""
+__all__ = ["UrlChoice", "UrlPrompt", "completion_prompt", "consent_prompt"]
 
 UrlChoice: TypeAlias = Literal["open", "copy", "show", "done", "reopen", "decline", "block", "cancel"]
 """
@@ -29,7 +26,8 @@ class UrlPrompt(BaseModel):
 
     Attributes:
         request: The server's request, with the URL and its warnings.
-        step: The step that the question belongs to.
+        step: ``consent`` before the user agreed to open the URL; ``waiting``
+            after that, until the user has finished.
         choices: The choices, in the order in which to show them.
         default: The choice that an empty answer means; None if it means
             nothing.
@@ -38,7 +36,7 @@ class UrlPrompt(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     request: UrlRequest
-    step: UrlStep
+    step: Literal["consent", "waiting"]
     choices: tuple[UrlChoice, ...]
     default: UrlChoice | None = None
 

@@ -13,7 +13,6 @@ from mcp_elicit_client.testing.callback_under_test import (
 )
 from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery, FakeServer, Reply
 from mcp_elicit_client.testing.hostile_server import ESCAPE_SEQUENCES, PAYLOADS, SPOOFED_URLS, HostileServer
-from mcp_elicit_client.testing.message_tap import Wire
 from mcp_elicit_client.testing.results import Outcome, ScenarioResult, run_scenario, run_scenarios
 from mcp_elicit_client.testing.scenarios import SCENARIOS, Scenario
 from mcp_elicit_client.testing.scripted_user import ScriptedUser
@@ -37,7 +36,6 @@ __all__ = [
     "UserAction",
     "UserActionName",
     "UserHook",
-    "Wire",
     "run_scenario",
     "run_scenarios",
 ]

@@ -127,7 +127,7 @@ class FakeServer:
             raise ValueError(f"The installed SDK does not support the delivery {delivery!r}. Use one of `DELIVERIES`.")
         self.delivery = delivery
         self.name = name
-        self.received: list[Wire] = []
+        self.received: list[dict[str, Any]] = []
         self._requests: dict[str, _SentRequest] = {}
         self._tap = MessageTap(self._to_client, self._to_server)
         self._client: Any = None

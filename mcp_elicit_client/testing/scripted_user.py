@@ -32,14 +32,14 @@ class ScriptedUser:
         unexpected: The requests beyond the end of the script.
         errors_shown: The errors in typed texts, as pairs of a field name and
             a message.
-        warnings_shown: The warnings and notes about every request, in order.
+        _warnings_shown: The warnings and notes about every request, in order.
     """
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.unexpected: list[Request] = []
         self.errors_shown: list[tuple[str, str]] = []
-        self.warnings_shown: list[RequestWarning] = []
+        self._warnings_shown: list[RequestWarning] = []
         self._steps: list[_Step] = []
         self._actions: list[UserAction] = []
 
@@ -122,7 +122,7 @@ class ScriptedUser:
     async def __call__(self, request: Request, /) -> Answer:
         """Perform the next step of the script."""
         self.requests.append(request)
-        self.warnings_shown += request_warnings(request, ENGLISH)
+        self._warnings_shown += request_warnings(request, ENGLISH)
         if self._actions:
             intended = (each for each in self._actions if each.params.get("message") == request.message)
             action = next(intended, self._actions[0])

@@ -23,8 +23,8 @@ import pytest
 
 from mcp_elicit_client import Answer, Diagnostic, Server, TextField, accept, parse_request, sanitize_text
 from mcp_elicit_client._files import LOCK_TIMEOUT
-from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, read_key, verify
-from mcp_elicit_client.audit.files import make_key
+from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, verify
+from mcp_elicit_client.audit.files import make_key, read_key
 from mcp_elicit_client.audit.log import audited
 from mcp_elicit_client.audit.verifier import ViolationCode
 from mcp_elicit_client.cli import main

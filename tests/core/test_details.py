@@ -302,7 +302,6 @@ def test_every_refused_url_carries_its_code_and_its_text(case: Any) -> None:
     with pytest.raises(UnsafeUrlError) as caught:
         inspect_url(case["url"])
 
-    assert caught.value.url == case["url"]
     assert str(caught.value) in SENTENCES[caught.value.code]
 
 

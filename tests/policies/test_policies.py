@@ -242,7 +242,7 @@ async def test_the_most_specific_permission_applies() -> None:
     permissions.set("decline", server="mail", mode="url")
     permissions.set("ask", server="mail", tool="send")
 
-    holds = permissions.permission_for
+    holds = permissions._permission_for
     assert holds(request(server="other")) == "block"
     assert holds(request()) == "ask"
     assert holds(request(URL)) == "decline"
@@ -264,7 +264,7 @@ async def test_a_request_without_a_rule_is_asked_and_can_be_blocked(tmp_path: Pa
 
     assert [each.action for each in (first, second, other)] == ["decline", "cancel", "accept"]
     assert [each.can_block for each in asked.requests] == [True, True]
-    assert Permissions(path).permission_for(request()) == "block"
+    assert Permissions(path)._permission_for(request()) == "block"
 
 
 def test_a_file_is_private_and_does_not_contain_temporary_blocks(tmp_path: Path) -> None:
@@ -317,9 +317,9 @@ def test_a_change_of_another_process_is_detected(tmp_path: Path) -> None:
     here, there = Permissions(path), Permissions(path)
 
     there.set("block", server="mail")
-    assert here.permission_for(request()) == "block"
+    assert here._permission_for(request()) == "block"
     here.set("block", server="other")
-    assert there.permission_for(request(server="other")) == "block"
+    assert there._permission_for(request(server="other")) == "block"
     assert len(list(Permissions(path))) == 2
 
 
@@ -338,7 +338,7 @@ def test_writes_are_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     assert path.read_text() == before
     assert [each.name for each in tmp_path.iterdir()] == ["permissions.json"]
-    assert permissions.permission_for(request(server="other")) == "block"  # as long as the process lives
+    assert permissions._permission_for(request(server="other")) == "block"  # as long as the process lives
 
 
 async def test_the_answer_of_the_user_is_sent_if_the_block_cannot_be_stored(

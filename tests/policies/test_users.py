@@ -167,7 +167,7 @@ async def test_a_block_is_that_of_its_user(tmp_path: Any) -> None:
 
     assert [each.policy for each in answers] == ["permissions", "", ""]
     again = Permissions(path)
-    assert [again.permission_for(request(name)) for name in ("ann", "bob", "eve", None)] == [
+    assert [again._permission_for(request(name)) for name in ("ann", "bob", "eve", None)] == [
         "block",
         "ask",
         "ask",
@@ -184,7 +184,7 @@ def test_a_rule_of_the_user_is_more_specific_than_one_of_all_users() -> None:
     permissions.set("block_until_restart", server="spam")
 
     found = {
-        (name, server): permissions.permission_for(request(name, server))
+        (name, server): permissions._permission_for(request(name, server))
         for name, server in itertools.product(("ann", "bob", None), ("mail", "news", "spam"))
     }
 

@@ -177,7 +177,7 @@ async def scripted_user(request: Request) -> Shown:
     """The user of `mcp_elicit_client.testing`."""
     user = ScriptedUser().declines()
     await user(request)
-    return Shown(" ".join(warning.text for warning in user.warnings_shown), frozenset())
+    return Shown(" ".join(warning.text for warning in user._warnings_shown), frozenset())
 
 
 def inbox_json(request: Request) -> Mapping[str, Any]:

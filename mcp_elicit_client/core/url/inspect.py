@@ -120,24 +120,24 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
             it.
     """
     if len(url) > MAX_URL:
-        raise UnsafeUrlError(url, "too_long", f"`url` must have at most {MAX_URL} characters")
+        raise UnsafeUrlError("too_long", f"`url` must have at most {MAX_URL} characters")
     plain = _plain_url().fullmatch(url)
     if plain is None:
         raise _unsafe(url)
     scheme = plain["scheme"].lower()
     host = plain["host"].lower()
-    port = _port(url, scheme, plain["port"])
+    port = _port(scheme, plain["port"])
 
     warnings: list[UrlWarning] = []
     if plain["v4"] or plain["v6"]:
-        address = _address(url, plain["v4"] or plain["v6"].lower())
-        network = _network_of_address(url, address)
+        address = _address(plain["v4"] or plain["v6"].lower())
+        network = _network_of_address(address)
         warnings.append(UrlWarning(code="ip_address"))
     else:
         name = host.removesuffix(".")
         network = _network_of_name(name)
-        warnings += _name_warnings(url, name)
-    warnings += _network_warnings(url, scheme, network, rules)
+        warnings += _name_warnings(name)
+    warnings += _network_warnings(scheme, network, rules)
     if port is not None:
         warnings.append(UrlWarning(code="port", detail=str(port)))
 
@@ -155,32 +155,32 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
 def _unsafe(url: str) -> UnsafeUrlError:
     scheme = re.match(r"([a-z][a-z0-9+.-]*):", url, re.ASCII | re.IGNORECASE)
     if scheme is None:
-        return UnsafeUrlError(url, "ambiguous_host", "`url` must start with https://")
+        return UnsafeUrlError("ambiguous_host", "`url` must start with https://")
     if scheme[1].lower() not in _DEFAULT_PORTS:
-        return UnsafeUrlError(url, "scheme", "`url` must have the scheme https")
-    return UnsafeUrlError(url, "ambiguous_host", "`url` has an ambiguous host")
+        return UnsafeUrlError("scheme", "`url` must have the scheme https")
+    return UnsafeUrlError("ambiguous_host", "`url` has an ambiguous host")
 
 
-def _port(url: str, scheme: str, digits: str | None) -> int | None:
+def _port(scheme: str, digits: str | None) -> int | None:
     if not digits:
         return None
     port = int(digits)
     if not 0 < port < 65_536:
-        raise UnsafeUrlError(url, "port", "`url` has an invalid port")
+        raise UnsafeUrlError("port", "`url` has an invalid port")
     return None if port == _DEFAULT_PORTS[scheme] else port
 
 
-def _address(url: str, text: str) -> _IPAddress:
+def _address(text: str) -> _IPAddress:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
         address = None
     if address is None or str(address) != text:
-        raise UnsafeUrlError(url, "ambiguous_host", "`url` has an IP address in an unusual notation")
+        raise UnsafeUrlError("ambiguous_host", "`url` has an IP address in an unusual notation")
     return address
 
 
-def _network_of_address(url: str, address: _IPAddress) -> str:
+def _network_of_address(address: _IPAddress) -> str:
     if address.is_loopback:
         return "loopback"
     if isinstance(address, ipaddress.IPv6Address) and not address.is_unspecified:
@@ -188,9 +188,9 @@ def _network_of_address(url: str, address: _IPAddress) -> str:
         if any(address in network for network in _EMBEDDING):
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None and not inner.is_global:
-            raise UnsafeUrlError(url, "private", "`url` embeds an address that is not public")
+            raise UnsafeUrlError("private", "`url` embeds an address that is not public")
     if address.is_multicast or address.is_unspecified or address.is_link_local or _is_reserved(address):
-        raise UnsafeUrlError(url, "private", "`url` has a reserved address")
+        raise UnsafeUrlError("private", "`url` has a reserved address")
     return "public" if address.is_global else "private"
 
 
@@ -206,27 +206,27 @@ def _network_of_name(host: str) -> str:
     return "public"
 
 
-def _network_warnings(url: str, scheme: str, network: str, rules: UrlRules) -> list[UrlWarning]:
+def _network_warnings(scheme: str, network: str, rules: UrlRules) -> list[UrlWarning]:
     if network == "loopback":
         if not rules.allow_loopback:
-            raise UnsafeUrlError(url, "loopback", "`url` leads to the user's own computer")
+            raise UnsafeUrlError("loopback", "`url` leads to the user's own computer")
         return [UrlWarning(code="loopback")]
     if scheme == "http":
-        raise UnsafeUrlError(url, "insecure", "`url` must use https")
+        raise UnsafeUrlError("insecure", "`url` must use https")
     if network == "private":
         if not rules.allow_private:
-            raise UnsafeUrlError(url, "private", "`url` leads to a private network")
+            raise UnsafeUrlError("private", "`url` leads to a private network")
         return [UrlWarning(code="private")]
     return []
 
 
-def _name_warnings(url: str, host: str) -> list[UrlWarning]:
+def _name_warnings(host: str) -> list[UrlWarning]:
     if len(host) > _MAX_NAME:
-        raise UnsafeUrlError(url, "ambiguous_host", "`url` has a host of more than 253 characters")
+        raise UnsafeUrlError("ambiguous_host", "`url` has a host of more than 253 characters")
     try:
         return list(host_warnings(host))
     except ValueError:
-        raise UnsafeUrlError(url, "ambiguous_host", "`url` has an invalid international host name") from None
+        raise UnsafeUrlError("ambiguous_host", "`url` has an invalid international host name") from None
 
 
 @cache

@@ -6,7 +6,6 @@ import importlib.util
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeAlias
 
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
@@ -14,15 +13,12 @@ from mcp_elicit_client.handlers.browser.asking import ask_on_page, within_limits
 from mcp_elicit_client.handlers.browser.local_server import PROCESS
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_environment
 from mcp_elicit_client.presentation.notices import notice_lines
 from mcp_elicit_client.presentation.opener import open_file
 from mcp_elicit_client.typing import Answer, Request
 
-__all__ = ["BrowserHandler", "OpenFile"]
-
-OpenFile: TypeAlias = Callable[[Path], Awaitable[bool]]
-"""Opens a file in the browser; returns True if a program accepted it."""
+__all__ = ["BrowserHandler"]
 
 _WIDTH = 79
 _REQUIRED = ("jinja2", "starlette", "uvicorn")
@@ -31,7 +27,7 @@ _REQUIRED = ("jinja2", "starlette", "uvicorn")
 def print_url(url: str) -> None:
     """Print the URL of the page to stderr."""
     if sys.stderr is not None:
-        text = MessageCatalog.for_environment().text(messages.REQUEST_SENT, url=url)
+        text = catalog_of_environment().text(messages.REQUEST_SENT, url=url)
         print(text, file=sys.stderr)  # noqa: T201 -- for the user
 
 
@@ -67,7 +63,7 @@ class BrowserHandler:
     def __init__(
         self,
         *,
-        open_file: OpenFile = open_file,
+        open_file: Callable[[Path], Awaitable[bool]] = open_file,
         show_url: Callable[[str], None] | None = print_url,
         directory: Path | None = None,
         answer_timeout: float | None = None,
@@ -89,7 +85,7 @@ class BrowserHandler:
         """Show that a policy declined a request: on the pages of its user, and on stderr."""
         await PROCESS.notify(notice)
         if sys.stderr is not None:
-            catalog = self._messages or MessageCatalog.for_environment()
+            catalog = self._messages or catalog_of_environment()
             print(notice_lines(notice, catalog, _WIDTH), file=sys.stderr)  # noqa: T201 -- for the user
 
     async def _ask(self, request: Request) -> Answer:

@@ -24,7 +24,7 @@ from mcp_elicit_client.exceptions import EntryNotFoundError, InboxError
 from mcp_elicit_client.handlers.browser.tab import BrowserTab, redirect_page
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.web.security_middleware import HEADERS
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_accept_language
 
 _OWNER = "mcp_elicit_client.owner"
 _MESSAGES = "mcp_elicit_client.messages"
@@ -49,7 +49,7 @@ def authenticated_owner(web: Any) -> str | None:
 
 def chosen_messages(web: Any) -> MessageCatalog:
     """Return the texts of the page that sent a request; by default in the language of the browser."""
-    return web.scope.get(_MESSAGES) or MessageCatalog.for_accept_language(web.headers.get("accept-language", ""))
+    return web.scope.get(_MESSAGES) or catalog_of_accept_language(web.headers.get("accept-language", ""))
 
 
 class AccessControl:
@@ -137,7 +137,7 @@ class AccessControl:
             each for each in (await self._inbox.history(page.owner)).entries if each.notice() is None
         ]
         # Redirect by a page, so that the browser treats the following requests as same-origin.
-        catalog = page.messages or MessageCatalog.for_accept_language(headers.get("accept-language", ""))
+        catalog = page.messages or catalog_of_accept_language(headers.get("accept-language", ""))
         url = f"{page.key}/{entries[0].id if entries else ''}"
         return HTMLResponse(redirect_page(url, catalog), headers=_headers(page))
 

@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_environment
 
 RELOAD_TIMEOUT = 3.0
 """Seconds after which a page that reported that it was left counts as closed.  A reload takes less time."""
@@ -105,7 +105,7 @@ class BrowserTab:
         path = Path(tempfile.mkdtemp(prefix="mcp-elicit-", dir=directory)) / "request.html"
         self._file = path
         path.touch(mode=0o600)
-        catalog = self.messages or MessageCatalog.for_environment()
+        catalog = self.messages or catalog_of_environment()
         path.write_text(redirect_page(self.url, catalog), encoding="utf-8")
         return path
 

@@ -4,6 +4,6 @@ Requests in a Jupyter notebook: in the output of the cell that runs.
 Requires the extra ``notebook``.
 """
 
-from mcp_elicit_client.handlers.notebook.handler import NotebookForm, NotebookHandler
+from mcp_elicit_client.handlers.notebook.handler import NotebookHandler
 
-__all__ = ["NotebookForm", "NotebookHandler"]
+__all__ = ["NotebookHandler"]

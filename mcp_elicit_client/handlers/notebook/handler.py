@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 
@@ -19,15 +19,12 @@ from mcp_elicit_client.handlers.notebook.kernel import NotebookKernel, check_ori
 from mcp_elicit_client.handlers.notebook.output import CellOutput
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_environment
 from mcp_elicit_client.presentation.notices import notice_lines
 from mcp_elicit_client.typing import Answer, Request, UrlRequest
 
 if TYPE_CHECKING:
     from mcp_elicit_client.handlers.notebook.widget import RequestWidget
-
-NotebookForm: TypeAlias = Literal["auto", "widget", "page"]
-"""How a request is shown: as a widget, as a page in a frame, or as a widget if the front end shows it."""
 
 LINK_TIMEOUT = 120.0
 """Seconds for which a URL that the user agreed to open is shown after the answer."""
@@ -72,7 +69,7 @@ class NotebookHandler:
     def __init__(
         self,
         *,
-        form: NotebookForm = "auto",
+        form: Literal["auto", "widget", "page"] = "auto",
         origin: str | None = None,
         answer_timeout: float | None = None,
         messages: MessageCatalog | None = None,
@@ -80,7 +77,7 @@ class NotebookHandler:
     ) -> None:
         if any(importlib.util.find_spec(name) is None for name in _REQUIRED):
             raise MissingExtraError("notebook", "requests in a notebook")
-        if form not in get_args(NotebookForm):
+        if form not in ("auto", "widget", "page"):
             raise ValueError(f"`form` takes 'auto', 'widget' or 'page', not {form!r}.")
         if origin is not None:
             check_origin(origin)
@@ -108,7 +105,7 @@ class NotebookHandler:
 
     @property
     def _catalog(self) -> MessageCatalog:
-        return self._messages or MessageCatalog.for_environment()
+        return self._messages or catalog_of_environment()
 
     async def _ask(self, request: Request, kernel: NotebookKernel) -> Answer:
         output = CellOutput(kernel, request, self._catalog)
@@ -140,7 +137,7 @@ class _Showing:
         kernel: NotebookKernel,
         output: CellOutput,
         *,
-        form: NotebookForm,
+        form: Literal["auto", "widget", "page"],
         origin: str | None,
         messages: MessageCatalog | None,
     ) -> None:

@@ -7,6 +7,5 @@ and works with screen readers and over any connection.
 
 from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.handler import TerminalHandler
-from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl
 
-__all__ = ["Console", "CopyUrl", "EndOfInputError", "InterruptedByUserError", "OpenUrl", "TerminalHandler"]
+__all__ = ["Console", "EndOfInputError", "InterruptedByUserError", "TerminalHandler"]

@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio
 
 from mcp_elicit_client.core.notice import Notice
+from mcp_elicit_client.core.url.inspect import TargetUrl
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.interactive.keyboard import prepare_to_wake
 from mcp_elicit_client.handlers.terminal.line_mode import LineMode
 from mcp_elicit_client.handlers.terminal.terminal import terminal
-from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_environment
 from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.notices import notice_lines
@@ -72,8 +73,8 @@ class TerminalHandler:
         self,
         *,
         console: Console | None = None,
-        open_url: OpenUrl = open_url,
-        copy_url: CopyUrl | None = None,
+        open_url: Callable[[TargetUrl], Awaitable[bool]] = open_url,
+        copy_url: Callable[[TargetUrl], Awaitable[bool]] | None = None,
         theme: Theme | None = None,
         messages: MessageCatalog | None = None,
         mouse: bool = False,
@@ -121,7 +122,7 @@ class TerminalHandler:
 
     @property
     def _catalog(self) -> MessageCatalog:
-        return self._messages or MessageCatalog.for_environment()
+        return self._messages or catalog_of_environment()
 
     async def _ask(self, console: Console, request: Request) -> Answer:
         catalog = self._catalog

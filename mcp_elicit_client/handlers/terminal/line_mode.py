@@ -61,7 +61,7 @@ class LineMode:
             effects: Sequence[Effect] = ("open",) if self.copy_url is None else ("open", "copy")
             context = InputContext(time_zone=LOCAL_TIME_ZONE)
             return await self._hold(start_conversation(request, self.catalog, context, effects=effects))
-        context = InputContext.of_this_computer(request, locale=self.catalog.locale)
+        context = InputContext.for_request(request, locale=self.catalog.locale, time_zone=LOCAL_TIME_ZONE)
         conversation = start_conversation(request, self.catalog, context, draft=self.drafts.take(request))
         return await self._hold_with_draft(conversation, request)
 

@@ -6,7 +6,7 @@ import heapq
 import threading
 import time
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -45,7 +45,11 @@ class MemoryStore:
     """
 
     def __init__(
-        self, *, max_history: int = MAX_HISTORY, history_ttl: float = HISTORY_TTL, clock: Clock = time.time
+        self,
+        *,
+        max_history: int = MAX_HISTORY,
+        history_ttl: float = HISTORY_TTL,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.clock: Clock = clock
         self.waiters: WaiterRegistry = WaiterRegistry()

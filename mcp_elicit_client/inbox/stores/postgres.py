@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, LEASE_TTL, MAX_HISTORY, Clock
+from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, LEASE_TTL, MAX_HISTORY
 from mcp_elicit_client.inbox.stores.postgres_connection import Listener, PostgresConnections
 from mcp_elicit_client.inbox.stores.sql import SqlStore
 from mcp_elicit_client.inbox.stores.sql_worker import POLL_INTERVAL, SqlWorker
@@ -57,7 +58,7 @@ class PostgresStore(SqlStore):
         max_history: int = MAX_HISTORY,
         history_ttl: float = HISTORY_TTL,
         lease_ttl: float = LEASE_TTL,
-        clock: Clock = time.time,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         connections, waiters = PostgresConnections(url, schema), WaiterRegistry()
         super().__init__(

@@ -7,7 +7,7 @@ import hashlib
 import json
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any, cast
 
@@ -68,7 +68,7 @@ class RedisStore:
         max_history: int = MAX_HISTORY,
         history_ttl: float = HISTORY_TTL,
         lease_ttl: float = LEASE_TTL,
-        clock: Clock = time.time,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         try:
             import redis.asyncio  # noqa: F401 -- only to see that it is installed

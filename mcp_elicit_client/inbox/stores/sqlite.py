@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, LEASE_TTL, MAX_HISTORY, Clock
+from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, LEASE_TTL, MAX_HISTORY
 from mcp_elicit_client.inbox.stores.sql import SqlStore
 from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
 from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
@@ -42,7 +43,7 @@ class SqliteStore(SqlStore):
         history_ttl: float = HISTORY_TTL,
         lease_ttl: float = LEASE_TTL,
         lock_timeout: float = 2.0,
-        clock: Clock = time.time,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         waiters = WaiterRegistry()
         # SQLite reports only changes that were made through other connections.

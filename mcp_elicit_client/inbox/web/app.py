@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.inbox import Inbox
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_accept_language
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -92,7 +92,7 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
 
     def pages_for(web: Request) -> Pages:
         if messages is None:
-            catalog = MessageCatalog.for_accept_language(web.headers.get("accept-language", ""))
+            catalog = catalog_of_accept_language(web.headers.get("accept-language", ""))
         else:
             catalog = messages if isinstance(messages, MessageCatalog) else messages(web)
         return Pages(catalog, single_request=single_request, lists_remembered=remembered is not None)
