@@ -121,9 +121,9 @@ class Elicitation:
             user: The user hook; see `UserHook`.
             server: The server name that the callback shows.
         """
-        from mcp_elicit_client.testing import SCENARIOS, CallbackUnderTest, run_scenario
+        from mcp_elicit_client.testing import CallbackUnderTest, run_scenario
 
-        result = await run_scenario(CallbackUnderTest(callback, user, server), SCENARIOS[name])
+        result = await run_scenario(CallbackUnderTest(callback, user, server), name)
         self.results.append(result)
         return result
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from mcp_elicit_client.testing import SCENARIOS
+from mcp_elicit_client.testing.scenarios import SCENARIOS
 
 PAGE = Path(__file__).parent.parent / "docs" / "scenarios.md"
 BEGIN, END = "<!-- scenarios -->\n", "<!-- /scenarios -->"

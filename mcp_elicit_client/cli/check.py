@@ -102,7 +102,7 @@ def _run_scenarios(options: argparse.Namespace, runner: ScenarioRunner) -> list[
 
 def _scenario_names(selected: Sequence[str]) -> list[str]:
     """Return the names of the scenarios that *selected* names, directly or by their group; all if it is empty."""
-    from mcp_elicit_client.testing import SCENARIOS
+    from mcp_elicit_client.testing.scenarios import SCENARIOS
 
     known = {name.casefold() for each in SCENARIOS.values() for name in (each.name, each.group)}
     chosen = {name.casefold() for name in selected}
@@ -117,7 +117,7 @@ def _scenario_names(selected: Sequence[str]) -> list[str]:
 
 def _list_scenarios(names: Sequence[str], *, as_json: bool) -> None:
     """Print the scenarios by group, each name on a separate line."""
-    from mcp_elicit_client.testing import SCENARIOS
+    from mcp_elicit_client.testing.scenarios import SCENARIOS
 
     if as_json:
         texts = ("name", "group", "title", "because", "source")

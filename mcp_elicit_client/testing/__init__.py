@@ -4,6 +4,9 @@ Tests for host applications: a scripted user, fake servers, and conformance scen
 Importing it loads the SDK with its server half.
 """
 
+from collections.abc import Collection
+
+from mcp_elicit_client.testing import scenarios
 from mcp_elicit_client.testing.callback_under_test import (
     CallbackUnderTest,
     UnsupportedActionError,
@@ -13,8 +16,7 @@ from mcp_elicit_client.testing.callback_under_test import (
 )
 from mcp_elicit_client.testing.fake_server import DELIVERIES, Delivery, FakeServer, Reply
 from mcp_elicit_client.testing.hostile_server import ESCAPE_SEQUENCES, PAYLOADS, SPOOFED_URLS, HostileServer
-from mcp_elicit_client.testing.results import Outcome, ScenarioResult, run_scenario, run_scenarios
-from mcp_elicit_client.testing.scenarios import SCENARIOS, Scenario
+from mcp_elicit_client.testing.results import Outcome, ScenarioResult, run_scenario
 from mcp_elicit_client.testing.scripted_user import ScriptedUser
 
 __all__ = [
@@ -29,7 +31,6 @@ __all__ = [
     "HostileServer",
     "Outcome",
     "Reply",
-    "Scenario",
     "ScenarioResult",
     "ScriptedUser",
     "UnsupportedActionError",
@@ -37,5 +38,7 @@ __all__ = [
     "UserActionName",
     "UserHook",
     "run_scenario",
-    "run_scenarios",
 ]
+
+SCENARIOS: Collection[str] = scenarios.SCENARIOS
+"""The names of the scenarios, in the order in which they run."""

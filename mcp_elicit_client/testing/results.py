@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 from xml.etree import ElementTree as ET
@@ -90,30 +90,34 @@ class ScenarioResult:
 
 async def run_scenario(
     under_test: CallbackUnderTest,
-    scenario: Scenario,
+    name: str,
     *,
     answer_timeout: float = ANSWER_TIMEOUT,
     silence: float = SILENCE,
     deliveries: Sequence[Delivery] = DELIVERIES,
 ) -> ScenarioResult:
     """
-    Run *scenario* with every delivery that the installed SDK supports.
+    Run a scenario with every delivery that the installed SDK supports.
 
     The worst outcome is the result.  After a failure, the remaining delivery
     is skipped.
 
     Args:
         under_test: The callback.
-        scenario: The scenario.
+        name: The name of the scenario, one of `SCENARIOS`.
         answer_timeout: Maximum seconds for one answer.
         silence: Seconds for which scenarios with a silent user watch the
             callback.
         deliveries: Only these deliveries.
+
+    Raises:
+        KeyError: If there is no such scenario.
     """
+    scenario = SCENARIOS[name]
     started = time.monotonic()
     applicable = [delivery for delivery in deliveries if delivery in scenario.deliveries]
     if not applicable:
-        return ScenarioResult(scenario=scenario.name, outcome="not applicable", reason="It needs mcp 2.")
+        return ScenarioResult(scenario=name, outcome="not applicable", reason="It needs mcp 2.")
     found: list[ScenarioResult] = []
     for delivery in applicable:
         found.append(await _run_once(under_test, scenario, delivery, answer_timeout, silence))
@@ -132,13 +136,6 @@ def worst_result(results: Sequence[ScenarioResult]) -> ScenarioResult:
     """Return the first of *results* with the worst outcome: those of one scenario, one for each delivery."""
     worst = min(results, key=lambda each: _WORST_FIRST.index(each.outcome))
     return replace(worst, deliveries={name: outcome for each in results for name, outcome in each.deliveries.items()})
-
-
-async def run_scenarios(
-    under_test: CallbackUnderTest, scenarios: Iterable[Scenario], *, answer_timeout: float = ANSWER_TIMEOUT
-) -> list[ScenarioResult]:
-    """Run *scenarios* one after the other; return their results."""
-    return [await run_scenario(under_test, scenario, answer_timeout=answer_timeout) for scenario in scenarios]
 
 
 async def _run_once(

@@ -309,7 +309,7 @@ def _run(
 
     async def run() -> ScenarioResult:
         return await run_scenario(
-            under_test, scenario, answer_timeout=answer_timeout, silence=silence, deliveries=deliveries
+            under_test, scenario.name, answer_timeout=answer_timeout, silence=silence, deliveries=deliveries
         )
 
     return anyio.run(run)

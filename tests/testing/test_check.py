@@ -14,9 +14,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from mcp_elicit_client.cli import main
-from mcp_elicit_client.testing import SCENARIOS
 from mcp_elicit_client.testing.callback_under_test import CALLBACK_SHAPES, LoadError, load_callable
 from mcp_elicit_client.testing.runner import ScenarioRunner
+from mcp_elicit_client.testing.scenarios import SCENARIOS
 from tests.support import ROOT, skip_or_fail
 from tests.support.checking import OURS, check
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_elicit_client.testing import SCENARIOS
+from mcp_elicit_client.testing.scenarios import SCENARIOS
 from tests.support import ROOT
 from tests.support.checking import check
 

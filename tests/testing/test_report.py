@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mcp_elicit_client.testing import SCENARIOS, ScenarioResult
+from mcp_elicit_client.testing import ScenarioResult
 from mcp_elicit_client.testing.report import (
     ReportError,
     as_text,
@@ -23,6 +23,7 @@ from mcp_elicit_client.testing.report import (
 )
 from mcp_elicit_client.testing.report_page import as_page
 from mcp_elicit_client.testing.requirements import REQUIREMENT_OUTCOMES, load_requirements
+from mcp_elicit_client.testing.scenarios import SCENARIOS
 from tests.support import ROOT
 from tests.support.checking import OURS, check
 from tools import requirements as table

@@ -23,7 +23,7 @@ def test_every_scenario_has_one_broken_callback() -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_broken_callback_fails(name: str) -> None:
-    result = await run_scenario(broken(BROKEN_CALLBACKS[name]), SCENARIOS[name], answer_timeout=3, silence=SILENCE)
+    result = await run_scenario(broken(BROKEN_CALLBACKS[name]), name, answer_timeout=3, silence=SILENCE)
 
     if result.outcome == "not applicable":
         assert name in OF_MCP_2
@@ -33,14 +33,14 @@ async def test_a_broken_callback_fails(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "spoil"), CHANGED_VALUES.values(), ids=CHANGED_VALUES)
 async def test_a_callback_that_changes_what_the_user_entered_fails(name: str, spoil: Break) -> None:
-    result = await run_scenario(broken(spoil), SCENARIOS[name], answer_timeout=3)
+    result = await run_scenario(broken(spoil), name, answer_timeout=3)
 
     assert result.outcome == "fail"
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_our_callback_passes(name: str) -> None:
-    result = await run_scenario(scripted(), SCENARIOS[name], silence=SILENCE)
+    result = await run_scenario(scripted(), name, silence=SILENCE)
 
     if result.outcome == "not applicable":
         assert name in OF_MCP_2
@@ -55,7 +55,7 @@ async def test_a_callback_that_always_declines_passes_only_scenarios_that_need_n
     async def decline(_context: object, _params: object) -> ElicitResult:
         return ElicitResult(action="decline")
 
-    result = await run_scenario(CallbackUnderTest(decline), SCENARIOS[name], answer_timeout=1)
+    result = await run_scenario(CallbackUnderTest(decline), name, answer_timeout=1)
 
     if result.outcome == "pass":
         assert name in PASSED_BY_A_DECLINE
