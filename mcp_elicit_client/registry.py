@@ -259,8 +259,5 @@ class ElicitationRegistry(NormalizedHandler):
     def __iter__(self) -> Iterator[Route]:
         return iter(self._handlers)
 
-    def __len__(self) -> int:
-        return len(self._handlers)
-
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} with {len(self)} handlers>"
+        return f"<{type(self).__name__} with {len(self._handlers)} handlers>"

@@ -171,11 +171,6 @@ class _Request(BaseModel):
         """
         return self.server.name, *self.claimed_origin
 
-    @property
-    def user_and_server(self) -> tuple[str | None, str]:
-        """The key under which policies store their state: one user's requests never affect another user's."""
-        return self.user, self.server.name
-
 
 class FormRequest(_Request, defer_build=False):
     """
@@ -288,6 +283,11 @@ def with_deadline(
     copy = request.model_copy(update={"deadline": deadline, "max_deadline": max_deadline})
     copy._on_extension = on_extension  # noqa: SLF001 -- stays in this process
     return copy
+
+
+def state_key(request: Request) -> tuple[str | None, str]:
+    """Return the key under which policies store their state: one user's requests never affect another user's."""
+    return request.user, request.server.name
 
 
 def extend_deadline(request: Request, deadline: datetime) -> None:

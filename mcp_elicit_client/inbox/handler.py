@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
 
 import anyio
 
@@ -17,9 +16,6 @@ from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Request
-
-OnPending: TypeAlias = Callable[[str, str], Awaitable[object]]
-"""Called with the owner and the ID of a new request."""
 
 _logger = logging.getLogger("mcp_elicit_client")
 
@@ -45,7 +41,12 @@ class InboxHandler:
         ValueError: If *default_user* does not have 1 to 256 characters.
     """
 
-    def __init__(self, inbox: Inbox, default_user: str | None = None, on_pending: OnPending | None = None) -> None:
+    def __init__(
+        self,
+        inbox: Inbox,
+        default_user: str | None = None,
+        on_pending: Callable[[str, str], Awaitable[object]] | None = None,
+    ) -> None:
         if not isinstance(inbox, Inbox):
             raise TypeError(f"InboxHandler takes an Inbox, not {type(inbox).__name__}. Pass Inbox(store).")
         self._inbox = inbox
@@ -61,12 +62,13 @@ class InboxHandler:
         if owner is None:
             return Answer.cancel(by="unattended", reason="the request has no user")
         try:
-            return await self._ask(owner, await settle_defaults(request), self._on_pending)
+            return await self._ask(owner, await settle_defaults(request))
         except InboxError as error:
             _logger.warning("A request of server %r could not be stored: %s", request.server.name, error)
             return Answer.cancel(by="error", reason=str(error))
 
-    async def _ask(self, owner: str, request: Request, on_pending: OnPending | None) -> Answer:
+    async def _ask(self, owner: str, request: Request) -> Answer:
+        on_pending = self._on_pending
         if on_pending is None:
             return await self._inbox.ask(owner, request)
         ids: list[str] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Collection
-from typing import TypeAlias
 
 from mcp_elicit_client._arguments import check_async, check_policy
 from mcp_elicit_client.core.request import FormRequest, UrlRequest
@@ -86,14 +85,12 @@ _logger = logging.getLogger("mcp_elicit_client")
 
 NAME = "hooks"
 
-Before: TypeAlias = Callable[[Request], Awaitable[Answer | Request | None]]
-"""Returns an answer, which is used; a request, which replaces the other; or None."""
 
-After: TypeAlias = Callable[[Request, Answer], Awaitable[Answer | None]]
-"""Returns an answer, which replaces the other; or None."""
-
-
-def hooks(*, before: Before | None = None, after: After | None = None) -> Policy:
+def hooks(
+    *,
+    before: Callable[[Request], Awaitable[Answer | Request | None]] | None = None,
+    after: Callable[[Request, Answer], Awaitable[Answer | None]] | None = None,
+) -> Policy:
     """
     Call functions of the host application before a request and after its answer.
 

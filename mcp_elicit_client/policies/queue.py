@@ -12,7 +12,13 @@ import anyio
 
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.budgets import UserAndServer
-from mcp_elicit_client.core.request import default_answer_timeout, extend_deadline, latest_deadline, with_deadline
+from mcp_elicit_client.core.request import (
+    default_answer_timeout,
+    extend_deadline,
+    latest_deadline,
+    state_key,
+    with_deadline,
+)
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, refusal_by_now, with_settled_defaults
 from mcp_elicit_client.typing import Answer, Policy, Request
 
@@ -40,7 +46,7 @@ def one_at_a_time(*, max_queued: int = 3) -> Policy:
         return await with_settled_defaults(request, functools.partial(wait_for_turn, ask))
 
     async def wait_for_turn(ask: NormalizedHandler, request: Request) -> Answer:
-        turn = turns.take(request.user_and_server)
+        turn = turns.take(state_key(request))
         if turn is None:
             reason = f"{max_queued} requests of the server are queued already"
             return Answer.cancel(by="policy", policy=NAME, reason=reason)
@@ -50,7 +56,7 @@ def one_at_a_time(*, max_queued: int = 3) -> Policy:
                 return refusal_by_now() or await ask(request)
             return await ask(request)
         finally:
-            turns.leave(request.user_and_server, turn)
+            turns.leave(state_key(request), turn)
 
     return lambda handler: apply_policy(handler, wait_in_queue, limits_asking=True)
 

@@ -15,6 +15,7 @@ import anyio.to_thread
 
 from mcp_elicit_client._arguments import check_texts
 from mcp_elicit_client.core.budgets import UserAndServer
+from mcp_elicit_client.core.request import state_key
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.typing import Answer, Policy, Request
@@ -59,7 +60,7 @@ def rate_limit(
     )
 
     async def limit(request: Request, ask: NormalizedHandler) -> Answer:
-        reason = await limiter.refusal(request.user_and_server)
+        reason = await limiter.refusal(state_key(request))
         if reason is not None:
             return Answer.cancel(by="policy", policy=NAME, reason=reason)
         return await ask(request)
@@ -86,7 +87,7 @@ def cooldown_after_declines(
     counts: dict[UserAndServer, _DeclineCount] = {}
 
     def refuse(request: Request) -> Answer | None:
-        count = counts.get(request.user_and_server)
+        count = counts.get(state_key(request))
         reason = count.refusal(clock(), block_after) if count else ""
         return Answer.cancel(by="policy", policy=COOLDOWN, reason=reason) if reason else None
 
@@ -96,9 +97,9 @@ def cooldown_after_declines(
             return refusal
         answer = await ask(request)
         if answer.action == "accept":
-            counts.pop(request.user_and_server, None)
+            counts.pop(state_key(request), None)
         elif answer.action == "decline" and answer.by in ("user", "host"):
-            count = counts.setdefault(request.user_and_server, _DeclineCount())
+            count = counts.setdefault(state_key(request), _DeclineCount())
             count.declines += 1
             if count.declines >= declines:
                 count.ends_at = clock() + seconds

@@ -17,9 +17,10 @@ from mcp_elicit_client.core.form import (
     NumberField,
     TextField,
     choices_by_key,
+    label_of,
 )
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.request import FormRequest, limits_of
+from mcp_elicit_client.core.request import FormRequest, limits_of, state_key
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.validation.content import to_json_value, validate_value
 from mcp_elicit_client.core.validation.field_errors import (
@@ -84,9 +85,7 @@ class InputContext:
         cls, request: FormRequest, *, locale: str | None = None, time_zone: str | None = None
     ) -> InputContext:
         """Return the context of what a user with *locale* and *time_zone* types to answer *request*."""
-        return cls(
-            locale=locale, time_zone=time_zone, limits=limits_of(request), user_and_server=request.user_and_server
-        )
+        return cls(locale=locale, time_zone=time_zone, limits=limits_of(request), user_and_server=state_key(request))
 
 
 DEFAULT_CONTEXT = InputContext()
@@ -139,14 +138,14 @@ def to_text(field: Field, value: Any, context: InputContext = DEFAULT_CONTEXT) -
     match field:
         case MultiChoiceField():
             options = choices_by_key(field)
-            texts = [field.label_of(options[json_key(each)]) if field.choices else str(each) for each in value]
-            if any("," in each for each in (*texts, *map(field.label_of, field.choices))):
+            texts = [label_of(field, options[json_key(each)]) if field.choices else str(each) for each in value]
+            if any("," in each for each in (*texts, *(label_of(field, each) for each in field.choices))):
                 return "\n".join(texts) if len(texts) > 1 else f"{texts[0]}\n"
             return ", ".join(texts)
         case BooleanField():
             return "yes" if value else "no"
         case ChoiceField():
-            return field.label_of(choices_by_key(field)[json_key(value)])
+            return label_of(field, choices_by_key(field)[json_key(value)])
         case NumberField():
             return number_text(value, conventions_of(context.locale))
         case TextField():

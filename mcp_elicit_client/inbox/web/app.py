@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.inbox import Inbox
@@ -13,7 +13,6 @@ from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_ac
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from mcp_elicit_client.inbox.web.endpoints import Authenticate, ChooseMessages
     from mcp_elicit_client.policies import RememberedAnswers
 
 MAX_BODY_BYTES = 65_536
@@ -22,13 +21,13 @@ MAX_BODY_BYTES = 65_536
 
 def inbox_app(  # noqa: PLR0913 -- all by keyword
     inbox: Inbox,
-    authenticate: Authenticate,
+    authenticate: Callable[[Any], str | Awaitable[str | None] | None],
     *,
     origins: Collection[str] = (),
     allowed_origins: Collection[str] = (),
     single_request: bool = False,
     remembered: RememberedAnswers | None = None,
-    messages: ChooseMessages | MessageCatalog | None = None,
+    messages: Callable[[Any], MessageCatalog] | MessageCatalog | None = None,
 ) -> Starlette:
     """
     Return an app that shows the requests of the signed-in user and accepts answers.

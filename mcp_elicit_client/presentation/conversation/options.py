@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, label_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,9 @@ def matches(labels: Sequence[str], text: str) -> list[int]:
 
 def option_labels(field: Field) -> list[str]:
     """Return the labels of the options of *field*; none if it has no options of the server."""
-    return [*map(field.label_of, field.choices)] if isinstance(field, (ChoiceField, MultiChoiceField)) else []
+    if not isinstance(field, (ChoiceField, MultiChoiceField)):
+        return []
+    return [label_of(field, each) for each in field.choices]
 
 
 def option_values(field: Field) -> list[object]:
