@@ -112,16 +112,6 @@ class MessageCatalog:
     def _key(self) -> tuple[object, ...]:
         return self.language, self.locale, self._overrides
 
-    @property
-    def yes_keys(self) -> str:
-        """The letters that mean yes."""
-        return self.text(YES_KEYS)
-
-    @property
-    def no_keys(self) -> str:
-        """The letters that mean no."""
-        return self.text(NO_KEYS)
-
     def text(self, message: Message, /, **parameters: object) -> str:
         """Return the text of *message* with its *parameters*."""
         if self.locale is None:
@@ -191,6 +181,16 @@ def _checked_override(text: str, override: Message) -> Message:
             f"{override.text!r} has unknown parameters: {', '.join(sorted(unknown))}. Use those of the English text."
         )
     return override
+
+
+def yes_keys(catalog: MessageCatalog) -> str:
+    """Return the letters that mean yes."""
+    return catalog.text(YES_KEYS)
+
+
+def no_keys(catalog: MessageCatalog) -> str:
+    """Return the letters that mean no."""
+    return catalog.text(NO_KEYS)
 
 
 def catalog_of_environment() -> MessageCatalog:

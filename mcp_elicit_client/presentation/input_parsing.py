@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from typing_extensions import assert_never
 
-from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.form import (
     BooleanField,
     ChoiceField,
@@ -78,7 +77,7 @@ class InputContext:
     locale: str | None = None
     time_zone: str | None = None
     limits: Limits = DEFAULT_LIMITS
-    user_and_server: UserAndServer = NO_USER
+    user_and_server: tuple[str | None, str] = NO_USER
 
     @classmethod
     def for_request(

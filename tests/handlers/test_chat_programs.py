@@ -42,7 +42,7 @@ from mcp_elicit_client.inbox import Inbox, SqliteStore
 
 async def announce(_bot):
     if "ANNOUNCE" in os.environ:
-        for entry in (await ask.inbox.list("11")).entries:
+        for entry in (await ask._inbox.list("11")).entries:
             await ask.announce("11", entry.id)
 
 
@@ -67,7 +67,7 @@ async def main():
     app = AsyncApp(client=AsyncWebClient(token="xoxb-1", base_url=os.environ["API"]), signing_secret="")
     ask = SlackHandler(app, inbox=Inbox(SqliteStore(os.environ["INBOX"])))
     if "ANNOUNCE" in os.environ:
-        for entry in (await ask.inbox.list("U1")).entries:
+        for entry in (await ask._inbox.list("U1")).entries:
             await ask.announce("U1", entry.id)
     await AsyncSocketModeHandler(app, "xapp-1").start_async()
 

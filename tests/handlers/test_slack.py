@@ -298,9 +298,9 @@ async def test_a_dialog_outlives_its_message(bot: Bot) -> None:
 async def test_a_request_whose_message_was_deleted_is_withdrawn(bot: Bot) -> None:
     shown = await bot.asks(form(YES_NO))
     del bot.api.messages[shown.ts]
-    [entry] = (await bot.ask.inbox.list(ANN)).entries
+    [entry] = (await bot.ask._inbox.list(ANN)).entries
 
-    await bot.ask.inbox.withdraw(ANN, entry.id)
+    await bot.ask._inbox.withdraw(ANN, entry.id)
 
     assert (await bot.answer()).action == "cancel"
     assert not bot.api.messages

@@ -446,8 +446,8 @@ async def test_a_button_pressed_after_a_restart_of_the_bot_answers_exactly_once(
 async def test_a_conversation_that_was_forgotten_does_not_take_old_buttons(bot: Bot) -> None:
     await bot.asks(form({"a": {"enum": ["x", "y"]}, "b": {"enum": ["x", "y"]}}))
     shown = await bot.press("“x”")
-    (entry,) = (await bot.ask.inbox.list(str(ANN))).entries
-    await bot.ask.inbox.save_draft(str(ANN), entry.id, None)
+    (entry,) = (await bot.ask._inbox.list(str(ANN))).entries
+    await bot.ask._inbox.save_draft(str(ANN), entry.id, None)
 
     assert await bot.api.press(ANN, shown, shown.data("“y”")) == "This button is no longer valid."
 

@@ -20,7 +20,7 @@ from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.demo import messages as demo_messages
 from mcp_elicit_client.presentation import catalog as catalogs
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import ENGLISH, LOCALES, MessageCatalog, parameters_of
+from mcp_elicit_client.presentation.catalog import ENGLISH, LOCALES, MessageCatalog, parameters_of, yes_keys
 from tests.support import ROOT, needs_babel, skip_or_fail
 from tools.messages import messages_in_the_package, read_translations, strings_of
 
@@ -96,7 +96,7 @@ def test_a_language_is_found_by_its_tag_or_locale(language: str) -> None:
     assert catalog.text(messages.ASKS_FOR_ANSWERS, server="mail", count=1) == "mail bittet um 1 Antwort"
     assert catalog.text(messages.ASKS_FOR_ANSWERS, server="mail", count=2) == "mail bittet um 2 Antworten"
     assert catalog.error(field_error("f", "required")) == "Dieses Feld ist erforderlich."
-    assert catalog.yes_keys == "jJyY"
+    assert yes_keys(catalog) == "jJyY"
 
 
 @pytest.mark.parametrize("language", ["en", "en_GB", "C", "POSIX", "", "xx", "../../de", "d\0e", "de/../../x", "日本"])

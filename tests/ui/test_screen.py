@@ -23,7 +23,7 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.request import BatchPosition, with_completion, with_deadline
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.handler import _is_interactive
-from mcp_elicit_client.handlers.terminal.interactive import DARK, Theme, view
+from mcp_elicit_client.handlers.terminal.interactive import Theme, view
 from tests.support import form_params, skip_or_fail
 
 if importlib.util.find_spec("prompt_toolkit") is None:
@@ -35,7 +35,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from mcp_elicit_client.handlers.terminal.interactive.application import TerminalApp
 from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
-from mcp_elicit_client.handlers.terminal.interactive.theme import LIGHT, PLAIN, theme_of
+from mcp_elicit_client.handlers.terminal.interactive.theme import DARK, LIGHT, PLAIN, theme_of
 from mcp_elicit_client.handlers.terminal.interactive.tty import copy_through_terminal, lines_above
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog

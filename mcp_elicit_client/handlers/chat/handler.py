@@ -73,13 +73,13 @@ class ChatHandler:
         catalog: MessageCatalog = ENGLISH,
         time_zone: str | None = None,
     ) -> None:
-        self.inbox: Inbox = Inbox(MemoryStore()) if inbox is None else inbox
+        self._inbox: Inbox = Inbox(MemoryStore()) if inbox is None else inbox
         self._limits = platform.limits
         self._delivery = Delivery(platform)
         self._default_user = default_user
         self._fallback = None if fallback is None else normalize_handler(fallback)
         self._catalog = catalog
-        self._sessions = Sessions(self.inbox, platform.limits, catalog, time_zone)
+        self._sessions = Sessions(self._inbox, platform.limits, catalog, time_zone)
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         self._shown: dict[str, str] = {}
         self._asking: set[str] = set()
@@ -89,7 +89,7 @@ class ChatHandler:
     async def __call__(self, request: Request, /) -> Answer:
         """Ask the user, and wait for the answer.  If this is cancelled, the request is withdrawn."""
         if stored_answers.get() is not None:
-            return await InboxHandler(self.inbox, self._default_user)(request)
+            return await InboxHandler(self._inbox, self._default_user)(request)
         reason = reason_not_shown(request, self._limits)
         if reason:
             return await self._answer_elsewhere(request, reason)
@@ -105,12 +105,12 @@ class ChatHandler:
                 if not isinstance(error, ChatError):
                     _logger.exception("A request could not be shown in a chat.")
                 failures.append(error)
-                await self.inbox.withdraw(owner, entry_id)
+                await self._inbox.withdraw(owner, entry_id)
                 return
             await self._await_completion(request, owner, entry_id)
 
         try:
-            answer = await InboxHandler(self.inbox, self._default_user, ask)(request)
+            answer = await InboxHandler(self._inbox, self._default_user, ask)(request)
         finally:
             for owner, entry_id in placed:
                 self._asking.discard(entry_id)
@@ -147,7 +147,7 @@ class ChatHandler:
         owner = notice.request.user or self._default_user
         if owner is None:
             return
-        await self.inbox.record(owner, notice)
+        await self._inbox.record(owner, notice)
         for message in self._rendering.notice(notice):
             await self._delivery.inform(owner, message)
 
@@ -256,7 +256,7 @@ class ChatHandler:
 
     async def _asked(self, person: str, reply_to: str | None) -> list[Session]:
         """Return the sessions of *person* that a message may be for."""
-        entries = (await self.inbox.list(person)).entries
+        entries = (await self._inbox.list(person)).entries
         sessions = [await self._sessions.load(person, each.id) for each in entries]
         if reply_to is not None:
             return [each for each in sessions if each.message_id == reply_to]
@@ -291,7 +291,7 @@ class ChatHandler:
         """Answer the request, unless it was answered before."""
         entry_id = session.entry.id
         try:
-            result = await self.inbox.answer(
+            result = await self._inbox.answer(
                 person,
                 entry_id,
                 answer.action,
@@ -301,14 +301,14 @@ class ChatHandler:
                 remember=answer.remember,
             )
         except EntryClosedError:
-            session.entry = await self.inbox.get(person, entry_id)
+            session.entry = await self._inbox.get(person, entry_id)
             return Reaction(self._rendering.closed_text(session.entry))
         if not result:
             turn = session.conversation.ask_again()
             errors = tuple(HostText(self._catalog.error(each)) for each in result.errors)
             return await self._proceed(person, session, replace(turn, parts=(*errors, *turn.parts)))
         if entry_id not in self._asking:  # otherwise the task that asks does this
-            done = await self.inbox.get(person, entry_id)
+            done = await self._inbox.get(person, entry_id)
             await self._delivery.edit(person, session.message_id, self._rendering.outcome(done))
         return Reaction()
 
@@ -358,7 +358,7 @@ class ChatHandler:
             return
         with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
             try:
-                entry = await self.inbox.get(owner, entry_id)
+                entry = await self._inbox.get(owner, entry_id)
             except (InboxError, EntryNotFoundError) as error:
                 _logger.debug("A request that is closed could not be read: %s", error)
                 return

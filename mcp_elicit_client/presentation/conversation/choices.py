@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog, no_keys, yes_keys
 
 
 class Choice(NamedTuple):
@@ -50,9 +50,9 @@ class ChoiceMaker(NamedTuple):
             yield self.catalog.text(messages.CHOICE_WORDS[name])
         match shown or name:
             case "yes":
-                yield from self.catalog.yes_keys
+                yield from yes_keys(self.catalog)
             case "no":
-                yield from self.catalog.no_keys
+                yield from no_keys(self.catalog)
 
 
 def find_choice(typed: str, choices: Sequence[Choice]) -> str | None:

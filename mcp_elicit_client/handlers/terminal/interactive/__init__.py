@@ -4,6 +4,6 @@ The interactive form of the terminal; it needs the extra ``terminal``.
 The themes are here.  Importing this package does not import prompt_toolkit.
 """
 
-from mcp_elicit_client.handlers.terminal.interactive.theme import DARK, Theme
+from mcp_elicit_client.handlers.terminal.interactive.theme import Theme
 
-__all__ = ["DARK", "Theme"]
+__all__ = ["Theme"]

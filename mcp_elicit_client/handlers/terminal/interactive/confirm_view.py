@@ -8,6 +8,7 @@ from mcp_elicit_client.core.form import BooleanField
 from mcp_elicit_client.handlers.terminal.interactive.rendering import INDENT, Drawing, host_text, server_text
 from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
 from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import no_keys, yes_keys
 from mcp_elicit_client.presentation.descriptions import describe_field
 from mcp_elicit_client.presentation.remembering import remember_label
 from mcp_elicit_client.typing import Answer, FormRequest, Source
@@ -33,15 +34,15 @@ class ConfirmView(View):
 
     def actions(self) -> Sequence[Action]:
         text, catalog = self.catalog.text, self.catalog
-        yes = Action("yes", text(messages.YES_KEY), catalog.yes_keys[0], catalog.yes_keys, "", True, self.warned)
+        yes = Action("yes", text(messages.YES_KEY), yes_keys(catalog)[0], yes_keys(catalog), "", True, self.warned)
         decline, *others = self.leaving_actions()
         if self.field is None:
-            letters = catalog.no_keys + decline.letters
-            return [yes, Action("decline", text(messages.NO_KEY), catalog.no_keys[0], letters, "", True), *others]
-        no = Action("no", text(messages.NO_KEY), catalog.no_keys[0], catalog.no_keys, "", True, self.warned)
+            letters = no_keys(catalog) + decline.letters
+            return [yes, Action("decline", text(messages.NO_KEY), no_keys(catalog)[0], letters, "", True), *others]
+        no = Action("no", text(messages.NO_KEY), no_keys(catalog)[0], no_keys(catalog), "", True, self.warned)
         keys = [yes, no, decline, *others]
         if not self.field.required:
-            letter = next(each for each in "xqk" if each not in catalog.yes_keys + catalog.no_keys)
+            letter = next(each for each in "xqk" if each not in yes_keys(catalog) + no_keys(catalog))
             skip = text(messages.NO_ANSWER_KEY)
             keys.insert(2, Action("skip", skip, letter, letter + letter.upper(), "", True, self.warned))
         return keys

@@ -21,6 +21,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
 )
 from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
 from mcp_elicit_client.presentation import messages
+from mcp_elicit_client.presentation.catalog import no_keys, yes_keys
 from mcp_elicit_client.presentation.descriptions import format_value, server_name
 from mcp_elicit_client.presentation.quoting import columns
 from mcp_elicit_client.presentation.remembering import remember_label
@@ -98,7 +99,7 @@ class ReviewView(View):
         if self.row is not None:
             return [Action("edit", text(messages.CHANGE), text(messages.ENTER), meaning="enter"), back, *refusals]
         if self.warned or must_confirm(self._found):
-            taken = self.catalog.yes_keys + self.catalog.no_keys + refusals[0].letters
+            taken = yes_keys(self.catalog) + no_keys(self.catalog) + refusals[0].letters
             letter = next(each for each in "swa" if each not in taken)
             letters, label = letter + letter.upper(), text(messages.SEND_WITH_WARNINGS)
             send = Action("send", label, letter, letters, "send", guarded=True, careful=True)

@@ -23,7 +23,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     input_text,
 )
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog, no_keys, yes_keys
 from mcp_elicit_client.presentation.descriptions import format_value
 from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
@@ -281,9 +281,9 @@ class BooleanControl(Control):
         states: list[bool | None] = [True, False] if self.field.required else [True, False, None]
         here = self.selected
         match key:
-            case "char" if data and data in self.catalog.yes_keys:
+            case "char" if data and data in yes_keys(self.catalog):
                 self._set(True)
-            case "char" if data and data in self.catalog.no_keys:
+            case "char" if data and data in no_keys(self.catalog):
                 self._set(False)
             case "right" | "space":
                 self._set(states[(states.index(here) + 1) % len(states)] if here in states else True)
@@ -312,5 +312,5 @@ class BooleanControl(Control):
         return Drawing([[(self.style, cut(each, room))] for each in shown], (0, 0))
 
     def keys(self) -> tuple[tuple[str, str], ...]:
-        keys = f"{self.catalog.yes_keys[0]}/{self.catalog.no_keys[0]}/Space"
+        keys = f"{yes_keys(self.catalog)[0]}/{no_keys(self.catalog)[0]}/Space"
         return ((keys, self.catalog.text(messages.KEY_SELECT)),)

@@ -25,7 +25,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
 from mcp_elicit_client.handlers.terminal.interactive.theme import Symbols
 from mcp_elicit_client.handlers.terminal.interactive.viewport import Viewport
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.catalog import MessageCatalog, no_keys, yes_keys
 from mcp_elicit_client.presentation.descriptions import request_details, server_name, title_line
 from mcp_elicit_client.presentation.remembering import remember_line
 from mcp_elicit_client.presentation.url_prompts import refusal
@@ -251,7 +251,7 @@ class View(ABC):
     def leaving_actions(self) -> list[Action]:
         """Return the actions to decline, to block the server if that is offered, and to cancel."""
         text = self.catalog.text
-        taken = self.catalog.yes_keys + self.catalog.no_keys
+        taken = yes_keys(self.catalog) + no_keys(self.catalog)
         letter = next(each for each in "drz" if each not in taken)
         block = text(messages.BLOCK, server=server_name(self.request.server))
         blocking = [Action("block", block, "F4", meaning="block")] if self.request.can_block else []
@@ -362,7 +362,7 @@ class View(ABC):
 
     def _answer(self, key: str, data: str) -> None:
         question, self.question = self.question, None
-        yes = key == "char" and data != "" and data in self.catalog.yes_keys
+        yes = key == "char" and data != "" and data in yes_keys(self.catalog)
         if question is not None and (yes or key in question.again):
             question.on_yes()
 
