@@ -16,7 +16,7 @@ from mcp_elicit_client.typing import Handler
 
 if TYPE_CHECKING:
     from fastmcp import Client
-    from fastmcp.client.elicitation import ElicitationHandler, ElicitResult
+    from fastmcp.client.elicitation import ElicitResult
 
     from mcp_elicit_client.calls import Caller
 
@@ -27,7 +27,7 @@ def elicitation_handler(
     server: Server | str,
     user: UserSource = None,
     request_options: RequestOptions | None = None,
-) -> ElicitationHandler:
+) -> Callable[[str, Any, Any, Any], Awaitable[ElicitResult[Any]]]:
     """
     Return the ``elicitation_handler`` of a FastMCP client.
 
