@@ -20,7 +20,7 @@ from mcp_elicit_client.core.request import (
     UrlRequest,
 )
 from mcp_elicit_client.core.schema.enums import Scalar
-from mcp_elicit_client.core.url.domains import UrlWarning
+from mcp_elicit_client.core.url.domains import UrlWarning, UrlWarningCode
 from mcp_elicit_client.core.validation.field_errors import ErrorCode
 from mcp_elicit_client.exceptions import ResumeRefusal, TaskFailure, UrlRefusal
 
@@ -56,6 +56,7 @@ __all__ = [
     "UrlRefusal",
     "UrlRequest",
     "UrlWarning",
+    "UrlWarningCode",
     "Value",
 ]
 

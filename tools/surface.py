@@ -5,7 +5,8 @@ List the public surface: every name that a host application may rely on, with it
 ``--write`` writes that file again.  Public is what the pages in `docs/api` show: the names in the
 ``__all__`` of each module named there, or else those that it defines without a leading underscore.  A
 class that several modules export is listed once, and a member with the class that defines it.  The
-methods of stores are not public: only an inbox calls them.
+methods of stores are not public: only an inbox calls them.  A host application must be able to
+import every type that a signature names.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import argparse
 import difflib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import griffe
 
@@ -35,47 +37,81 @@ def public_modules(root: Path = ROOT) -> list[str]:
     return sorted(name for text in texts for name in _MODULE.findall(text))
 
 
-def surface(root: Path = ROOT) -> list[str]:
-    """Return one line for each public name, by module; *root* is the project's folder."""
+def surface(root: Path = ROOT) -> tuple[list[str], set[str]]:
+    """
+    Read the package in *root*, the project's folder.
+
+    Returns:
+        One line for each public name, by module; and the paths of the types
+        that these lines name, but that no public module exports.
+    """
     loader = griffe.GriffeLoader(search_paths=[root])
     loader.load(_PACKAGE, try_relative_path=False)
     loader.resolve_aliases(implicit=True)
     lines: list[str] = []
     listed: dict[str, str] = {}
+    named: set[str] = set()
     for name in public_modules(root):
         module = loader.modules_collection[name]
         names = _defined(module) if module.exports is None else module.exports
         found = [line for each in sorted(map(str, names)) for line in _once(name, each, module[each], listed)]
         # What a long text says, such as one of a catalogue, is no matter of the surface.
-        lines += [f"[{name}]", *(_LONG_TEXT.sub("'...'", line) for line in found), ""]
-    return lines[:-1]
+        lines += [f"[{name}]", *(_LONG_TEXT.sub("'...'", line.text) for line in found), ""]
+        named |= {path for line in found for each in line.types for path in _path_of_type(loader, each)}
+    return lines[:-1], named - listed.keys()
+
+
+class _Line(NamedTuple):
+    """A line of the list, and the paths of what its annotations name."""
+
+    text: str
+    types: Sequence[str] = ()
 
 
 def _defined(module: griffe.Object) -> list[str]:
     return [name for name, member in module.members.items() if not member.is_alias and not name.startswith("_")]
 
 
-def _once(module: str, name: str, found: griffe.Object | griffe.Alias, listed: dict[str, str]) -> list[str]:
+def _once(module: str, name: str, found: griffe.Object | griffe.Alias, listed: dict[str, str]) -> list[_Line]:
     """Return the lines of *found*, or one line that says where it is listed already."""
     target = found.final_target if isinstance(found, griffe.Alias) else found
     first = listed.setdefault(target.path, f"{module}.{name}")
-    return list(_lines(name, found)) if first == f"{module}.{name}" else [f"{name} = {first}"]
+    return list(_lines(name, found)) if first == f"{module}.{name}" else [_Line(f"{name} = {first}")]
 
 
-def _lines(path: str, found: griffe.Object | griffe.Alias) -> Iterator[str]:
+def _lines(path: str, found: griffe.Object | griffe.Alias) -> Iterator[_Line]:
     target = found.final_target if isinstance(found, griffe.Alias) else found
     if isinstance(target, griffe.Class):
         bases = ", ".join(str(base) for base in target.bases)
-        yield f"class {path}({bases})" if bases else f"class {path}"
+        yield _Line(f"class {path}({bases})" if bases else f"class {path}")
         yield from _members(path, target)
     elif isinstance(target, griffe.Function):
         for each in target.overloads or [target]:
-            yield f"{_kind(target)} {each.signature(name=path)}"
+            types = _types(each.returns, *(parameter.annotation for parameter in each.parameters))
+            yield _Line(f"{_kind(target)} {each.signature(name=path)}", types)
     elif isinstance(target, griffe.Attribute):
-        yield _attribute(path, target)
+        is_alias = "TypeAlias" in str(target.annotation)
+        yield _Line(_attribute(path, target), _types(target.value if is_alias else target.annotation))
 
 
-def _members(path: str, target: griffe.Class) -> Iterator[str]:
+def _types(*annotations: str | griffe.Expr | None) -> list[str]:
+    """Return the paths of the classes and aliases of the package that *annotations* name."""
+    expressions = [each for each in annotations if isinstance(each, griffe.Expr)]
+    names = [each for found in expressions for each in found.iterate(flat=True) if isinstance(each, griffe.ExprName)]
+    names += [each for each in expressions if isinstance(each, griffe.ExprName)]
+    return [each.canonical_path for each in names if each.canonical_path.startswith(f"{_PACKAGE}.")]
+
+
+def _path_of_type(loader: griffe.GriffeLoader, path: str) -> Iterator[str]:
+    """Yield where the class or alias at *path* is defined; nothing for a type variable, a constant or a decorator."""
+    found = loader.modules_collection[path]
+    target = found.final_target if isinstance(found, griffe.Alias) else found
+    is_type = isinstance(target, griffe.Class) or "TypeAlias" in str(getattr(target, "annotation", ""))
+    if is_type and not target.name.startswith("_"):  # private are the protocols of decorators: they are called at once
+        yield target.path
+
+
+def _members(path: str, target: griffe.Class) -> Iterator[_Line]:
     unlisted = _store_methods(target) | _inherited_from_public(target)
     for name, member in sorted(target.all_members.items()):
         if name in unlisted:
@@ -117,7 +153,8 @@ def main() -> int:
     """Show what differs, or write the file; 1 if something differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help=f"write {KEPT.relative_to(ROOT)}")
-    now = [f"{line}\n" for line in surface()]
+    listed, unlisted = surface()
+    now = [f"{line}\n" for line in listed]
     if parser.parse_args().write:
         KEPT.write_text("".join(now), encoding="utf-8")
         return 0
@@ -127,7 +164,9 @@ def main() -> int:
     if changes:
         print("\nThe public surface has changed.  If that is meant: `python -m tools.surface --write`, and say so in")
         print("CHANGELOG.md; what is gone or takes other arguments is a break (docs/versioning.md).")
-    return 1 if changes else 0
+    for path in sorted(unlisted):
+        print(f"{path} is named in a public signature, but no module of docs/api exports it.")
+    return 1 if changes or unlisted else 0
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from mcp_elicit_client.calls.task_wire import TaskState, read_created_task
 from mcp_elicit_client.calls.url_elicitations import complete_urls
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.exceptions import HandshakeRequiredError, ResumeError
+from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 from mcp_elicit_client.typing import Handler, Mode
@@ -371,7 +372,7 @@ class Caller(_Connections):
         result: CallToolResult | GetPromptResult | ReadResourceResult | SuspendedCall
         session = unwrap_session(client)
         user = self._user_of_call(user)
-        stored, owner = suspend.inbox.calls, owner_of_call(suspend, user)
+        stored, owner = calls_of(suspend.inbox), owner_of_call(suspend, user)
         loaded = await load_call(stored, owner, call_id, self.server.name)
         if not uses_multi_round_trip(session):
             raise ResumeError("protocol")

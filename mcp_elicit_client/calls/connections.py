@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +16,7 @@ from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
 from mcp_elicit_client.sdk.tasks_extension import Resolve, tasks_extensions
-from mcp_elicit_client.typing import Handler, Mode
+from mcp_elicit_client.typing import Answer, Handler, Mode, Request
 
 if TYPE_CHECKING:
     from mcp import Client, ClientSession  # type: ignore[attr-defined,unused-ignore]
@@ -56,7 +56,7 @@ class _Connections:
         self._finish_task = resolve_task
         self._registry = handler if isinstance(handler, ElicitationRegistry) else None
         self._elicitations = ElicitationDispatcher(handler, self.server, self.request_options, user)
-        self.handler: NormalizedHandler = NormalizedHandler(
+        self.handler: Callable[[Request], Coroutine[Any, Any, Answer]] = NormalizedHandler(
             enforce_options(self.request_options, self._elicitations.on_server_request),
             self.request_options,
             self._elicitations.admission,

@@ -34,6 +34,7 @@ from mcp_elicit_client.calls.tasks import ask_host, read_result, to_wire
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import BatchPosition
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError, RequestError, TaskError
+from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.stores.models import StoredCall
 
 MIN_LIFETIME = 60.0
@@ -72,7 +73,7 @@ class TaskSuspender:
         loaded: LoadedTask | None = None,
     ) -> None:
         self._options = options
-        self._calls = options.inbox.calls
+        self._calls = calls_of(options.inbox)
         self._owner = owner_of_call(options, call.user)
         self._poller = poller
         self._call = call

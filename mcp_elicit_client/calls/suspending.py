@@ -17,7 +17,7 @@ from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.request import AnyRequest, check_user
 from mcp_elicit_client.dispatch import settle_defaults
 from mcp_elicit_client.exceptions import CallError, InboxError
-from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.inbox import Inbox, calls_of
 from mcp_elicit_client.inbox.stores.models import StoredCall
 from mcp_elicit_client.typing import Request
 
@@ -117,7 +117,7 @@ def owner_of_call(options: SuspendOptions, user: str | None) -> str:
 
 def expire_with_call(options: SuspendOptions, request: Request, seconds: float) -> Request:
     """Return *request* so that it expires in time, if it is stored now and its call expires in *seconds*."""
-    now = options.inbox.calls.store.clock()
+    now = calls_of(options.inbox).store.clock()
     deadline = datetime.fromtimestamp(now + _ANSWER_SHARE * seconds, timezone.utc)
     if request.deadline is not None:
         deadline = min(deadline, request.deadline)
@@ -363,7 +363,7 @@ class CallSuspender(CallPauser):
         shown = [expire_with_call(options, each, options.resume_timeout) for each in paused.shown.values()]
         snapshot = paused.snapshot.model_copy(update={"reference": options.reference})
         try:
-            stored = await options.inbox.calls.suspend(
+            stored = await calls_of(options.inbox).suspend(
                 owner_of_call(options, self._call.user), snapshot.write(), shown, options.resume_timeout, call_id
             )
         except ValueError as error:

@@ -34,6 +34,7 @@ from mcp_elicit_client.exceptions import (
     TaskError,
 )
 from mcp_elicit_client.inbox import Entry
+from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.suspended_calls import CallStatus
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
@@ -122,7 +123,7 @@ async def _find_request(store: CallStore, entry_id: str) -> tuple[Entry, CallSta
 
 async def _find_call(store: CallStore, call_id: str) -> CallStatus:
     """Return the call of a request; raises `ResumeError` if it cannot be resumed."""
-    found = await store.inbox.calls.find(store.user, call_id)
+    found = await calls_of(store.inbox).find(store.user, call_id)
     if found is None:
         raise ResumeError("unknown")
     if not found.body or found.call.state != "suspended":
@@ -132,7 +133,7 @@ async def _find_call(store: CallStore, call_id: str) -> CallStatus:
 
 async def _pending(store: CallStore, call: CallStatus, besides: str = "") -> list[Entry]:
     """Return the pending requests of *call*, in its latest state, except for *besides*."""
-    latest = await store.inbox.calls.find(store.user, call.call.id) or call
+    latest = await calls_of(store.inbox).find(store.user, call.call.id) or call
     entries = [await store.inbox.get(store.user, each) for each in latest.call.request_ids if each != besides]
     return [entry for entry in entries if entry.state == "pending"]
 
@@ -207,7 +208,7 @@ async def _what_now(
     catalog: MessageCatalog = options.catalog
     if isinstance(error, RequestStateRejectedError):
         return catalog.text(messages.STATE_WAS_LOST) if server.command else ""
-    latest = await store.inbox.calls.find(store.user, call.call.id)
+    latest = await calls_of(store.inbox).find(store.user, call.call.id)
     if latest is None or latest.call.state != "suspended" or not latest.body:
         return catalog.text(messages.CALL_LOST)
     if await _pending(store, call):

@@ -17,6 +17,7 @@ from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.handlers.scripted import request_lines
 from mcp_elicit_client.inbox import Entry
+from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.suspended_calls import CallStatus
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
@@ -78,7 +79,7 @@ async def _ready(store: CallStore) -> list[str]:
     """Return the calls whose requests are all answered, and which were not continued, for example without a server."""
     page = await store.inbox.history(store.user, limit=200)
     calls = dict.fromkeys(entry.call for entry in page.entries if entry.call is not None)
-    found = [await store.inbox.calls.find(store.user, each) for each in calls]
+    found = [await calls_of(store.inbox).find(store.user, each) for each in calls]
     return [each.call.id for each in found if each is not None and await _is_ready(store, each)]
 
 
@@ -90,7 +91,7 @@ async def _is_ready(store: CallStore, call: CallStatus) -> bool:
 
 async def _has_answers(store: CallStore, task: CallStatus) -> bool:
     """Return True if a task has answers that were not erased: it has not ended yet."""
-    stored = [await store.inbox.calls.store.get(store.user, each) for each in task.call.request_ids]
+    stored = [await calls_of(store.inbox).store.get(store.user, each) for each in task.call.request_ids]
     return any(each and each.resolution and each.resolution.answer for each in stored)
 
 

@@ -165,6 +165,16 @@ class BooleanField(_Field, defer_build=False):
 class _WithChoices(_Field, defer_build=True):
     choices: tuple[Choice, ...] = ()
 
+    def label_of(self, choice: Choice) -> str:
+        """
+        Return the label of *choice*: its title, followed by its value if two options share the title.
+
+        Sanitized.
+        """
+        if self._titles[choice.title] == 1:
+            return choice.title
+        return f"{choice.title} ({sanitize_text(str(choice.value), limit=200, multiline=False)})"
+
     @cached_property
     def _by_key(self) -> Mapping[tuple[str, object], Choice]:
         return {json_key(choice.value): choice for choice in self.choices}
@@ -299,20 +309,6 @@ list_keywords_of: Callable[[MultiChoiceField], Mapping[str, Any]] = attrgetter("
 
 choices_by_key: Callable[[ChoiceField | MultiChoiceField], Mapping[tuple[str, object], Choice]] = attrgetter("_by_key")
 """Return the options of a field by the `json_key` of their values."""
-
-_titles_of: Callable[[ChoiceField | MultiChoiceField], Mapping[str, int]] = attrgetter("_titles")
-
-
-def label_of(field: ChoiceField | MultiChoiceField, choice: Choice) -> str:
-    """
-    Return the label of *choice* in *field*: its title, followed by its value if two options share the title.
-
-    Sanitized.
-    """
-    if _titles_of(field)[choice.title] == 1:
-        return choice.title
-    return f"{choice.title} ({sanitize_text(str(choice.value), limit=200, multiline=False)})"
-
 
 has_patterns: Callable[[Form], bool] = attrgetter("_has_patterns")
 """Return True if a pattern must be checked, which takes another process."""

@@ -3,8 +3,9 @@
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
+from pydantic import Field as Setting
 
-from mcp_elicit_client.core.request import AnyRequest
+from mcp_elicit_client.core.request import Request
 
 
 class Notice(BaseModel):
@@ -19,6 +20,6 @@ class Notice(BaseModel):
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
 
-    request: AnyRequest
+    request: Request = Setting(discriminator="mode")
     policy: str
     reason: str

@@ -171,6 +171,11 @@ class _Request(BaseModel):
         """
         return self.server.name, *self.claimed_origin
 
+    def extend_deadline(self, deadline: datetime) -> None:
+        """Note that the user extended the deadline.  Only in the process that asks, and up to `max_deadline`."""
+        if self._on_extension is not None:
+            self._on_extension(deadline)
+
 
 class FormRequest(_Request, defer_build=False):
     """
@@ -288,12 +293,6 @@ def with_deadline(
 def state_key(request: Request) -> tuple[str | None, str]:
     """Return the key under which policies store their state: one user's requests never affect another user's."""
     return request.user, request.server.name
-
-
-def extend_deadline(request: Request, deadline: datetime) -> None:
-    """Note that the user extended the deadline.  Only in the process that asks, and up to ``max_deadline``."""
-    if request._on_extension is not None:  # noqa: SLF001 -- set by `with_deadline`
-        request._on_extension(deadline)  # noqa: SLF001
 
 
 def with_completion(request: UrlRequest, completion: Completion | None) -> UrlRequest:

@@ -13,6 +13,7 @@ from mcp_elicit_client.calls.suspending import read_snapshot
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
 from mcp_elicit_client.handlers.agui import Resumed, ResumeEntryError, check_ids, error_text, read_resume
+from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.inbox.records import Entry
 from mcp_elicit_client.typing import FormRequest
 
@@ -30,7 +31,7 @@ class Thread:
         thread_id: The ID of the thread, which the front end chose.
     """
 
-    def __init__(self, suspend: SuspendOptions, user: str, thread_id: str) -> None:
+    def __init__(self, suspend: SuspendOptions, user: str | None, thread_id: str) -> None:
         self.user: str | None = check_user(user)
         key = hashlib.sha256(json.dumps([user, thread_id]).encode()).hexdigest()
         self._owner = f"ag-ui {key}"
@@ -54,7 +55,7 @@ class Thread:
 
     async def call(self, call_id: str) -> tuple[str | None, str | None]:
         """Return the server and the reference of a call; no server if it was resumed before."""
-        found = await self._inbox.calls.find(self._owner, call_id)
+        found = await calls_of(self._inbox).find(self._owner, call_id)
         if found is None or not found.body:
             return None, None
         snapshot = read_snapshot(found.body)

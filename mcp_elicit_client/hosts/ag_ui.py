@@ -51,9 +51,11 @@ _FAILED = "The run failed."
 class ThreadCalls:
     """The MCP calls of one run of an agent."""
 
-    def __init__(self, bridge: InterruptBridge, thread: Thread) -> None:
-        self._bridge = bridge
-        self._thread = thread
+    def __init__(
+        self, connections: Mapping[Caller, Connect], suspend: SuspendOptions, user: str | None, thread_id: str
+    ) -> None:
+        self._connections = connections
+        self._thread = Thread(suspend, user, thread_id)
 
     async def call_tool(
         self,
@@ -83,7 +85,7 @@ class ThreadCalls:
             Exception: As for `Caller.call_tool`.
         """
         suspend = self._thread.options(reference=tool_call_id)
-        async with self._bridge.connections[caller]() as client:
+        async with self._connections[caller]() as client:
             result = await caller.call_tool(client, name, arguments, user=self._thread.user, suspend=suspend, **options)
             return await self._thread.settle(caller, client, result, suspend)
 
@@ -161,7 +163,8 @@ class InterruptBridge:
     async def _run_agent(self, run_input: RunAgentInput, agent: Agent, thread: Thread) -> AsyncIterator[BaseEvent]:
         """Yield the events of the agent, with this run's own beginning and end."""
         finished: BaseEvent = _finished(run_input)
-        async for event in agent(run_input, ThreadCalls(self, thread)):
+        calls = ThreadCalls(self.connections, self._suspend, thread.user, run_input.thread_id)
+        async for event in agent(run_input, calls):
             if event.type == EventType.RUN_FINISHED:
                 finished = event
             elif event.type != EventType.RUN_STARTED:

@@ -11,7 +11,7 @@ from typing import Any
 
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import extend_deadline, may_remember
+from mcp_elicit_client.core.request import may_remember
 from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value
 from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
@@ -62,11 +62,6 @@ class Inbox:
     def __init__(self, store: Store, key: bytes | None = None, *, answer_timeout: float | None = None) -> None:
         self._store = store
         self._codec = RecordCodec(make_cipher(key), answer_timeout)
-
-    @property
-    def calls(self) -> SuspendedCalls:
-        """The suspended calls whose requests are pending here: see `calls.SuspendOptions`."""
-        return SuspendedCalls(self._store, self._codec)
 
     async def aclose(self) -> None:
         """Close the files and connections of the store."""
@@ -367,7 +362,7 @@ class Inbox:
                     found = await self._store.get(stored.owner, stored.id)
                     if found is not None and found.resolution is None and found.expires_at > expires_at:
                         expires_at = found.expires_at
-                        extend_deadline(request, datetime.fromtimestamp(expires_at, timezone.utc))
+                        request.extend_deadline(datetime.fromtimestamp(expires_at, timezone.utc))
                         continue
             return await waiter.wait(expires_at - self._store.clock())
 
@@ -401,3 +396,8 @@ async def _validate(request: Request, content: Mapping[str, Any] | None) -> Vali
     if not isinstance(request, FormRequest):
         return ValidationResult(valid=True)
     return await validate_async(request, {} if content is None else content)
+
+
+def calls_of(inbox: Inbox) -> SuspendedCalls:
+    """Return the suspended calls whose requests are pending in *inbox*: see `calls.SuspendOptions`."""
+    return SuspendedCalls(inbox._store, inbox._codec)  # noqa: SLF001 -- host applications have no use for them

@@ -4,7 +4,7 @@ Policies: functions that wrap a handler and may answer in its place.
 `recommended` combines them.
 """
 
-from mcp_elicit_client.core.secrets.findings import SecretFinding
+from mcp_elicit_client.core.secrets.findings import SecretFinding, SecretKind, SecretLocation
 from mcp_elicit_client.policies.automatic_answers import AutomaticAnswers, form_fingerprint
 from mcp_elicit_client.policies.compose import compose, hooks, recommended
 from mcp_elicit_client.policies.impersonation import flag_impersonation
@@ -23,6 +23,8 @@ __all__ = [
     "RememberedAnswers",
     "Rule",
     "SecretFinding",
+    "SecretKind",
+    "SecretLocation",
     "answer_timeout",
     "compose",
     "cooldown_after_declines",

@@ -14,7 +14,6 @@ from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.request import (
     default_answer_timeout,
-    extend_deadline,
     latest_deadline,
     state_key,
     with_deadline,
@@ -88,7 +87,7 @@ def answer_timeout(seconds: float | None = None) -> Policy:
 
             def extend(until: datetime) -> None:
                 scope.deadline = anyio.current_time() + (until - datetime.now(timezone.utc)).total_seconds()
-                extend_deadline(request, until)
+                request.extend_deadline(until)
 
             return await ask(with_deadline(request, deadline, max_deadline, extend))
         assert scope.cancelled_caught

@@ -18,7 +18,6 @@ from mcp_elicit_client.core.form import (
     NumberField,
     TextField,
     choices_by_key,
-    label_of,
     text_constraints,
 )
 from mcp_elicit_client.core.messages import Message
@@ -298,7 +297,7 @@ def format_value(field: Field, value: Any, catalog: MessageCatalog) -> str:
         case BooleanField():
             return catalog.text(messages.YES if value else messages.NO)
         case ChoiceField():
-            return label_of(field, choices_by_key(field)[json_key(value)])
+            return field.label_of(choices_by_key(field)[json_key(value)])
         case MultiChoiceField():
             labels = [_label(field, each) for each in value]
             nothing = messages.NONE_SELECTED if field.choices else messages.EMPTY
@@ -352,7 +351,7 @@ def sent_note(field: Field, typed: str, value: Any, catalog: MessageCatalog) -> 
 
 def _label(field: MultiChoiceField, value: str) -> str:
     choice = choices_by_key(field).get(json_key(value))
-    return _sanitize(value) if choice is None else label_of(field, choice)
+    return _sanitize(value) if choice is None else field.label_of(choice)
 
 
 def _sanitize(value: object) -> str:

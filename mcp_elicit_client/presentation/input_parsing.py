@@ -16,7 +16,6 @@ from mcp_elicit_client.core.form import (
     NumberField,
     TextField,
     choices_by_key,
-    label_of,
 )
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.request import FormRequest, limits_of, state_key
@@ -137,14 +136,14 @@ def to_text(field: Field, value: Any, context: InputContext = DEFAULT_CONTEXT) -
     match field:
         case MultiChoiceField():
             options = choices_by_key(field)
-            texts = [label_of(field, options[json_key(each)]) if field.choices else str(each) for each in value]
-            if any("," in each for each in (*texts, *(label_of(field, each) for each in field.choices))):
+            texts = [field.label_of(options[json_key(each)]) if field.choices else str(each) for each in value]
+            if any("," in each for each in (*texts, *(field.label_of(each) for each in field.choices))):
                 return "\n".join(texts) if len(texts) > 1 else f"{texts[0]}\n"
             return ", ".join(texts)
         case BooleanField():
             return "yes" if value else "no"
         case ChoiceField():
-            return label_of(field, choices_by_key(field)[json_key(value)])
+            return field.label_of(choices_by_key(field)[json_key(value)])
         case NumberField():
             return number_text(value, conventions_of(context.locale))
         case TextField():

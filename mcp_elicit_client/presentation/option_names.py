@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TypeAlias
 
-from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField, label_of
+from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import Choice
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
 
@@ -35,7 +35,7 @@ class OptionNames:
 
     def __init__(self, field: ChoiceField | MultiChoiceField) -> None:
         self._field = field
-        self._labels = _index(field.choices, lambda choice: label_of(field, choice))
+        self._labels = _index(field.choices, field.label_of)
         self._titles = _index(field.choices, lambda choice: choice.title)
         self._values = _index(field.choices, lambda choice: str(choice.value))
         self._folded_labels, self._folded_titles, self._folded_values = map(

@@ -21,7 +21,7 @@ from pydantic import BaseModel, TypeAdapter
 from mcp_elicit_client.calls.suspending import CallSnapshot
 from mcp_elicit_client.core.request import AnyRequest
 from mcp_elicit_client.exceptions import InboxError
-from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.inbox import Inbox, calls_of
 from mcp_elicit_client.inbox.stores.models import StoredCall
 
 _MAX_REMEMBERED = 64
@@ -185,7 +185,7 @@ class InboxLegs:
     """
 
     def __init__(self, inbox: Inbox) -> None:
-        self._calls = inbox.calls
+        self._calls = calls_of(inbox)
         self.clock: Callable[[], float] = self._calls.store.clock
         self._known: OrderedDict[str, _InInbox] = OrderedDict()
 

@@ -23,6 +23,7 @@ from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.core.origin import ORIGIN_META_KEY, write_origin
 from mcp_elicit_client.exceptions import CallError, ResumeError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
+from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Request
 from tests.support import ASKER, ROOT, VISITOR, form_params, http_server
@@ -481,7 +482,7 @@ async def test_calls_with_server_initiated_requests_are_not_suspended_or_resumed
         answers={},
         host_requests={},
     )
-    call_of_another_process = await suspend.inbox.calls.suspend("ann", snapshot.write(), [], 60)
+    call_of_another_process = await calls_of(suspend.inbox).suspend("ann", snapshot.write(), [], 60)
     user = User(NAMED)
     async with visitor(user, "legacy", seen) as connection:
         got = await call(connection, "form", suspend=suspend)
@@ -491,7 +492,7 @@ async def test_calls_with_server_initiated_requests_are_not_suspended_or_resumed
     assert got == {"got": {"action": "accept", "content": {"name": "Ann"}}}
     assert len(user.requests) == 1
     assert caught.value.code == "protocol"
-    found = await suspend.inbox.calls.find("ann", call_of_another_process.id)
+    found = await calls_of(suspend.inbox).find("ann", call_of_another_process.id)
     assert found is not None
     assert found.call.state == "suspended"
 

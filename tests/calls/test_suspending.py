@@ -25,6 +25,7 @@ from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import CallSnapshot, read_snapshot
 from mcp_elicit_client.exceptions import CallError, ElicitationError, RequestStateRejectedError, ResumeError
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, MemoryStore, RedisStore, SqliteStore
+from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.policies import (
     AutomaticAnswers,
     Permissions,
@@ -420,7 +421,7 @@ async def test_a_call_whose_worker_stopped_cannot_be_resumed(suspend: SuspendOpt
     async with visitor(seen) as (who, client):
         suspended = await who.call_tool(client, "form", suspend=suspend)
         await answer(suspend, suspended, NAMED)
-        await suspend.inbox.calls.claim("ann", suspended.id, "a process that is gone")
+        await calls_of(suspend.inbox).claim("ann", suspended.id, "a process that is gone")
         with pytest.raises(ResumeError, match="or stopped while it did") as caught:
             await who.resume(suspended.id, client, suspend)
 
@@ -667,7 +668,7 @@ async def test_an_unreadable_stored_call_is_an_error_and_nothing_is_sent(stores:
                 await who.resume(suspended.id, client, SuspendOptions(Inbox(stores(), key), "ann"))
         for body in ("", "{", "[]", "null", '{"format": 2}', '{"format": 1}', "[" * 100_000):
             plain = Inbox(stores())
-            call = await plain.calls.suspend("ann", body or " ", [], 100)
+            call = await calls_of(plain).suspend("ann", body or " ", [], 100)
             with pytest.raises(InboxError, match=r"(?i)call the tool again"):
                 await who.resume(call.id, client, SuspendOptions(plain, "ann"))
         assert seen == ["form"]

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from mcp_elicit_client import ChoiceField, normalize_enum, parse_request
-from mcp_elicit_client.core.form import label_of
 from mcp_elicit_client.core.request import FormRequest
 from tests.support import cases, form_params
 
@@ -34,4 +33,4 @@ def test_options_that_share_a_title_are_told_apart_by_value() -> None:
     field = request.form.fields[0]
     assert isinstance(field, ChoiceField)
 
-    assert [label_of(field, choice) for choice in field.choices] == ["S (a)", "S (b)", "T"]
+    assert [field.label_of(choice) for choice in field.choices] == ["S (a)", "S (b)", "T"]

@@ -24,7 +24,6 @@ from mcp_elicit_client import (
     validate,
 )
 from mcp_elicit_client.core.answer import check_answer
-from mcp_elicit_client.core.form import label_of
 from mcp_elicit_client.core.validation.content import validate_value
 from mcp_elicit_client.core.validation.patterns import settle_defaults
 from tests.support import cases, form_params, form_request, rebuilt_schema
@@ -208,7 +207,7 @@ def test_an_option_whose_title_repeats_shows_its_value_cut_and_in_one_line() -> 
 
     (field,) = request.form.fields
     assert field.kind == "choice"
-    long, short = (label_of(field, choice) for choice in field.choices)
+    long, short = (field.label_of(choice) for choice in field.choices)
     assert short == "Same (z)"
     assert long == f"Same (x {'y' * 198}…)"
 

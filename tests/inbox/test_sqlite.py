@@ -13,6 +13,7 @@ import pytest
 
 from mcp_elicit_client import Answer
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler
+from mcp_elicit_client.inbox.inbox import calls_of
 from tests.support import EVENT_LOOPS
 from tests.support.inboxes import FORM, Stores, asking, pending, request, until
 
@@ -139,7 +140,7 @@ async def test_a_locked_file_does_not_delay_a_cancellation(sqlite: Stores, is_us
             lambda: InboxHandler(inbox, default_user="ann")(request()),
             lambda: inbox.list("ann"),
             lambda: inbox.answer("ann", "x", "decline"),
-            lambda: inbox.calls.claim("ann", "x", "t"),
+            lambda: calls_of(inbox).claim("ann", "x", "t"),
         ]
         for each in work:
             begin = anyio.current_time()

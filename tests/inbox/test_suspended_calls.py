@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client.inbox import Inbox, InboxError
+from mcp_elicit_client.inbox.inbox import calls_of
 from tests.support.inboxes import KEY, SECRET, URL, Clock, Stores, asking, pending, request, until
 
 pytestmark = pytest.mark.anyio
@@ -18,9 +19,9 @@ BODY = "everything that is needed"
 
 
 async def suspend(inbox: Inbox, *asks: Any, resume_timeout: float = 500, call_id: str | None = None) -> Any:
-    deadline = datetime.fromtimestamp(inbox.calls.store.clock() + 0.9 * resume_timeout, timezone.utc)
+    deadline = datetime.fromtimestamp(calls_of(inbox).store.clock() + 0.9 * resume_timeout, timezone.utc)
     closing = [each.model_copy(update={"deadline": deadline}) for each in asks or (request(),)]
-    return await inbox.calls.suspend("ann", BODY, closing, resume_timeout, call_id)
+    return await calls_of(inbox).suspend("ann", BODY, closing, resume_timeout, call_id)
 
 
 async def test_requests_of_a_suspended_call_stay_pending_without_a_process(stores: Stores) -> None:
@@ -33,13 +34,13 @@ async def test_requests_of_a_suspended_call_stay_pending_without_a_process(store
     assert (first.id, second.id) == call.request_ids
     assert (first.call, first.state) == (call.id, "pending")
     assert abs(first.expires_at - first.created_at - timedelta(seconds=450)) < timedelta(seconds=1)
-    found = await other.calls.find("ann", call.id)
+    found = await calls_of(other).find("ann", call.id)
     assert found is not None
     assert (found.body, found.answers, found.call.state) == (BODY, (None, None), "suspended")
 
     await other.answer("ann", first.id, "accept", {"a": SECRET}, answered_by="ann@phone")
     await other.withdraw("ann", second.id)
-    found = await other.calls.find("ann", call.id)
+    found = await calls_of(other).find("ann", call.id)
     assert found is not None
     assert [(each.action, each.content, each.by) for each in found.answers if each] == [
         ("accept", {"a": SECRET}, "user"),
@@ -64,20 +65,20 @@ async def test_answers_are_kept_until_the_call_is_finished(stores: Stores, key: 
     await until(is_deleted)
     content = await stores.content()
     assert (BODY in content, SECRET in content) == (key is None, key is None)
-    assert await inbox.calls.claim("ann", call.id, "t") == "suspended"
-    found = await inbox.calls.find("ann", call.id)
+    assert await calls_of(inbox).claim("ann", call.id, "t") == "suspended"
+    found = await calls_of(inbox).find("ann", call.id)
     assert found is not None
     assert found.answers[0] is not None
     assert (found.call.state, found.answers[0].content) == ("resuming", {"a": SECRET})
 
-    await inbox.calls.finish(call.id)
+    await calls_of(inbox).finish(call.id)
 
     async def is_erased() -> bool:
         content = await stores.content()
         return SECRET not in content and BODY not in content
 
     await until(is_erased)
-    found = await inbox.calls.find("ann", call.id)
+    found = await calls_of(inbox).find("ann", call.id)
     assert found is not None
     assert (found.call.state, found.body, found.answers) == ("finished", "", ())
 
@@ -88,7 +89,7 @@ async def test_of_forty_simultaneous_claims_one_succeeds(stores: Stores) -> None
     states: list[Any] = []
 
     async def claim(number: int) -> None:
-        states.append(await inboxes[number % 4].calls.claim("ann", call.id, f"t{number}"))
+        states.append(await calls_of(inboxes[number % 4]).claim("ann", call.id, f"t{number}"))
 
     async with anyio.create_task_group() as group:
         for number in range(40):
@@ -99,34 +100,34 @@ async def test_of_forty_simultaneous_claims_one_succeeds(stores: Stores) -> None
 
 async def test_only_the_token_of_a_claim_releases_it(inbox: Inbox) -> None:
     call = await suspend(inbox)
-    assert await inbox.calls.claim("ann", call.id, "mine") == "suspended"
-    await inbox.calls.release(call.id, "theirs")
-    assert await inbox.calls.claim("ann", call.id, "theirs") == "resuming"
-    await inbox.calls.release(call.id, "mine")
-    assert await inbox.calls.claim("ann", call.id, "theirs") == "suspended"
-    await inbox.calls.finish(call.id)
-    await inbox.calls.release(call.id, "theirs")
-    assert await inbox.calls.claim("ann", call.id, "mine") == "finished"
+    assert await calls_of(inbox).claim("ann", call.id, "mine") == "suspended"
+    await calls_of(inbox).release(call.id, "theirs")
+    assert await calls_of(inbox).claim("ann", call.id, "theirs") == "resuming"
+    await calls_of(inbox).release(call.id, "mine")
+    assert await calls_of(inbox).claim("ann", call.id, "theirs") == "suspended"
+    await calls_of(inbox).finish(call.id)
+    await calls_of(inbox).release(call.id, "theirs")
+    assert await calls_of(inbox).claim("ann", call.id, "mine") == "finished"
 
 
 @pytest.mark.parametrize("owner_and_id", [("bob", None), ("ann", "forged"), ("", None), ("ann", "\ud800")])
 async def test_a_wrong_owner_finds_no_suspended_call(inbox: Inbox, owner_and_id: tuple[str, str | None]) -> None:
     call = await suspend(inbox)
     owner, guess = owner_and_id[0], call.id if owner_and_id[1] is None else owner_and_id[1]
-    assert await inbox.calls.find(owner, guess) is None
+    assert await calls_of(inbox).find(owner, guess) is None
     if guess.isascii():
-        assert await inbox.calls.claim(owner, guess, "t") is None
-    assert await inbox.calls.claim("ann", call.id, "t") == "suspended"
+        assert await calls_of(inbox).claim(owner, guess, "t") is None
+    assert await calls_of(inbox).claim("ann", call.id, "t") == "suspended"
 
 
 async def test_a_call_that_is_suspended_again_keeps_its_id_and_loses_its_answers(inbox: Inbox, stores: Stores) -> None:
     call = await suspend(inbox)
     await inbox.answer("ann", call.request_ids[0], "accept", {"a": SECRET})
-    await inbox.calls.claim("ann", call.id, "t")
+    await calls_of(inbox).claim("ann", call.id, "t")
     again = await suspend(inbox, request(URL), call_id=call.id)
 
     assert again.id == call.id
-    found = await Inbox(stores()).calls.find("ann", call.id)
+    found = await calls_of(Inbox(stores())).find("ann", call.id)
     assert found is not None
     assert (found.call.state, found.answers, found.call.request_ids) == ("suspended", (None,), again.request_ids)
     assert [entry.id for entry in (await inbox.list("ann")).entries] == list(again.request_ids)
@@ -142,32 +143,32 @@ async def test_a_call_that_is_not_resumed_expires_and_is_erased(stores: Stores, 
     answered, pending_call = await suspend(inbox), await suspend(inbox)
     claimed = await suspend(inbox)
     await inbox.answer("ann", answered.request_ids[0], "accept", {"a": SECRET})
-    await inbox.calls.claim("ann", claimed.id, "t")
+    await calls_of(inbox).claim("ann", claimed.id, "t")
     clock.ahead = 451
     (past, *others) = (await inbox.history("ann")).entries
     assert {past.state, *(each.state for each in others)} == {"expired", "answered"}
-    assert await inbox.calls.claim("ann", pending_call.id, "t") == "suspended"  # It can still be resumed.
-    await inbox.calls.release(pending_call.id, "t")
+    assert await calls_of(inbox).claim("ann", pending_call.id, "t") == "suspended"  # It can still be resumed.
+    await calls_of(inbox).release(pending_call.id, "t")
 
     clock.ahead = 501
     for call, state in ((answered, "expired"), (pending_call, "expired"), (claimed, "resuming")):
-        found = await inbox.calls.find("ann", call.id)
+        found = await calls_of(inbox).find("ann", call.id)
         assert found is not None
         assert (found.call.state, found.body, found.answers) == (state, "", ())
-        assert await inbox.calls.claim("ann", call.id, "x") == state
+        assert await calls_of(inbox).claim("ann", call.id, "x") == state
     if stores.kind == "sqlite":
         await stores.made[0].aclose()
     assert SECRET not in await stores.content()
 
     clock.ahead = 501 + 3_601
     if stores.kind != "redis":  # Redis deletes by its own clock.
-        assert [await inbox.calls.find("ann", call.id) for call in (answered, pending_call, claimed)] == [None] * 3
+        assert [await calls_of(inbox).find("ann", call.id) for call in (answered, pending_call, claimed)] == [None] * 3
 
 
 async def test_a_suspended_call_of_another_key_is_an_error(stores: Stores) -> None:
     call = await suspend(Inbox(stores(), KEY))
     stranger = Inbox(stores(), b"o" * 32)
-    for look in (stranger.list("ann"), stranger.calls.find("ann", call.id)):
+    for look in (stranger.list("ann"), calls_of(stranger).find("ann", call.id)):
         with pytest.raises(InboxError, match="not encrypted with this key"):
             await look
 
@@ -194,7 +195,7 @@ async def test_a_call_does_not_take_the_answers_of_another_one(stores: Stores) -
     for request_ids in (accepted.request_ids, (), accepted.request_ids + pending_call.request_ids):
         hostile = Inbox(Swapped(stores(), request_ids), KEY)
         with pytest.raises(InboxError):
-            await hostile.calls.find("ann", pending_call.id)
+            await calls_of(hostile).find("ann", pending_call.id)
 
 
 async def test_a_watcher_sees_the_requests_of_a_suspended_call(inbox: Inbox, stores: Stores) -> None:
@@ -229,19 +230,19 @@ async def test_requests_are_added_to_a_suspended_call_and_answers_are_kept(store
     deadline = datetime.fromtimestamp(call.expires_at, timezone.utc)
     more = [request(URL).model_copy(update={"deadline": deadline})]
 
-    changed = await inbox.calls.update(call, "other body", more, call.expires_at + 100)
+    changed = await calls_of(inbox).update(call, "other body", more, call.expires_at + 100)
     assert changed is not None
-    assert await other.calls.update(call, "too late", more, call.expires_at) is None
+    assert await calls_of(other).update(call, "too late", more, call.expires_at) is None
 
-    found = await other.calls.find("ann", call.id)
+    found = await calls_of(other).find("ann", call.id)
     assert found is not None
     assert (found.body, found.call) == ("other body", changed)
     assert (found.call.request_ids[:1], len(found.call.request_ids)) == (call.request_ids, 2)
     assert [each and each.content for each in found.answers] == [{"a": SECRET}, None]
     assert [entry.call for entry in (await other.list("ann")).entries] == [call.id]
 
-    await other.calls.erase_answers(call.id)
-    found = await inbox.calls.find("ann", call.id)
+    await calls_of(other).erase_answers(call.id)
+    found = await calls_of(inbox).find("ann", call.id)
     assert found is not None
     assert (found.body, found.call.state) == ("other body", "suspended")
     assert found.answers[0] is None or found.answers[0].content is None
@@ -254,7 +255,7 @@ async def test_of_forty_simultaneous_updates_one_succeeds(stores: Stores) -> Non
     updated: list[Any] = []
 
     async def update(number: int) -> None:
-        updated.append(await inboxes[number % 4].calls.update(call, f"{number}", [request()], call.expires_at))
+        updated.append(await calls_of(inboxes[number % 4]).update(call, f"{number}", [request()], call.expires_at))
 
     async with anyio.create_task_group() as group:
         for number in range(40):
@@ -266,11 +267,11 @@ async def test_of_forty_simultaneous_updates_one_succeeds(stores: Stores) -> Non
 
 async def test_only_a_suspended_call_of_its_owner_is_updated(inbox: Inbox, clock: Clock) -> None:
     call = await suspend(inbox)
-    assert await inbox.calls.update(replace(call, owner="bob"), BODY, [], call.expires_at) is None
-    assert await inbox.calls.update(replace(call, id="other"), BODY, [], call.expires_at) is None
-    await inbox.calls.claim("ann", call.id, "t")
-    assert await inbox.calls.update(call, BODY, [], call.expires_at) is None
-    await inbox.calls.release(call.id, "t")
-    assert await inbox.calls.update(call, BODY, [], call.expires_at) is not None
+    assert await calls_of(inbox).update(replace(call, owner="bob"), BODY, [], call.expires_at) is None
+    assert await calls_of(inbox).update(replace(call, id="other"), BODY, [], call.expires_at) is None
+    await calls_of(inbox).claim("ann", call.id, "t")
+    assert await calls_of(inbox).update(call, BODY, [], call.expires_at) is None
+    await calls_of(inbox).release(call.id, "t")
+    assert await calls_of(inbox).update(call, BODY, [], call.expires_at) is not None
     clock.ahead = 1_000
-    assert await inbox.calls.update(call, BODY, [], call.expires_at + 5_000) is None
+    assert await calls_of(inbox).update(call, BODY, [], call.expires_at + 5_000) is None

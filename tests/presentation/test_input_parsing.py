@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_elicit_client import AnswerError, Form
-from mcp_elicit_client.core.form import Field, label_of
+from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.request import limits_of
 from mcp_elicit_client.core.validation.formats import FORMATS
@@ -165,13 +165,13 @@ def test_a_typed_label_selects_the_only_option_that_shows_it(options: list[tuple
     field = one_field({"oneOf": [{"const": value, "title": title} for value, title in options]})
     assert field.kind == "choice"
     for choice in field.choices:
-        label = label_of(field, choice)
-        if sum(alike(label, label_of(field, other)) for other in field.choices) == 1:
+        label = field.label_of(choice)
+        if sum(alike(label, field.label_of(other)) for other in field.choices) == 1:
             assert parse_text(field, label) == choice.value
         else:
             with pytest.raises(AnswerError):
                 parse_text(field, label)
-    shown = [choice.value for choice in field.choices if alike(typed, label_of(field, choice))]
+    shown = [choice.value for choice in field.choices if alike(typed, field.label_of(choice))]
     try:
         assert [parse_text(field, typed)] == (shown or [parse_text(field, typed)])
     except AnswerError:

@@ -61,11 +61,19 @@ def change(path: Path, old: str, new: str) -> None:
     ],
 )
 def test_a_change_of_the_surface_is_seen(project: Path, file: str, old: str, new: str, gone: str) -> None:
-    before = surface(project)
+    before, _ = surface(project)
     change(project / "mcp_elicit_client" / file, old, new)
 
-    lost = set(before) - set(surface(project))
+    lost = set(before) - set(surface(project)[0])
     assert [line for line in lost if line.startswith(gone)]
+
+
+def test_a_type_of_a_signature_that_cannot_be_imported_is_seen(project: Path) -> None:
+    answer = project / "mcp_elicit_client" / "answer.py"
+    change(answer, "seconds: float", "seconds: Seconds | list[Answer]")
+    change(answer, "@dataclass", "class Seconds(float): ...\n\n\n@dataclass")
+
+    assert surface(project)[1] == {"mcp_elicit_client.answer.Seconds"}
 
 
 def test_what_does_not_change_the_surface_is_not_seen(project: Path) -> None:

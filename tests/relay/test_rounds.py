@@ -23,6 +23,7 @@ from hypothesis import strategies as some
 
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
+from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.relay import Relay, held, leg_stores, relay, stored, upstream
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import MAX_STATE, Binding, CallState, StateSealer
@@ -373,7 +374,7 @@ async def test_a_leg_whose_process_stopped_while_it_sent_the_answer_is_sent_by_a
         first = await one.call("form")
         given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
         legs = leg_stores.InboxLegs(inbox)
-        (call_id,) = inbox.calls.store._calls  # type: ignore[attr-defined]
+        (call_id,) = calls_of(inbox).store._calls  # type: ignore[attr-defined]
         kept = await legs.find("ann", call_id)
         assert kept is not None
         from mcp_elicit_client.relay.legs import digest_of
@@ -392,7 +393,7 @@ async def test_the_lease_of_a_leg_is_renewed_while_its_answer_is_sent(monkeypatc
     inbox = Inbox(MemoryStore())
 
     async def leased_until() -> float:
-        (call_id,) = inbox.calls.store._calls  # type: ignore[attr-defined]
+        (call_id,) = calls_of(inbox).store._calls  # type: ignore[attr-defined]
         kept = await leg_stores.InboxLegs(inbox).find("ann", call_id)
         assert kept is not None
         return kept.leg.sending_until

@@ -6,7 +6,7 @@ from typing import Any
 
 from mcp_elicit_client import Answer, FormRequest, MultiChoiceField, RequestError, parse_request
 from mcp_elicit_client.core.answer import check_answer
-from mcp_elicit_client.core.form import Field, label_of
+from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.presentation.input_parsing import to_text
 from tests.support import corpus, example_value
@@ -51,6 +51,6 @@ def labels(field: Field) -> list[str]:
     """Return the labels of the options of *field* that the example selects."""
     value: Any = example_value(field)
     if isinstance(field, MultiChoiceField):
-        return [label_of(field, each) for each in field.choices if each.value in value]
+        return [field.label_of(each) for each in field.choices if each.value in value]
     choices = getattr(field, "choices", ())
-    return [label_of(field, each) for each in choices if each.value == value]  # type: ignore[arg-type]
+    return [field.label_of(each) for each in choices if each.value == value]  # type: ignore[union-attr]

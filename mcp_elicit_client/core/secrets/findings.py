@@ -24,8 +24,8 @@ SecretKind: TypeAlias = Literal[
 ]
 """The kind of a secret."""
 
-Where: TypeAlias = Literal["name", "title", "description", "message", "answer"]
-"""Where a secret is asked for, or is found."""
+SecretLocation: TypeAlias = Literal["name", "title", "description", "message", "answer"]
+"""SecretLocation a secret is asked for, or is found."""
 
 
 class SecretFinding(BaseModel):
@@ -44,7 +44,7 @@ class SecretFinding(BaseModel):
 
     field: str | None
     kind: SecretKind
-    where: Where
+    where: SecretLocation
     message: str
 
 

@@ -17,7 +17,7 @@ from mcp_elicit_client.core.form import (
     labels_of,
     text_constraints,
 )
-from mcp_elicit_client.core.secrets.findings import KIND_NAMES, NUMERIC_KINDS, SecretFinding, SecretKind, Where
+from mcp_elicit_client.core.secrets.findings import KIND_NAMES, NUMERIC_KINDS, SecretFinding, SecretKind, SecretLocation
 from mcp_elicit_client.core.secrets.patterns import pattern
 from mcp_elicit_client.core.secrets.rules import Rule, load_rules
 from mcp_elicit_client.core.secrets.tokens import signs_of
@@ -114,7 +114,9 @@ def _asked_by(field: Field, message_signs: str) -> SecretFinding | None:
     return None
 
 
-def _kinds_asked(name: str, title: str, description: str, message_signs: str) -> Iterator[tuple[Where, SecretKind]]:
+def _kinds_asked(
+    name: str, title: str, description: str, message_signs: str
+) -> Iterator[tuple[SecretLocation, SecretKind]]:
     """Yield what the texts of a field ask for, first the visible ones."""
     rules = load_rules()
     whole = rules.line.join((name, title, description))
@@ -216,7 +218,7 @@ def _field_named_in_message(fields: list[Field]) -> Field | None:
     return next((field for field in plain if around["generic"].fullmatch(signs_of(field.title))), None)
 
 
-def _asking(field: Field | None, kind: SecretKind, where: Where) -> SecretFinding:
+def _asking(field: Field | None, kind: SecretKind, where: SecretLocation) -> SecretFinding:
     asker = "This request" if where == "message" else "This field"
     message = f"{asker} asks for {KIND_NAMES[kind]}. Servers must not request it in forms."
     return SecretFinding(field=field.name if field else None, kind=kind, where=where, message=message)

@@ -17,8 +17,10 @@ from mcp_elicit_client.handlers.chat.platform import (
     DialogLimits,
     DialogValue,
     Paragraph,
+    ParagraphKind,
     Reaction,
 )
+from mcp_elicit_client.presentation.descriptions import InputKind
 
 __all__ = [
     "ChatButton",
@@ -31,6 +33,8 @@ __all__ = [
     "DialogField",
     "DialogLimits",
     "DialogValue",
+    "InputKind",
     "Paragraph",
+    "ParagraphKind",
     "Reaction",
 ]

@@ -7,6 +7,7 @@ for Standard Webhooks.
 
 from mcp_elicit_client.handlers.webhook.handler import DeferredAnswers, WebhookHandler
 from mcp_elicit_client.handlers.webhook.signatures import (
+    Purpose,
     Secrets,
     SignatureError,
     generate_secret,
@@ -17,6 +18,7 @@ from mcp_elicit_client.handlers.webhook.signatures import (
 
 __all__ = [
     "DeferredAnswers",
+    "Purpose",
     "Secrets",
     "SignatureError",
     "WebhookHandler",

@@ -19,7 +19,6 @@ from mcp_elicit_client.core.form import (
     MultiChoiceField,
     NumberField,
     TextField,
-    label_of,
 )
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.presentation import messages
@@ -293,7 +292,7 @@ def _options(field: Field, catalog: MessageCatalog, sent: Sequence[str] | None) 
             # Never preselect "yes": only an explicit choice counts as consent.
             suggested = [_NO] if field.default is False else []
         case ChoiceField() | MultiChoiceField(choices=[_, *_]):
-            labels = [(str(index), label_of(field, choice)) for index, choice in enumerate(field.choices)]
+            labels = [(str(index), field.label_of(choice)) for index, choice in enumerate(field.choices)]
             suggested = _suggested_options(field)
         case TextField() | NumberField() | MultiChoiceField():
             return ()

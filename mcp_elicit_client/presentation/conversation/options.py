@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, label_of
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def option_labels(field: Field) -> list[str]:
     """Return the labels of the options of *field*; none if it has no options of the server."""
     if not isinstance(field, (ChoiceField, MultiChoiceField)):
         return []
-    return [label_of(field, each) for each in field.choices]
+    return [field.label_of(each) for each in field.choices]
 
 
 def option_values(field: Field) -> list[object]:

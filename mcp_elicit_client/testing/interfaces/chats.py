@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, label_of
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.handlers.chat import ChatButton, ChatHandler, ChatLimits, ChatMessage
 from mcp_elicit_client.handlers.chat.rendering import SELECTED_MARK, quoted
@@ -145,11 +145,11 @@ class _Person:
             return
         values = value if isinstance(value, list) else [value]
         if isinstance(field, (ChoiceField, MultiChoiceField)):
-            labels = {quoted(label_of(field, each)): each.value in values for each in field.choices}
+            labels = {quoted(field.label_of(each)): each.value in values for each in field.choices}
             if sum(labels.values()) == len(values) and all(map(self.finds, labels)):
                 await self._select(labels, several=isinstance(field, MultiChoiceField))
                 return
-            titles = {each.value: label_of(field, each) for each in field.choices}
+            titles = {each.value: field.label_of(each) for each in field.choices}
             values = [titles.get(each, each) for each in values]
         text = ", ".join(map(str, values))
         text = f"/{text}" if text.startswith("/") else text

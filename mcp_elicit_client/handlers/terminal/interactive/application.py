@@ -25,7 +25,6 @@ from prompt_toolkit.layout import Layout, Window
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
-from mcp_elicit_client.core.request import extend_deadline
 from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.interactive.escape_sequences import drop_unknown_sequences
 from mcp_elicit_client.handlers.terminal.interactive.layout import ViewControl, bindings_of
@@ -130,7 +129,7 @@ class TerminalApp:
         if until <= self.deadline:
             return False
         self.deadline = until
-        self._home.call_soon_threadsafe(extend_deadline, request, until)
+        self._home.call_soon_threadsafe(request.extend_deadline, until)
         return True
 
     def end(self, result: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from prompt_toolkit.buffer import Buffer
 
-from mcp_elicit_client.core.form import ChoiceField, Field, MultiChoiceField, label_of
+from mcp_elicit_client.core.form import ChoiceField, Field, MultiChoiceField
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     INDENT,
@@ -221,7 +221,7 @@ def _details(control: Control, description: FieldDescription, width: int) -> lis
     if isinstance(field, (ChoiceField, MultiChoiceField)) and field.choices:
         lines += host_text(text(messages.ALL_OPTIONS), width, "class:hint", INDENT)
         for choice in field.choices[:_MAX_LISTED]:
-            lines += server_text(f"- {label_of(field, choice)}", width)
+            lines += server_text(f"- {field.label_of(choice)}", width)
     return lines
 
 

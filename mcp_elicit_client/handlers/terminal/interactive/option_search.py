@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField, label_of
+from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import Choice
 
 _MAX_QUERIES = 64
@@ -58,7 +58,8 @@ class OptionSearch:
 
     @cached_property
     def _folded(self) -> Sequence[str]:
-        return [f"{label_of(self._field, choice)}\n{choice.value}".casefold() for choice in self._field.choices]
+        label_of = self._field.label_of
+        return [f"{label_of(choice)}\n{choice.value}".casefold() for choice in self._field.choices]
 
     def _search(self, query: str) -> Sequence[int]:
         # A longer text matches fewer options than its beginning.

@@ -7,7 +7,7 @@ from typing import Any
 
 from prompt_toolkit.buffer import Buffer
 
-from mcp_elicit_client.core.form import BooleanField, ChoiceField, MultiChoiceField, choices_by_key, label_of
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, MultiChoiceField, choices_by_key
 from mcp_elicit_client.core.schema.enums import Choice, json_key
 from mcp_elicit_client.handlers.terminal.interactive.control import Control
 from mcp_elicit_client.handlers.terminal.interactive.option_search import OptionSearch
@@ -182,7 +182,7 @@ class SelectControl(Control):
         selected = any(choice is each for each in self.selected)
         box = ("[x] " if selected else "[ ] ") if self.several else ("(x) " if selected else "( ) ")
         mark = "> " if pointed else "  "
-        name = cut(label_of(self.field, choice), width - len(GUTTER) - len(mark + box) - 1)
+        name = cut(self.field.label_of(choice), width - len(GUTTER) - len(mark + box) - 1)
         style = "class:value" if selected else "class:server"
         return [("", MARK), ("class:gutter", BAR), ("class:focus", mark), (style, box + name)]
 
