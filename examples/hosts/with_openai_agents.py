@@ -13,7 +13,7 @@ from mcp.client.stdio import stdio_client
 from mcp_elicit_client import ElicitationRegistry
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.handlers.headless import HeadlessHandler
-from mcp_elicit_client.hosts.openai_agents import mcp_server
+from mcp_elicit_client.hosts.openai_agents import ElicitingMCPServer
 
 registry = ElicitationRegistry()
 registry.on_elicitation(HeadlessHandler(accept_defaults_from={"restaurant"}))
@@ -22,7 +22,7 @@ caller = Caller(registry, "restaurant")
 
 async def main() -> None:
     demo = StdioServerParameters(command=sys.executable, args=["-m", "mcp_elicit_client.demo.server"])
-    async with mcp_server(caller, lambda: caller.client(stdio_client(demo))) as server:
+    async with ElicitingMCPServer(caller, lambda: caller.client(stdio_client(demo))) as server:
         agent = Agent(name="waiter", mcp_servers=[server])
         # What Runner.run(agent, ...) does when the model calls the tool:
         tools = await MCPUtil.get_function_tools(server, False, RunContextWrapper(None), agent)

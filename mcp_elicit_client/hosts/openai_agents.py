@@ -1,4 +1,4 @@
-"""OpenAI's Agents SDK: `mcp_server` for ``Agent(mcp_servers=[...])``, because its own take no callback."""
+"""OpenAI's Agents SDK: `ElicitingMCPServer` for ``Agent(mcp_servers=[...])``, because its own take no callback."""
 
 from __future__ import annotations
 
@@ -28,18 +28,9 @@ if TYPE_CHECKING:
 _MAX_PAGES = 100
 
 
-def mcp_server(  # noqa: PLR0913 -- all but two by keyword
-    caller: Caller,
-    connected: Callable[[], AbstractAsyncContextManager[Any]],
-    *,
-    user: str | None = None,
-    timeout: float | None = None,
-    answer_timeout: float | None = 240.0,
-    use_structured_content: bool = False,
-    require_approval: RequireApprovalSetting = None,
-) -> MCPServer:
+class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
     """
-    Return a server for agents that answers elicitation requests.
+    A server for agents that answers elicitation requests.
 
     Enter and leave it in the same task, as the SDK's own servers.
 
@@ -55,24 +46,23 @@ def mcp_server(  # noqa: PLR0913 -- all but two by keyword
         use_structured_content: As for ``MCPServer``.
         require_approval: As for ``MCPServer``.
     """
-    check_user(user)
-    call_options = {"user": user, "timeout": timeout, "answer_timeout": answer_timeout}
-    server_options = {"use_structured_content": use_structured_content, "require_approval": require_approval}
-    return _ElicitingMCPServer(caller, connected, call_options, server_options)
 
-
-class _ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- all but two by keyword
         self,
         caller: Caller,
         connected: Callable[[], AbstractAsyncContextManager[Any]],
-        call_options: dict[str, Any],
-        server_options: dict[str, Any],
+        *,
+        user: str | None = None,
+        timeout: float | None = None,
+        answer_timeout: float | None = 240.0,
+        use_structured_content: bool = False,
+        require_approval: RequireApprovalSetting = None,
     ) -> None:
-        super().__init__(**server_options)
+        check_user(user)
+        super().__init__(use_structured_content=use_structured_content, require_approval=require_approval)
         self._caller = caller
         self._connected = connected
-        self._call_options = call_options
+        self._call_options: dict[str, Any] = {"user": user, "timeout": timeout, "answer_timeout": answer_timeout}
         self._stack = AsyncExitStack()
         self._client: Any = None
 
@@ -90,7 +80,7 @@ class _ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
         self._client = None
         await self._stack.aclose()
 
-    async def __aenter__(self) -> _ElicitingMCPServer:  # noqa: PYI034 -- Python 3.10 has no Self
+    async def __aenter__(self) -> ElicitingMCPServer:  # noqa: PYI034 -- Python 3.10 has no Self
         await self.connect()
         return self
 

@@ -11,7 +11,7 @@ from agents.mcp import MCPUtil
 from agents.tool_context import ToolContext
 
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.hosts.openai_agents import mcp_server
+from mcp_elicit_client.hosts.openai_agents import ElicitingMCPServer
 from mcp_elicit_client.typing import Handler
 from tests.compatibility.measuring import Call, Servers
 from tests.compatibility.texts import own_session
@@ -23,7 +23,7 @@ async def connected(handler: Handler, servers: Servers) -> AsyncIterator[Call]:
     async with AsyncExitStack() as stack:
         for name, command in servers.items():
             caller = Caller(handler, name)
-            made = mcp_server(caller, lambda caller=caller, command=command: own_session(caller, command))  # type: ignore[misc]
+            made = ElicitingMCPServer(caller, lambda caller=caller, command=command: own_session(caller, command))  # type: ignore[misc]
             server = await stack.enter_async_context(made)
             agent: Agent[Any] = Agent(name="measuring", mcp_servers=[server])
             found = await MCPUtil.get_function_tools(server, False, RunContextWrapper(None), agent)
