@@ -62,15 +62,17 @@ class InboxHandler:
         if owner is None:
             return Answer.cancel(by="unattended", reason="the request has no user")
         try:
-            return await self._ask(owner, await settle_defaults(request))
+            settled = await settle_defaults(request)
+            if self._on_pending is None:
+                return await self._inbox.ask(owner, settled)
+            return await self._ask_and_notify(owner, settled, self._on_pending)
         except InboxError as error:
             _logger.warning("A request of server %r could not be stored: %s", request.server.name, error)
             return Answer.cancel(by="error", reason=str(error))
 
-    async def _ask(self, owner: str, request: Request) -> Answer:
-        on_pending = self._on_pending
-        if on_pending is None:
-            return await self._inbox.ask(owner, request)
+    async def _ask_and_notify(
+        self, owner: str, request: Request, on_pending: Callable[[str, str], Awaitable[object]]
+    ) -> Answer:
         ids: list[str] = []
         is_stored = anyio.Event()
 

@@ -314,6 +314,7 @@ class RecordCodec:
         """Return what owners may see of a request."""
         resolution = stored.resolution
         try:
+            request = self.decode_request(stored)
             entry = Entry(
                 id=stored.id,
                 owner=stored.owner,
@@ -323,15 +324,14 @@ class RecordCodec:
                 updated_at=_time(stored.created_at if resolution is None else resolution.updated_at),
                 created_at=_time(stored.created_at),
                 expires_at=_time(stored.expires_at),
-                max_expires_at=_time(stored.expires_at),
+                max_expires_at=self._max_expires_at(stored, request),
                 call=stored.call_id or None,
                 action=self._action(stored, resolution),
             )
-            request = self.decode_request(stored)
-            vars(entry)["_request"] = request  # so that `Entry.read` need not read it again
-            return entry.model_copy(update={"max_expires_at": self._max_expires_at(stored, request)})
         except ValueError:
             raise InboxError("The inbox contains a request that cannot be read.") from None
+        vars(entry)["_request"] = request  # so that `Entry.read` need not read it again
+        return entry
 
     def page(self, stored: Sequence[StoredRequest], limit: int, cursors: Sequence[int]) -> EntryPage:
         """Return the first *limit* of *stored* as a page.  *cursors* are their positions in the list."""
