@@ -189,9 +189,13 @@ def _check_unknown(form: Form, name: str, value: object, limits: Limits) -> Iter
 
 def _is_too_large(content: Mapping[str, Any], limits: Limits) -> bool:
     # JSON writes a character with six at most.  The exact size is computed only if the answer may be too large.
-    present = dict(content)
-    may_be_too_large = 6 * len(repr(present)) > limits.max_answer
-    return may_be_too_large and len(json.dumps(present, ensure_ascii=False)) > limits.max_answer
+    estimate = 6 * len("".join(content)) + 64 * len(content)
+    for value in content.values():
+        if isinstance(value, str):
+            estimate += 6 * len(value)
+        elif isinstance(value, (list, tuple)):
+            estimate += 6 * len("".join(value)) + 32 * len(value)
+    return estimate > limits.max_answer and len(json.dumps(dict(content), ensure_ascii=False)) > limits.max_answer
 
 
 def _json_error(name: str, value: object, field: Field | None, limits: Limits) -> FieldError | None:
