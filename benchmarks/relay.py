@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -33,6 +32,7 @@ from typing_extensions import Self
 from benchmarks.round_trip import CONTENT, PARAMS
 from mcp_elicit_client.relay import Relay
 from tests.servers.asker import build_for_mcp_2
+from tests.servers.serving import listen
 from tests.support import http_server
 
 MODES = {"push": "legacy", "rounds": "auto"}
@@ -135,8 +135,7 @@ async def through(relay: Any, down: str, *, http: bool) -> AsyncIterator[Any]:
 @asynccontextmanager
 async def serving(server: Any) -> AsyncIterator[str]:
     """Serve *server* over HTTP in this process; yield its URL."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as in sockets that uvicorn makes
+    listener = listen()
     web = uvicorn.Server(uvicorn.Config(server.streamable_http_app(), log_level="error"))
     async with anyio.create_task_group() as group:
         group.start_soon(web.serve, [listener])

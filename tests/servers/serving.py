@@ -57,6 +57,13 @@ def wants_http() -> bool:
     return "--http" in sys.argv
 
 
+def listen(port: int = 0) -> socket.socket:
+    """Listen on *port*, or a free one, as uvicorn does: small responses are sent at once."""
+    listener = socket.create_server(("127.0.0.1", port))
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
 async def serve_http(server: Any) -> None:
     """Serve over HTTP, as `serve_app` does."""
     await serve_app(http_app(server))
@@ -64,8 +71,7 @@ async def serve_http(server: Any) -> None:
 
 async def serve_app(app: Any) -> None:
     """Serve *app* on the port that ``ELICIT_PORT`` names, or a free one, and print it."""
-    listener = socket.create_server(("127.0.0.1", int(os.environ.get("ELICIT_PORT", "0"))))
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as in sockets that uvicorn makes
+    listener = listen(int(os.environ.get("ELICIT_PORT", "0")))
     print(listener.getsockname()[1], flush=True)
     config = uvicorn.Config(authorized(app), log_level="error", timeout_keep_alive=60)
     await uvicorn.Server(config).serve(sockets=[listener])
