@@ -31,8 +31,9 @@ class Thread:
         thread_id: The ID of the thread, which the front end chose.
     """
 
-    def __init__(self, suspend: SuspendOptions, user: str | None, thread_id: str) -> None:
-        self.user: str | None = check_user(user)
+    def __init__(self, suspend: SuspendOptions, user: str, thread_id: str) -> None:
+        check_user(user)
+        self.user: str = user
         key = hashlib.sha256(json.dumps([user, thread_id]).encode()).hexdigest()
         self._owner = f"ag-ui {key}"
         self._suspend = replace(suspend, owner=self._owner)

@@ -52,7 +52,7 @@ class ThreadCalls:
     """The MCP calls of one run of an agent."""
 
     def __init__(
-        self, connections: Mapping[Caller, Connect], suspend: SuspendOptions, user: str | None, thread_id: str
+        self, connections: Mapping[Caller, Connect], suspend: SuspendOptions, user: str, thread_id: str
     ) -> None:
         self._connections = connections
         self._thread = Thread(suspend, user, thread_id)
