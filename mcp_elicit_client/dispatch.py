@@ -23,7 +23,7 @@ from mcp_elicit_client.core.budgets import Admission
 from mcp_elicit_client.core.form import has_patterns
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import check_size, parse_request, read_wire, restrict_request, to_wire
-from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest, state_key, without_unsafe_offers
+from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest, user_and_server_of, without_unsafe_offers
 from mcp_elicit_client.core.validation.content import ValidationResult, validation_steps
 from mcp_elicit_client.core.validation.pattern_pool import POOL, PatternJob
 from mcp_elicit_client.core.validation.patterns import PatternSteps, settling_steps
@@ -485,7 +485,7 @@ async def _run_steps(steps: PatternSteps[T], request: Request) -> T:
         checks = next(steps)
         while True:
             waker = Waker()
-            job = PatternJob(checks, state_key(request), waker.wake)
+            job = PatternJob(checks, user_and_server_of(request), waker.wake)
             POOL.submit(job)
             try:
                 await waker.wait()

@@ -14,7 +14,7 @@ from mcp_elicit_client._concurrency import start_in_background
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import Request, state_key
+from mcp_elicit_client.core.request import Request, user_and_server_of
 
 INTERVAL = 60.0
 """The minimum time between two notices about one server for one user, in seconds."""
@@ -69,7 +69,7 @@ class Notifier:
             or (answer.by, answer.action) != ("policy", "decline")
             or not answer.policy
             or answer.policy in _DECIDED_BY_USERS
-            or not self._is_due(state_key(request))
+            or not self._is_due(user_and_server_of(request))
         ):
             return False
         notice = Notice.model_construct(request=request, policy=answer.policy, reason=answer.reason)

@@ -9,7 +9,7 @@ from pydantic import Field as Setting
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Value
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.request import FormRequest, Request, state_key
+from mcp_elicit_client.core.request import FormRequest, Request, user_and_server_of
 from mcp_elicit_client.core.validation.content import drop_nulls, to_json_value, validation_steps
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.core.validation.patterns import PatternSteps, run_steps
@@ -126,7 +126,7 @@ def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMI
     form did not request are omitted and reported.  Content of a decline, a
     cancel or a URL is removed.
     """
-    return run_steps(checking_steps(request, answer, limits), state_key(request))
+    return run_steps(checking_steps(request, answer, limits), user_and_server_of(request))
 
 
 def checking_steps(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> PatternSteps[Answer]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_elicit_client.core.answer import Answer, check_answer, invalid_answer, reason_for_log
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.parse import parse_request
-from mcp_elicit_client.core.request import FormRequest, Request, limits_of, state_key
+from mcp_elicit_client.core.request import FormRequest, Request, limits_of, user_and_server_of
 from mcp_elicit_client.core.validation.content import ValidationResult, validate_content, validate_without_patterns
 from mcp_elicit_client.core.validation.field_errors import AnswerError, join_errors
 from mcp_elicit_client.core.validation.patterns import settle_defaults
@@ -47,7 +47,7 @@ def get_defaults(params: object) -> dict[str, Any]:
     request = parse_request(params)
     if not isinstance(request, FormRequest):
         return {}
-    form, _ = settle_defaults(request.form, state_key(request))
+    form, _ = settle_defaults(request.form, user_and_server_of(request))
     return {
         field.name: list(field.default) if isinstance(field.default, tuple) else field.default
         for field in form.fields
@@ -90,7 +90,7 @@ def validate(params: object, content: object) -> ValidationResult:
     request = parse_request(params)
     if not isinstance(request, FormRequest):
         raise RequestError("A URL request has no form. Call this only for requests in form mode.")
-    return validate_content(request.form, content, limits_of(request), state_key(request))
+    return validate_content(request.form, content, limits_of(request), user_and_server_of(request))
 
 
 def accept(content: Mapping[str, Any] | None = None, *, request: object = None) -> ElicitResult:

@@ -290,7 +290,7 @@ def with_deadline(
     return copy
 
 
-def state_key(request: Request) -> tuple[str | None, str]:
+def user_and_server_of(request: Request) -> tuple[str | None, str]:
     """Return the key under which policies store their state: one user's requests never affect another user's."""
     return request.user, request.server.name
 

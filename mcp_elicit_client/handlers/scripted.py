@@ -19,8 +19,7 @@ from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, validate
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.answer_files import ScriptedAnswer, normalize_message
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
-from mcp_elicit_client.presentation.date_parsing import LOCAL_TIME_ZONE
-from mcp_elicit_client.presentation.input_parsing import InputContext, parse_text
+from mcp_elicit_client.presentation.input_parsing import context_of_this_computer, parse_text
 from mcp_elicit_client.presentation.quoting import quote, quote_name, wrap
 from mcp_elicit_client.typing import Action, Answer, FormRequest, Handler, Request, Source, UrlRequest
 
@@ -188,7 +187,7 @@ async def fill_form(request: FormRequest, answer: ScriptedAnswer, catalog: Messa
         if fields[name].is_hidden:
             problems.append(f"{quote_name(name)}: {catalog.text(messages.SENSITIVE_ARGUMENT)}")
             continue
-        context = InputContext.for_request(request, locale=catalog.locale, time_zone=LOCAL_TIME_ZONE)
+        context = context_of_this_computer(request, catalog.locale)
         try:
             values[name] = await anyio.to_thread.run_sync(
                 parse_text, fields[name], text, context, abandon_on_cancel=True

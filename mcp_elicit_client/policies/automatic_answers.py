@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.form import Field, Form, text_constraints
-from mcp_elicit_client.core.request import state_key
+from mcp_elicit_client.core.request import user_and_server_of
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.typing import Answer, Content, FormRequest, Handler, Request
 
@@ -53,7 +53,7 @@ class AutomaticAnswers:
 
     def preview(self, request: Request) -> Answer | None:
         """Return the automatic answer to *request*; None if the user would be asked."""
-        user, server = state_key(request)
+        user, server = user_and_server_of(request)
         if not isinstance(request, FormRequest) or server not in self._servers:
             return None
         form = (server, form_fingerprint(request.form))

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from mcp_elicit_client._files import LockTimeoutError, UnsafeFileError, locked, open_safely
-from mcp_elicit_client.core.request import state_key
+from mcp_elicit_client.core.request import user_and_server_of
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import PermissionsFileError
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request
@@ -137,7 +137,7 @@ class Permissions:
             PermissionsFileError: If the file cannot be used any more.
         """
         self._refresh()
-        user, server = state_key(request)
+        user, server = user_and_server_of(request)
         if not self._blocked.isdisjoint([(user, server), (None, server)]):
             return "block_until_restart"
         if self._rules:

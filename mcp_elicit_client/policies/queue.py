@@ -12,12 +12,7 @@ import anyio
 
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.budgets import UserAndServer
-from mcp_elicit_client.core.request import (
-    default_answer_timeout,
-    latest_deadline,
-    state_key,
-    with_deadline,
-)
+from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline, user_and_server_of, with_deadline
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, refusal_by_now, with_settled_defaults
 from mcp_elicit_client.typing import Answer, Policy, Request
 
@@ -45,7 +40,7 @@ def one_at_a_time(*, max_queued: int = 3) -> Policy:
         return await with_settled_defaults(request, functools.partial(wait_for_turn, ask))
 
     async def wait_for_turn(ask: NormalizedHandler, request: Request) -> Answer:
-        turn = turns.take(state_key(request))
+        turn = turns.take(user_and_server_of(request))
         if turn is None:
             reason = f"{max_queued} requests of the server are queued already"
             return Answer.cancel(by="policy", policy=NAME, reason=reason)
@@ -55,7 +50,7 @@ def one_at_a_time(*, max_queued: int = 3) -> Policy:
                 return refusal_by_now() or await ask(request)
             return await ask(request)
         finally:
-            turns.leave(state_key(request), turn)
+            turns.leave(user_and_server_of(request), turn)
 
     return lambda handler: apply_policy(handler, wait_in_queue, limits_asking=True)
 

@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from mcp_elicit_client._arguments import check_texts
 from mcp_elicit_client.core.budgets import UserAndServer
-from mcp_elicit_client.core.request import state_key
+from mcp_elicit_client.core.request import user_and_server_of
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.typing import Answer, Policy, Request
@@ -60,7 +60,7 @@ def rate_limit(
     )
 
     async def limit(request: Request, ask: NormalizedHandler) -> Answer:
-        reason = await limiter.refusal(state_key(request))
+        reason = await limiter.refusal(user_and_server_of(request))
         if reason is not None:
             return Answer.cancel(by="policy", policy=NAME, reason=reason)
         return await ask(request)
@@ -87,7 +87,7 @@ def cooldown_after_declines(
     counts: dict[UserAndServer, _DeclineCount] = {}
 
     def refuse(request: Request) -> Answer | None:
-        count = counts.get(state_key(request))
+        count = counts.get(user_and_server_of(request))
         reason = count.refusal(clock(), block_after) if count else ""
         return Answer.cancel(by="policy", policy=COOLDOWN, reason=reason) if reason else None
 
@@ -97,9 +97,9 @@ def cooldown_after_declines(
             return refusal
         answer = await ask(request)
         if answer.action == "accept":
-            counts.pop(state_key(request), None)
+            counts.pop(user_and_server_of(request), None)
         elif answer.action == "decline" and answer.by in ("user", "host"):
-            count = counts.setdefault(state_key(request), _DeclineCount())
+            count = counts.setdefault(user_and_server_of(request), _DeclineCount())
             count.declines += 1
             if count.declines >= declines:
                 count.ends_at = clock() + seconds

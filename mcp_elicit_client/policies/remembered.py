@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from mcp_elicit_client.core.diagnostics import has_warning
-from mcp_elicit_client.core.request import is_safe_to_remember, state_key
+from mcp_elicit_client.core.request import is_safe_to_remember, user_and_server_of
 from mcp_elicit_client.core.secrets.in_answer import secret_values
 from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
@@ -131,7 +131,7 @@ class RememberedAnswers:
         if not isinstance(request, FormRequest):
             return None
         with self._lock:
-            if not any(key[:2] == state_key(request) for key in self._stored):
+            if not any(key[:2] == user_and_server_of(request) for key in self._stored):
                 return None
             self._forget_expired()
             stored = self._stored.get(_key(request))
@@ -188,7 +188,7 @@ class RememberedAnswers:
 
 def _key(request: FormRequest) -> _Key:
     parts = (request.server, request.claimed_origin, request.tool, request.message, repr(request.form))
-    return (*state_key(request), hashlib.sha256(repr(parts).encode()).hexdigest())
+    return (*user_and_server_of(request), hashlib.sha256(repr(parts).encode()).hexdigest())
 
 
 def _may_be_remembered(request: FormRequest) -> bool:

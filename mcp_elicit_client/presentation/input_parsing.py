@@ -18,7 +18,7 @@ from mcp_elicit_client.core.form import (
     choices_by_key,
 )
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.request import FormRequest, limits_of, state_key
+from mcp_elicit_client.core.request import FormRequest, limits_of, user_and_server_of
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.validation.content import to_json_value, validate_value
 from mcp_elicit_client.core.validation.field_errors import (
@@ -31,6 +31,7 @@ from mcp_elicit_client.core.validation.field_errors import (
 from mcp_elicit_client.core.validation.formats import FORMATS, FormatFault
 from mcp_elicit_client.core.validation.patterns import NO_USER
 from mcp_elicit_client.presentation.date_parsing import (
+    LOCAL_TIME_ZONE,
     DateFaultError,
     date_readings,
     date_time_readings,
@@ -83,7 +84,14 @@ class InputContext:
         cls, request: FormRequest, *, locale: str | None = None, time_zone: str | None = None
     ) -> InputContext:
         """Return the context of what a user with *locale* and *time_zone* types to answer *request*."""
-        return cls(locale=locale, time_zone=time_zone, limits=limits_of(request), user_and_server=state_key(request))
+        return cls(
+            locale=locale, time_zone=time_zone, limits=limits_of(request), user_and_server=user_and_server_of(request)
+        )
+
+
+def context_of_this_computer(request: FormRequest, locale: str | None) -> InputContext:
+    """Return the context of what a user of this computer types to answer *request*: with its time zone."""
+    return InputContext.for_request(request, locale=locale, time_zone=LOCAL_TIME_ZONE)
 
 
 DEFAULT_CONTEXT = InputContext()
@@ -137,7 +145,7 @@ def to_text(field: Field, value: Any, context: InputContext = DEFAULT_CONTEXT) -
         case MultiChoiceField():
             options = choices_by_key(field)
             texts = [field.label_of(options[json_key(each)]) if field.choices else str(each) for each in value]
-            if any("," in each for each in (*texts, *(field.label_of(each) for each in field.choices))):
+            if any("," in each for each in (*texts, *map(field.label_of, field.choices))):
                 return "\n".join(texts) if len(texts) > 1 else f"{texts[0]}\n"
             return ", ".join(texts)
         case BooleanField():

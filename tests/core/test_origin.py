@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mcp_elicit_client import RequestError, Server, parse_request, sanitize_text
 from mcp_elicit_client.core.origin import MAX_ORIGIN, MAX_ORIGIN_NAME, ORIGIN_META_KEY, join_origin, write_origin
-from mcp_elicit_client.core.request import request_key, state_key
+from mcp_elicit_client.core.request import request_key, user_and_server_of
 from mcp_elicit_client.inbox.records import question_data, read_request, write_request
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
@@ -84,7 +84,7 @@ def test_what_a_gateway_writes_is_what_its_client_reads(names: list[str]) -> Non
 def test_no_decision_is_based_on_the_reported_origin() -> None:
     request = relayed("bank")
 
-    assert state_key(request) == (None, "gateway")
+    assert user_and_server_of(request) == (None, "gateway")
     assert request.server == Server(name="gateway")
 
 

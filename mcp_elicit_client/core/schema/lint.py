@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import check_size, parse_request, to_wire
-from mcp_elicit_client.core.request import FormRequest, ProtocolVersion, state_key
+from mcp_elicit_client.core.request import FormRequest, ProtocolVersion, user_and_server_of
 from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.validation.formats import STANDARD_FORMATS
@@ -107,7 +107,7 @@ def _warnings(wire: Mapping[str, Any], limits: Limits) -> Iterator[tuple[str, st
     for found in secret_fields(request.form, request.message):
         path = "/message" if found.field is None else _path_of(found.field)
         yield path, found.message
-    _, unmatched = run_steps(settling_steps(request.form), state_key(request))
+    _, unmatched = run_steps(settling_steps(request.form), user_and_server_of(request))
     for diagnostic in (*request.diagnostics, *unmatched):
         if diagnostic.code == "default_dropped" and diagnostic.field is not None:
             yield f"{_path_of(diagnostic.field)}/default", diagnostic.message

@@ -29,7 +29,7 @@ from mcp_elicit_client.presentation.conversation import (
 )
 from mcp_elicit_client.presentation.date_parsing import LOCAL_TIME_ZONE
 from mcp_elicit_client.presentation.drafts import Drafts
-from mcp_elicit_client.presentation.input_parsing import InputContext
+from mcp_elicit_client.presentation.input_parsing import InputContext, context_of_this_computer
 from mcp_elicit_client.presentation.opener import over_ssh
 from mcp_elicit_client.presentation.qr import qr_code
 from mcp_elicit_client.presentation.quoting import quote, sentence
@@ -61,7 +61,7 @@ class LineMode:
             effects: Sequence[Effect] = ("open",) if self.copy_url is None else ("open", "copy")
             context = InputContext(time_zone=LOCAL_TIME_ZONE)
             return await self._hold(start_conversation(request, self.catalog, context, effects=effects))
-        context = InputContext.for_request(request, locale=self.catalog.locale, time_zone=LOCAL_TIME_ZONE)
+        context = context_of_this_computer(request, self.catalog.locale)
         conversation = start_conversation(request, self.catalog, context, draft=self.drafts.take(request))
         return await self._hold_with_draft(conversation, request)
 

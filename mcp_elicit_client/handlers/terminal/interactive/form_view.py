@@ -22,10 +22,9 @@ from mcp_elicit_client.handlers.terminal.interactive.text_control import TextCon
 from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, View
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.date_parsing import LOCAL_TIME_ZONE
 from mcp_elicit_client.presentation.descriptions import is_yes_or_no
 from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent
-from mcp_elicit_client.presentation.input_parsing import InputContext
+from mcp_elicit_client.presentation.input_parsing import InputContext, context_of_this_computer
 from mcp_elicit_client.typing import FormRequest
 
 
@@ -58,7 +57,7 @@ class FormView(View):
 
     def __init__(self, app: App, request: FormRequest, draft: Mapping[str, FieldInput] | None = None) -> None:
         super().__init__(app, request)
-        context = InputContext.for_request(request, locale=app.catalog.locale, time_zone=LOCAL_TIME_ZONE)
+        context = context_of_this_computer(request, app.catalog.locale)
         self.controls: list[Control] = [control_of(field, app.catalog, context) for field in request.form.fields]
         for control in self.controls:
             control.on_change = self._changed
