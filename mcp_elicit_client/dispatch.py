@@ -20,7 +20,7 @@ from mcp_elicit_client._arguments import check_handler, check_policy, check_poli
 from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_cancelled_inside
 from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
 from mcp_elicit_client.core.budgets import Admission
-from mcp_elicit_client.core.form import has_patterns
+from mcp_elicit_client.core.form import has_patterns, index_choices
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import check_size, parse_request, read_wire, restrict_request, to_wire
 from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest, user_and_server_of, without_unsafe_offers
@@ -400,7 +400,10 @@ class Dispatcher:
 
         def read() -> Request:
             with self.admission.measure_reading((user, server.name)):
-                return self.parse(wire, server=server, user=user, **details)
+                request = self.parse(wire, server=server, user=user, **details)
+                if isinstance(request, FormRequest):
+                    index_choices(request.form)
+                return request
 
         wire = to_wire(params)
         try:
@@ -410,7 +413,7 @@ class Dispatcher:
         # Estimated: measuring may take longer than reading.
         self.admission.count_reading((user, server.name), size * SECONDS_PER_SIZE)
         options = self.request_options
-        request = read_wire(wire, options.limits, options.url_rules, server=server, user=user, **details)
+        request = read_wire(wire, size, options.limits, options.url_rules, server=server, user=user, **details)
         _check_mode(options, request)
         return request
 

@@ -152,6 +152,20 @@ async def test_a_large_request_is_read_in_a_thread_and_answered() -> None:
         await answer_with(choose, form_params({"properties": {"a": _nested(100)}, "x": "y" * 5_000}))
 
 
+async def test_the_options_of_a_large_form_are_indexed_before_the_user_answers() -> None:
+    params = form_params({"properties": {"a": {"type": "string", "enum": [f"option {at}" for at in range(5_000)]}}})
+    is_indexed = False
+
+    async def choose(request: FormRequest) -> Answer:
+        nonlocal is_indexed
+        is_indexed = "_by_key" in vars(request.form.fields[0])
+        return Answer.cancel(by="user")
+
+    await answer_with(choose, params)
+
+    assert is_indexed
+
+
 def _nested(depth: int) -> Any:
     value: Any = {"type": "string"}
     for _ in range(depth):

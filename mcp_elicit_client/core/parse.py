@@ -99,9 +99,10 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
         check_user(user)
         return params
     wire = to_wire(params)
-    check_size(wire, limits)
+    size = check_size(wire, limits)
     return read_wire(
         wire,
+        size,
         limits,
         url_rules,
         respond_after,
@@ -116,6 +117,7 @@ def parse_request(  # noqa: PLR0913 -- details of the session, all by keyword
 
 def read_wire(  # noqa: PLR0913 -- as for parse_request
     wire: Mapping[str, Any],
+    size: int,
     limits: Limits,
     url_rules: UrlRules,
     respond_after: RespondAfter | None = None,
@@ -125,7 +127,7 @@ def read_wire(  # noqa: PLR0913 -- as for parse_request
     protocol_version: str | None = None,
     **details: Any,
 ) -> Request:
-    """Read params as `parse_request` does.  Their size was checked."""
+    """Read params as `parse_request` does; *size* is the return value of `check_size`."""
     message = wire.get("message")
     if not isinstance(message, str):
         raise RequestError("`message` must be a string")
@@ -149,7 +151,7 @@ def read_wire(  # noqa: PLR0913 -- as for parse_request
     request: Request
     match wire.get("mode") or "form":
         case "form":
-            form, more = parse_form(wire.get("requestedSchema"), limits)
+            form, more = parse_form(wire.get("requestedSchema"), size, limits)
             request = FormRequest(**common, form=form, diagnostics=(*found, *more))
         case "url":
             multi_round_trip = (protocol_version or "") >= FIRST_MULTI_ROUND_TRIP_VERSION
@@ -204,8 +206,7 @@ def _options_that_matter(request: Request, limits: Limits, url_rules: UrlRules) 
 
 def _restrict_form(request: FormRequest, limits: Limits) -> dict[str, Any]:
     schema = write_schema(request.form)
-    check_size(schema, limits)
-    form, found = parse_form(schema, limits)
+    form, found = parse_form(schema, check_size(schema, limits), limits)
     sensitive = {field.name for field in request.form.fields if field.sensitive}
     fields = tuple(
         field.model_copy(update={"sensitive": True}) if field.name in sensitive else field for field in form.fields
@@ -310,12 +311,13 @@ def _elicitation_id(value: object) -> str | None:
     return value
 
 
-def parse_form(schema: object, limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
+def parse_form(schema: object, size: int, limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
     """
     Return the form of a ``requestedSchema``, and non-fatal findings.
 
     An optional field that cannot be answered becomes one of the form's
-    `unsupported_fields`.
+    `unsupported_fields`.  Forms whose *size* (`check_size`) is small are
+    remembered.
 
     Raises:
         RequestError: If *schema* is not a form, or if a required field cannot
@@ -326,10 +328,13 @@ def parse_form(schema: object, limits: Limits) -> tuple[Form, tuple[Diagnostic, 
         return Form(), (missing,)
     if not isinstance(schema, dict):
         raise RequestError("`requestedSchema` must be an object")
+    if size > _MAX_KNOWN:
+        return _read_form(schema, limits)
     try:
         written = marshal.dumps(schema, 0)
     except ValueError:  # not plain data, as Python programs may pass it
         return _read_form(schema, limits)
+    # Numbers have a size of 8, however long they are.
     return _known_form(written, limits) if len(written) <= _MAX_KNOWN else _read_form(schema, limits)
 
 

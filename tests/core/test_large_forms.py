@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable
 from time import process_time
 from typing import Any
 
 import pytest
 
-from mcp_elicit_client import Limits, RequestError, normalize_enum, validate
+from mcp_elicit_client import Limits, RequestError, normalize_enum, parse_request, validate
 from mcp_elicit_client.core.form import ChoiceField
 from mcp_elicit_client.core.schema.writer import to_schema
 from tests.support import form_params, form_request
@@ -134,6 +135,25 @@ def test_a_large_schema_that_is_refused_does_not_affect_other_references() -> No
 
     assert form.unsupported_fields == ("large",)
     assert len(form.fields) == 50
+
+
+def test_no_large_schema_is_copied_in_one_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    # One step of the interpreter keeps the event loop waiting, even from another thread.
+    copied: list[int] = []
+
+    def copy(value: Any, version: int) -> bytes:
+        written = dumps(value, version)
+        copied.append(len(written))
+        return written
+
+    dumps = marshal.dumps
+    monkeypatch.setattr(marshal, "dumps", copy)
+    with pytest.raises(RequestError, match="100000 fields"):
+        parse_request(form_params({"properties": {str(at): {} for at in range(100_000)}}))
+    parse_request(form_params({"properties": {"a": {"type": "string", "title": "not read before"}}}))
+
+    assert len(copied) == 1
+    assert copied[0] < 1_000
 
 
 def test_a_default_that_is_longer_than_an_answer_is_dropped_before_it_is_checked() -> None:

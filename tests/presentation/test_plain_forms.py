@@ -9,8 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_elicit_client import ChoiceField, FormRequest, MultiChoiceField, RequestError, parse_request
-from mcp_elicit_client.core.limits import DEFAULT_LIMITS
-from mcp_elicit_client.core.parse import parse_form
 from mcp_elicit_client.core.schema.writer import to_schema
 from mcp_elicit_client.core.validation.content import validate_without_patterns
 from mcp_elicit_client.presentation.catalog import ENGLISH
@@ -43,7 +41,7 @@ def test_every_field_is_shown_or_named(schema: dict[str, Any]) -> None:
         return
     plain = PlainForm(form, ENGLISH)
 
-    read, _ = parse_form(json.loads(json.dumps(to_schema(plain.form), allow_nan=False)), DEFAULT_LIMITS)
+    read = form_of(json.loads(json.dumps(to_schema(plain.form), allow_nan=False)))
 
     shown = [field.name for field in read.fields]
     left = {*plain.inexpressible, *plain.form.unsupported_fields}
