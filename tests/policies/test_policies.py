@@ -911,7 +911,7 @@ async def test_other_tasks_get_their_turns_while_a_large_answer_is_checked_for_s
 
     async with anyio.create_task_group() as group:
         group.start_soon(other)
-        answer = await protect_secrets()(answering(Answer.accept(content, by="user")))(form)
+        answer = await guarded(protect_secrets(), answering(Answer.accept(content, by="user")))(form)
         group.cancel_scope.cancel()
 
     assert answer.policy == "secrets"
