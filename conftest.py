@@ -6,12 +6,20 @@ from doctest import NORMALIZE_WHITESPACE
 from pathlib import Path
 
 import pytest
-from sybil import Sybil
+from sybil import Example, Sybil
 from sybil.integration.pytest import SybilFile
-from sybil.parsers.markdown import PythonCodeBlockParser
+from sybil.parsers.markdown import CodeBlockParser
 from sybil.parsers.rest import DocTestParser
 
-_blocks = Sybil(parsers=[PythonCodeBlockParser()], patterns=["*.md"])
+from tests.support.code_blocks import run_block
+
+
+def _run(example: Example) -> str:
+    lines_above = "\n" * (example.line + example.parsed.line_offset)
+    return "\n".join(run_block(lines_above + example.parsed, example.path, example.namespace))
+
+
+_blocks = Sybil(parsers=[CodeBlockParser("python", _run)], patterns=["*.md"])
 _doctests = Sybil(parsers=[DocTestParser(optionflags=NORMALIZE_WHITESPACE)], patterns=["mcp_elicit_client/**/*.py"])
 
 _collect_file = (_blocks + _doctests).pytest()
