@@ -1,30 +1,39 @@
 """
 What a relay adds to a bare relay, which forwards params and answers unchanged.
 
-Run from the checkout with mcp 2: ``python -m benchmarks.relay``.  Both are
-gateways in this process, to the same server, with the same client in this
-process, which answers a form with a constant.  They take turns in short
-batches.  Without a transport, no message is written as JSON; over HTTP, the
-client reaches the gateway and the gateway reaches the server over sockets,
-and the processor time of this process is counted: of the client and of the
-gateway.  The bar: a call with one question takes at most 0.5 ms and 10 %
-more, and a call without a question as well.
+Run from the checkout with mcp 2: ``python -m benchmarks.relay``.  The client,
+in this process, answers a form with a constant.  Both gateways reach the same
+kind of server, and take turns in short batches.  This is repeated with new
+connections, and the median is printed: some are slower than others.
+
+Over stdio, gateway and server are processes, and the time of the client is
+measured.  Over HTTP, the gateways are in this process, behind sockets, and
+the processor time of this process is counted: of the client and of the
+gateway.  Without a transport, the server is in this process as well, and no
+message is written as JSON.
+
+The bar: a call with one question takes at most 0.5 ms and 10 % more, and a
+call without a question as well.
 """
 
 from __future__ import annotations
 
+import argparse
+import functools
 import itertools
 import math
+import statistics
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import anyio
 import mcp
 import mcp.types
 import uvicorn
+from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.server.lowlevel import Server
 from mcp.types import ElicitResult
 from typing_extensions import Self
@@ -32,13 +41,15 @@ from typing_extensions import Self
 from benchmarks.round_trip import CONTENT, PARAMS
 from mcp_elicit_client.relay import Relay
 from tests.servers.asker import build_for_mcp_2
-from tests.servers.serving import listen
-from tests.support import http_server
+from tests.servers.serving import listen, serve_stdio
+from tests.support import ROOT, http_server
 
+TRANSPORTS = ("stdio", "HTTP", "none")
 MODES = {"push": "legacy", "rounds": "auto"}
 BAR_MS, BAR_SHARE = 0.5, 0.10
 
-_BATCHES = 40
+_PAIRS = 3
+_BATCHES = 14
 _CALLS = 10
 
 types: Any = mcp.types
@@ -123,16 +134,6 @@ class BareRelay:
 
 
 @asynccontextmanager
-async def through(relay: Any, down: str, *, http: bool) -> AsyncIterator[Any]:
-    """Connect a client to the gateway of *relay*."""
-    server = server_class("gateway", on_list_tools=relay.list_tools, on_call_tool=relay.call_tool)
-    async with AsyncExitStack() as stack:
-        where = await stack.enter_async_context(serving(server)) if http else server
-        client = sdk.Client(where, mode=MODES[down], elicitation_callback=answer)
-        yield await stack.enter_async_context(client)
-
-
-@asynccontextmanager
 async def serving(server: Any) -> AsyncIterator[str]:
     """Serve *server* over HTTP in this process; yield its URL."""
     listener = listen()
@@ -152,59 +153,114 @@ class OwnRelay(Relay):
             return await client.list_tools()
 
 
-async def batch(client: Any, arguments: Mapping[str, Any]) -> float:
-    """Return the CPU seconds of one call: other programs do not matter."""
-    start = time.process_time()
+async def batch(client: Any, arguments: Mapping[str, Any], clock: Callable[[], float]) -> float:
+    """Return the seconds of one call."""
+    start = clock()
     for _ in range(_CALLS):
         result = await client.call_tool("ask", dict(arguments))
         assert not result.is_error, result
-    return (time.process_time() - start) / _CALLS
+    return (clock() - start) / _CALLS
 
 
-async def measure(url: str | None, up: str, down: str, arguments: Mapping[str, Any]) -> tuple[float, float]:
+async def measure(transport: str, url: str, up: str, down: str, arguments: Mapping[str, Any]) -> tuple[float, float]:
     """Return the seconds of a call through a bare relay and through that of the package: the best batches."""
+    # In one process, other programs do not matter.
+    clock = time.perf_counter if transport == "stdio" else time.process_time
     ended = anyio.Event()
     async with anyio.create_task_group() as group:
         # Each in its own task: otherwise one is inside of all cancel scopes of the other.
-        clients = [await group.start(run, relay, url, up, down, ended) for relay in ("bare", "own")]
+        connected = [functools.partial(client_of, kind, transport, url, up, down) for kind in ("bare", "own")]
+        clients = [await group.start(hold, each, ended) for each in connected]
         for client in clients:
-            await batch(client, arguments)
+            await batch(client, arguments, clock)
         seconds: list[list[float]] = [[], []]
         for turn in range(_BATCHES):
             for which in (0, 1) if turn % 2 else (1, 0):
-                seconds[which].append(await batch(clients[which], arguments))
+                seconds[which].append(await batch(clients[which], arguments, clock))
         ended.set()
     return min(seconds[0]), min(seconds[1])
 
 
-async def run(  # noqa: PLR0913 -- started by a task group
-    kind: str, url: str | None, up: str, down: str, ended: anyio.Event, *, task_status: anyio.abc.TaskStatus[Any]
+async def hold(
+    connect: Callable[[], AbstractAsyncContextManager[Any]],
+    ended: anyio.Event,
+    *,
+    task_status: anyio.abc.TaskStatus[Any],
 ) -> None:
-    """Run a relay of *kind* until *ended* is set, and report a client that is connected to its gateway."""
-    target = url or build_for_mcp_2()
-    async with AsyncExitStack() as stack:
-        relay: Any = BareRelay(target, up) if kind == "bare" else OwnRelay("asker", target, mode=MODES[up])
-        await stack.enter_async_context(relay)
-        task_status.started(await stack.enter_async_context(through(relay, down, http=url is not None)))
+    """Connect a client, report it, and disconnect when *ended* is set."""
+    async with connect() as client:
+        task_status.started(client)
         await ended.wait()
 
 
-async def main() -> bool:
+@asynccontextmanager
+async def client_of(kind: str, transport: str, url: str, up: str, down: str) -> AsyncIterator[Any]:
+    """Connect a client to a gateway with a relay of *kind*."""
+    async with AsyncExitStack() as stack:
+        where: Any
+        if transport == "stdio":
+            where = stdio_client(_python("-m", "benchmarks.relay", "--gateway", kind, "--upstream", up))
+        else:
+            relay = await stack.enter_async_context(
+                relay_of(kind, url if transport == "HTTP" else build_for_mcp_2(), up)
+            )
+            where = gateway(relay)
+            if transport == "HTTP":
+                where = await stack.enter_async_context(serving(where))
+        yield await stack.enter_async_context(sdk.Client(where, mode=MODES[down], elicitation_callback=answer))
+
+
+def relay_of(kind: str, target: Any, up: str) -> Any:
+    """Return a relay of *kind* to the server *target*."""
+    if kind == "own":
+        return OwnRelay("asker", target, mode=MODES[up])
+    return BareRelay(stdio_client(target) if isinstance(target, StdioServerParameters) else target, up)
+
+
+def gateway(relay: Any) -> Any:
+    """Return the server of a gateway."""
+    return server_class("gateway", on_list_tools=relay.list_tools, on_call_tool=relay.call_tool)
+
+
+async def serve_gateway(kind: str, up: str) -> None:
+    """Serve a gateway over standard input and output, in front of a server process."""
+    async with relay_of(kind, _python("-m", "tests.servers.asker"), up) as relay:
+        await serve_stdio(gateway(relay))
+
+
+def _python(*arguments: str) -> StdioServerParameters:
+    return StdioServerParameters(command=sys.executable, args=list(arguments), env={"PYTHONPATH": str(ROOT)})
+
+
+async def compare() -> bool:
     """Print the results; return True if all are within the bar."""
     is_good = True
     print("| transport | upstream | client | question | bare, ms | relay, ms | added, ms | bar, ms |")
     print("|---|---|---|---|---|---|---|---|")
     with http_server() as url:
-        for where, up, down, question in itertools.product((None, url), MODES, MODES, (True, False)):
-            bare, own = await measure(where, up, down, {"params": dict(PARAMS)} if question else {})
+        for transport, up, down, question in itertools.product(TRANSPORTS, MODES, MODES, (True, False)):
+            arguments = {"params": dict(PARAMS)} if question else {}
+            pairs = [await measure(transport, url, up, down, arguments) for _ in range(_PAIRS)]
+            bare = statistics.median(bare for bare, _ in pairs)
+            added = statistics.median(own - bare for bare, own in pairs)
             bar = BAR_MS / 1000 + BAR_SHARE * bare
-            added = own - bare
             is_good = is_good and added <= bar and math.isfinite(added)
-            figures = " | ".join(f"{1000 * each:.2f}" for each in (bare, own, added, bar))
-            transport = "none" if where is None else "HTTP"
+            figures = " | ".join(f"{1000 * each:.2f}" for each in (bare, bare + added, added, bar))
             print(f"| {transport} | {up} | {down} | {'a form' if question else 'none'} | {figures} |", flush=True)
     return is_good
 
 
+def main() -> int:
+    """Compare both, or serve a gateway."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gateway", choices=["bare", "own"], help="serve the gateway of this relay over stdio")
+    parser.add_argument("--upstream", choices=list(MODES), default="push")
+    options = parser.parse_args()
+    if options.gateway:
+        anyio.run(serve_gateway, options.gateway, options.upstream)
+        return 0
+    return 0 if anyio.run(compare) else 1
+
+
 if __name__ == "__main__":
-    sys.exit(not anyio.run(main))
+    sys.exit(main())
