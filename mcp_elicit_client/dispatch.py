@@ -32,7 +32,7 @@ from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.reader import SECONDS_PER_SIZE, limits_of_small, read_in_thread
 from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS, RequestOptions, check_inner_options
 from mcp_elicit_client.stored_answers import stored_answers
-from mcp_elicit_client.typing import Handler, Policy, Request
+from mcp_elicit_client.typing import Handler, Mode, Policy, Request
 
 T = TypeVar("T")
 
@@ -65,6 +65,8 @@ class _RequestState:
         self.was_asked: bool = False
 
 
+_BOTH_MODES: frozenset[Mode] = frozenset({"form", "url"})
+
 _read_with: ContextVar[RequestOptions | None] = ContextVar("read_with", default=None)
 """The options with which the dispatcher read the request; None for requests from elsewhere."""
 
@@ -89,7 +91,7 @@ class NormalizedHandler:
         notifier: Tells the user of requests that a policy declined.
     """
 
-    __slots__ = ("_ask", "admission", "held_options", "notifier")
+    __slots__ = ("_ask", "_modes", "admission", "held_options", "notifier")
 
     def __init__(
         self,
@@ -97,11 +99,22 @@ class NormalizedHandler:
         held_options: RequestOptions | None = None,
         admission: Admission | None = None,
         notifier: Notifier | None = None,
+        modes: Callable[[], frozenset[Mode]] = lambda: _BOTH_MODES,
     ) -> None:
         self._ask: Ask = ask
+        self._modes = modes
         self.held_options: RequestOptions | None = held_options
         self.admission: Admission | None = admission
         self.notifier: Notifier = notifier or Notifier()
+
+    @property
+    def modes(self) -> frozenset[Mode]:
+        """The modes that are answered: those of the registry or `Caller` inside, if only policies wrap it, or both."""
+        return self._modes()
+
+    def wrapped_in(self, ask: Ask, notifier: Notifier | None = None) -> NormalizedHandler:
+        """Return a handler that calls *ask*, which may call this one, and that contains what this one contains."""
+        return NormalizedHandler(ask, self.held_options, self.admission, notifier or self.notifier, lambda: self.modes)
 
     def __call__(self, request: Request, /) -> Coroutine[Any, Any, Answer]:
         """Answer *request*."""
@@ -252,7 +265,7 @@ def apply_policy(
         finally:
             _outer_refusals.reset(token)
 
-    return NormalizedHandler(ask, inner.held_options, inner.admission, inner.notifier)
+    return inner.wrapped_in(ask)
 
 
 def refusal_by_now() -> Answer | None:
@@ -274,8 +287,7 @@ def chain_policies(policies: Collection[Policy], handler: Handler) -> Normalized
         outer = policy(wrapped)
         if not isinstance(outer, NormalizedHandler):
             check_policy_result(policy, outer)
-            notifier = _notifier_of(outer) or wrapped.notifier
-            outer = NormalizedHandler(_answering(outer), wrapped.held_options, wrapped.admission, notifier)
+            outer = wrapped.wrapped_in(_answering(outer), _notifier_of(outer))
         wrapped = outer
     return wrapped
 

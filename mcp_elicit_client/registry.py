@@ -211,10 +211,9 @@ class ElicitationRegistry(NormalizedHandler):
     @property
     def modes(self) -> frozenset[Mode]:
         """The modes for which a handler is registered."""
-        every: frozenset[Mode] = frozenset({"form", "url"})
         answered: set[Mode] = set()
-        for route in self._handlers:
-            answered |= every if route.mode is None else {route.mode}
+        for route, handler in self._handlers.items():
+            answered |= handler.modes if route.mode is None else handler.modes & {route.mode}
         return frozenset(answered)
 
     def _handler_for(self, request: Request) -> NormalizedHandler | None:

@@ -11,8 +11,7 @@ import anyio.lowlevel
 
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, options_for
-from mcp_elicit_client.registry import ElicitationRegistry
+from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, normalize_handler, options_for
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import ElicitationCallback, elicitation_callback
 from mcp_elicit_client.sdk.tasks_extension import Resolve, tasks_extensions
@@ -54,13 +53,14 @@ class _Connections:
             self.request_options = dataclasses.replace(self.request_options, modes=modes)
         self._needs_handshake = False
         self._finish_task = resolve_task
-        self._registry = handler if isinstance(handler, ElicitationRegistry) else None
+        self._answering = normalize_handler(handler)
         self._elicitations = ElicitationDispatcher(handler, self.server, self.request_options, user)
         self.handler: Callable[[Request], Coroutine[Any, Any, Answer]] = NormalizedHandler(
             enforce_options(self.request_options, self._elicitations.on_server_request),
             self.request_options,
             self._elicitations.admission,
             self._elicitations.notifier,
+            lambda: self.modes,
         )
 
     @property
@@ -73,7 +73,7 @@ class _Connections:
         """The modes that are answered."""
         if self.request_options.modes is not None:
             return frozenset(self.request_options.modes)
-        return self._registry.modes if self._registry is not None else frozenset({"form", "url"})
+        return self._answering.modes
 
     @property
     def callback(self) -> ElicitationCallback:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.parse import MAX_ELICITATION_ID
 from mcp_elicit_client.core.request import Server, with_completion
-from mcp_elicit_client.dispatch import NormalizedHandler, normalize_handler, options_for
+from mcp_elicit_client.dispatch import normalize_handler, options_for
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.handlers.acp import wire
 from mcp_elicit_client.handlers.acp.connection import MessageTap, require_package
-from mcp_elicit_client.registry import ElicitationRegistry
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request, UrlRequest
@@ -91,9 +90,7 @@ def answer_agent(
 
 
 def _answered_modes(handler: Handler, options: RequestOptions) -> frozenset[Mode]:
-    modes: frozenset[Mode] = (
-        handler.modes if isinstance(handler, ElicitationRegistry) else frozenset[Mode]({"form", "url"})
-    )
+    modes = normalize_handler(handler).modes
     return modes if options.modes is None else modes.intersection(options.modes)
 
 
@@ -104,10 +101,7 @@ class _AgentRequests:
         self, handler: Handler, agent: Server, user: UserSource, request_options: RequestOptions | None
     ) -> None:
         self._handler = normalize_handler(handler)
-        asking = NormalizedHandler(
-            self._ask, self._handler.held_options, self._handler.admission, self._handler.notifier
-        )
-        self._dispatcher = SdkDispatcher(asking, request_options, user)
+        self._dispatcher = SdkDispatcher(self._handler.wrapped_in(self._ask), request_options, user)
         self._agent = agent
         self._declared: frozenset[Mode] = frozenset()
         self._completions = CompletionTracker()

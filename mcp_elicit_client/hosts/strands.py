@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.dispatch import NormalizedHandler, normalize_handler
+from mcp_elicit_client.dispatch import normalize_handler
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.sdk.callback import elicitation_callback as sdk_callback
 from mcp_elicit_client.typing import Handler, Request
@@ -108,7 +108,7 @@ def run_in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, start_time
         except RuntimeError:  # the loop is closed
             coroutine.close()
 
-    return NormalizedHandler(ask, normalized.held_options, notifier=Notifier(notify))
+    return normalized.wrapped_in(ask, Notifier(notify))
 
 
 def _not_running() -> Answer:

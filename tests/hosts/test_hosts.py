@@ -27,7 +27,7 @@ from packaging.requirements import Requirement
 from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Limits
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command
-from mcp_elicit_client.dispatch import options_for
+from mcp_elicit_client.dispatch import Dispatcher, options_for
 from mcp_elicit_client.exceptions import CallTimeoutError
 from mcp_elicit_client.hosts.langchain import _on_elicitation
 from mcp_elicit_client.hosts.langchain_mcp import answer_interrupt, is_elicitation
@@ -411,6 +411,17 @@ async def test_a_request_that_is_withdrawn_in_another_loop_cancels_the_handler()
 
     assert await elsewhere(withdraw())
     await asyncio.wait_for(ended.wait(), 5)
+
+
+def test_a_handler_in_another_loop_has_the_limits_and_modes_of_its_registry() -> None:
+    registry = ElicitationRegistry()
+    registry.on_elicitation(mode="form")(Asked())
+    loop = asyncio.new_event_loop()
+    in_loop = Dispatcher(run_in_loop(registry, loop))
+    loop.close()
+
+    assert in_loop.admission is Dispatcher(registry).admission
+    assert in_loop.handler.modes == {"form"}
 
 
 @pytest.mark.anyio
