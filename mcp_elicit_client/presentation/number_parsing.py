@@ -48,8 +48,9 @@ def number_readings(text: str, conventions: Conventions) -> tuple[int | float, .
 
 def number_text(value: float, conventions: Conventions) -> str:
     """Return *value* in digits, with the decimal separator of the user, so that it has one reading."""
-    text = str(value).replace(".", conventions.decimal or ".")
-    return text if number_readings(text, conventions) == (value,) else f"{text}0"
+    digits, mark, exponent = str(value).replace(".", conventions.decimal or ".").partition("e")
+    text = f"{digits}{mark}{exponent}"
+    return text if number_readings(text, conventions) == (value,) else f"{digits}0{mark}{exponent}"
 
 
 def _read(digits: str, decimal: str, conventions: Conventions) -> tuple[str, tuple[str, str]] | None:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import babel.dates
 import pytest
 from babel.localedata import locale_identifiers
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mcp_elicit_client import AnswerError, NumberField, TextField, validate
@@ -215,6 +215,8 @@ def _zone(name: str) -> Any:
     st.one_of(st.integers(-(2**53) + 1, 2**53 - 1), st.floats(allow_nan=False, allow_infinity=False)),
     st.sampled_from(LOCALES),
 )
+@example(1.001e100, None)  # in digits: a thousand and one, or about one
+@example(-1.234e-07, None)
 def test_a_number_that_is_shown_for_editing_is_read_back(value: float, locale: str | None) -> None:
     context = InputContext(locale=locale)
 
