@@ -50,11 +50,12 @@ _LEET = str.maketrans(
 
 
 _CAPITAL_LOOKALIKES = str.maketrans(
-    "АВЕЅІЈКМНОРСТХУԚԜЗΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹᎪᏴᏟᎠᎬᏀᎻᏆᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᎩᏃᏌՍՕ",
-    "ABESIJKMHOPCTXYQW3ABEZHIKMNOPTYXCABCDEGHIJKLMPRSTVWYZUUO",
+    "АВЕЅІЈКМНОРСТХУԚԜЗΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹᎪᏴᏟᎠᎬᏀᎻᏆᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᎩᏃᏌՍՕꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴⲂⲎⲒⲔⲘⲚⲞⲢⲤⲦⲨⲬвкмнтⲟⲣⲥ",
+    "ABESIJKMHOPCTXYQW3ABEZHIKMNOPTYXCABCDEGHIJKLMPRSTVWYZUUOBPDTGKJCZFMNLSRVHWXYAEIOUBHIKMNOPCTYXBKMHTOPC",
 )
 """
-Capital letters of other alphabets, each with the Latin letter that it looks like.  The small ones look different.
+Letters of other alphabets that look like a capital Latin letter, each with that letter.  Most are capital letters,
+whose small ones look different.  Lisu has no small letters, and some small letters have the shape of a capital.
 """
 
 _LATIN_NAME = re.compile(
