@@ -4,12 +4,13 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr, computed_field
+from pydantic import BaseModel, ConfigDict, PrivateAttr, computed_field, field_validator
 from pydantic import Field as Setting
 
 from mcp_elicit_client.core.diagnostics import Diagnostic, has_warning
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.text import sanitize_and_cut
 from mcp_elicit_client.core.url.inspect import TargetUrl, UrlRules
 
 ProtocolVersion: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
@@ -39,6 +40,10 @@ MAX_EXTENSIONS = 10
 """How often a user can extend a deadline, each time by the whole answer timeout (WCAG 2.2.1)."""
 
 
+MAX_CLAIM = 200
+"""The longest `Server.claimed_name`, in characters; the rest is cut off."""
+
+
 class Server(BaseModel):
     """
     The server that sends a request.
@@ -58,6 +63,11 @@ class Server(BaseModel):
     claimed_name: str | None = None
     transport: str | None = None
     origin: str | None = None
+
+    @field_validator("claimed_name")
+    @classmethod
+    def _sanitize(cls, claimed: str | None) -> str | None:
+        return None if claimed is None else sanitize_and_cut(claimed, MAX_CLAIM)
 
     @classmethod
     def from_name(cls, server: "Server | str") -> "Server":

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from mcp_elicit_client._arguments import check_sync
 from mcp_elicit_client.core.answer import Answer
-from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, Server, check_user
-from mcp_elicit_client.core.text import sanitize_text
+from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, MAX_CLAIM, Server, check_user
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.request_options import RequestOptions
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["ElicitationCallback", "UserSource", "elicitation_callback"]
 
 _logger = logging.getLogger("mcp_elicit_client")
-
-_MAX_CLAIM = 200
 
 UserSource: TypeAlias = str | Callable[[], str | None] | None
 """
@@ -154,12 +151,12 @@ def _with_claimed_name(server: Server, session: object) -> Server:
     claimed = getattr(getattr(session, "server_info", None), "name", None)
     if server.claimed_name is not None or not isinstance(claimed, str):
         return server
-    return _claiming(server, claimed[: _MAX_CLAIM + 1])
+    return _claiming(server, claimed[: MAX_CLAIM + 1])
 
 
 @functools.lru_cache(maxsize=256)
 def _claiming(server: Server, claimed: str) -> Server:
-    return server.model_copy(update={"claimed_name": sanitize_text(claimed, limit=_MAX_CLAIM, multiline=False)})
+    return Server.model_validate({**dict(server), "claimed_name": claimed})
 
 
 def request_details(context: object) -> dict[str, Any]:

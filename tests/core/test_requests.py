@@ -19,6 +19,7 @@ from mcp_elicit_client import (
     sanitize_text,
     validate,
 )
+from mcp_elicit_client.core.request import MAX_CLAIM
 from mcp_elicit_client.core.validation.content import validate_without_patterns
 from mcp_elicit_client.testing import PAYLOADS
 from tests.support import cases, corpus, example_answer, form_params, form_request
@@ -96,6 +97,16 @@ def test_integers_stay_integers() -> None:
 
 def test_a_request_without_mode_is_a_form() -> None:
     assert form_request({"message": "m", "requestedSchema": {"type": "object", "properties": {}}}).mode == "form"
+
+
+def test_a_claimed_name_that_the_host_passes_on_is_sanitized_and_cut() -> None:
+    server = Server(name="mail", claimed_name="Bank\r\x1b[2J\u202e")
+    long = Server(name="mail", claimed_name="\x1b" * 1_000)
+
+    assert server.claimed_name == r"Bank\u{d}\u{1b}[2J\u{202e}"
+    assert long.claimed_name is not None
+    assert len(long.claimed_name) == MAX_CLAIM + 1
+    assert [Server.model_validate_json(each.model_dump_json()) for each in (server, long)] == [server, long]
 
 
 def test_a_request_says_who_asks_and_where() -> None:
