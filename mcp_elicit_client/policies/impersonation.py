@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from mcp_elicit_client._arguments import check_texts
 from mcp_elicit_client.core.diagnostics import Diagnostic
+from mcp_elicit_client.core.request import MAX_CLAIM
 from mcp_elicit_client.core.url.domains import LOOKALIKES
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.typing import Answer, Policy, Request
@@ -40,7 +41,6 @@ _DECORATION = frozenset(
 )
 """Words that do not make a name another one."""
 
-_MAX_CLAIM = 200
 _MAX_KNOWN = 256
 _MAX_WORDS = 4
 
@@ -134,7 +134,7 @@ def flag_impersonation(
 
     async def flag(request: Request, ask: NormalizedHandler) -> Answer:
         claimed = request.server.claimed_name
-        message = warning(claimed[:_MAX_CLAIM], request.server.name[:_MAX_CLAIM]) if claimed else None
+        message = warning(claimed[:MAX_CLAIM], request.server.name[:MAX_CLAIM]) if claimed else None
         if message is None:
             return await ask(request)
         found = Diagnostic(code="impersonation", message=message)
