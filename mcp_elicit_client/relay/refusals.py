@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from mcp_elicit_client.calls.server_errors import INVALID_PARAMS, error_code
-from mcp_elicit_client.exceptions import CallTimeoutError, CapabilityRequiredError, ElicitationError
+from mcp_elicit_client.exceptions import (
+    CallTimeoutError,
+    CapabilityRequiredError,
+    ElicitationError,
+    HandshakeRequiredError,
+)
 
 INTERNAL_ERROR = -32603
 REQUEST_TIMEOUT = -32001
@@ -35,6 +40,11 @@ _TEXTS: dict[Refusal, str] = {
     "invalid_content": "The content of a response does not fit its form.",
     "too_many_calls": "This caller has too many calls in progress. Wait until one of them has ended.",
 }
+_HANDSHAKE_REQUIRED = (
+    "The server behind this gateway asks with `elicitation/create`, which does not exist in the protocol version "
+    "of its connection (2026-07-28 or later). The gateway now connects with an older version. Make the call again "
+    "if the tool may run twice."
+)
 _OF_RESPONSES = frozenset({"state_missing", "unknown_key", "missing_key", "invalid_response", "invalid_content"})
 
 
@@ -71,7 +81,8 @@ def to_sdk_error(error: ElicitationError) -> Exception:
         return error.__cause__  # type: ignore[return-value]
     if isinstance(error, CallTimeoutError):
         return sdk_error(REQUEST_TIMEOUT, str(error), {"reason": "timeout", "limit": error.limit})
-    return sdk_error(INTERNAL_ERROR, str(error), {"reason": type(error).__name__})
+    text = _HANDSHAKE_REQUIRED if isinstance(error, HandshakeRequiredError) else str(error)
+    return sdk_error(INTERNAL_ERROR, text, {"reason": type(error).__name__})
 
 
 def error_code_of_cause(error: Exception) -> int | None:

@@ -279,7 +279,7 @@ async def asking(down: str, params: dict[str, Any], caller: Caller) -> AsyncIter
             yield client
 
 
-def asker(wire: dict[str, Any]) -> Any:
+def asker(wire: dict[str, Any], *, returns_errors: bool = True) -> Any:
     """Make a server whose tool asks with *wire*, as it is, and returns the answer."""
     from mcp.shared.message import ServerMessageMetadata
 
@@ -294,6 +294,8 @@ def asker(wire: dict[str, Any]) -> Any:
             )
             text = answer.action
         except Exception as error:
+            if not returns_errors:
+                raise
             text = f"error: {error}"
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
@@ -318,6 +320,21 @@ def asker(wire: dict[str, Any]) -> Any:
     server.request_handlers[types.CallToolRequest] = handle
     server.request_handlers[types.ListToolsRequest] = list_tools_of_1
     return server
+
+
+@pytest.mark.skipif(not supports_multi_round_trip(), reason="needs protocol version 2026-07-28")
+@pytest.mark.parametrize("down", SIDES)
+async def test_a_server_that_needs_the_handshake_is_connected_to_again(down: str) -> None:
+    """The client cannot change the gateway's connection, so the error does not ask for it."""
+    user = User()
+    caller = Caller(user, "gateway")
+    wire = {"mode": "form", "message": "m", "requestedSchema": {"type": "object", "properties": {}}}
+    server = target(asker(wire, returns_errors=False))
+    async with Relay("visitor", server) as relay, connected(relay, down, caller) as client:
+        with pytest.raises(Exception, match="Make the call again") as caught:
+            await caller.call_tool(client, "ask")
+        assert "mode=" not in str(caught.value)
+        assert said(await caller.call_tool(client, "ask")) == "accept"
 
 
 @pytest.mark.parametrize("down", SIDES)
