@@ -281,6 +281,7 @@ HELP_COMMANDS: Mapping[str, Message] = {
     "/block": Message("decline and block this server"),
     "/cancel": Message("cancel the request (also Ctrl+C)"),
 }
+HELP_CANCEL = Message("cancel the request")
 HELP_SLASH = Message("To enter text that begins with one of these commands, type another / before it.")
 TYPE_DONE = Message("Type done when you have finished at {domain}.")
 

@@ -355,6 +355,13 @@ def test_a_form_is_answered_with_buttons_and_widgets() -> None:
     }
 
 
+def test_the_help_of_a_chat_names_no_keys() -> None:
+    lines = host_lines(play(converse(form(FIELDS), style=BUTTONS), "/help"))
+    assert "Send your answer as a message." in lines
+    assert "/cancel: cancel the request" in lines
+    assert "/cancel: cancel the request (also Ctrl+C)" in host_lines(play(converse(form(FIELDS)), "/help"))
+
+
 def test_buttons_say_whose_words_they_are() -> None:
     turn = play(converse(form(FIELDS), style=BUTTONS), "", "")
 

@@ -57,10 +57,11 @@ def _takes_any_text(field: Field) -> bool:
             return False
 
 
-def help_lines(catalog: MessageCatalog, *, can_block: bool) -> Iterator[Part]:
-    """Yield what the user can type."""
-    yield HostText(catalog.text(messages.HELP))
-    for name, message in messages.HELP_COMMANDS.items():
+def help_lines(catalog: MessageCatalog, *, can_block: bool, has_buttons: bool) -> Iterator[Part]:
+    """Yield what the user can type.  With buttons, the user is in a chat, which has no keys."""
+    yield HostText(catalog.text(messages.REPLY if has_buttons else messages.HELP))
+    commands = {**messages.HELP_COMMANDS, **({"/cancel": messages.HELP_CANCEL} if has_buttons else {})}
+    for name, message in commands.items():
         if name != "/block" or can_block:
             yield HostText(f"{name}: {catalog.text(message)}")
     yield HostText(catalog.text(messages.HELP_SLASH))
