@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import anyio.lowlevel
 
-from mcp_elicit_client._arguments import check_handler, check_policy, check_policy_result
+from mcp_elicit_client._arguments import check_handler, check_policy, check_policy_result, describe
 from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_cancelled_inside
 from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
 from mcp_elicit_client.core.budgets import Admission
@@ -294,7 +294,7 @@ def chain_policies(policies: Collection[Policy], handler: Handler) -> Normalized
 
 def _answering(handler: Handler) -> Ask:
     async def ask(request: Request, /) -> Answer:
-        return normalize_answer(await handler(request))
+        return normalize_answer(await handler(request), handler)
 
     return ask
 
@@ -512,9 +512,9 @@ async def _run_steps(steps: PatternSteps[T], request: Request) -> T:
         return result
 
 
-def normalize_answer(result: object) -> Answer:
+def normalize_answer(result: object, function: object) -> Answer:
     """
-    Return what a handler returned as an `Answer`.
+    Return what *function*, a handler or a hook, returned as an `Answer`.
 
     Raises:
         TypeError: If *result* is neither an `Answer` nor a result of the SDK.
@@ -524,7 +524,8 @@ def normalize_answer(result: object) -> Answer:
     action = getattr(result, "action", None)
     content = getattr(result, "content", None)
     if action not in ("accept", "decline", "cancel") or not (content is None or isinstance(content, dict)):
-        raise TypeError(f"a handler must return an Answer or an ElicitResult, not {type(result).__name__}")
+        returned = "None" if result is None else f"an object of type `{type(result).__name__}`"
+        raise TypeError(f"{describe(function)} returned {returned}. Return an `Answer` or an `ElicitResult`.")
     return Answer(action=action, content=content, by="host")
 
 

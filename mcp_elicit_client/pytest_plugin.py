@@ -170,7 +170,8 @@ def elicitation(request: pytest.FixtureRequest) -> Iterator[Elicitation]:
         messages = "; ".join(repr(each.message) for each in user.unexpected)
         pytest.fail(f"More requests arrived than were scripted: {messages}", pytrace=False)
     if value.strict and not user.finished:
-        pytest.fail("Steps of the script remain unused.", pytrace=False)
+        steps, requests = len(user._steps), len(user.requests)  # noqa: SLF001 -- the user of this fixture
+        pytest.fail(f"Steps of the script remain unused: {steps}. Requests that arrived: {requests}.", pytrace=False)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

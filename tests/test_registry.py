@@ -117,6 +117,24 @@ async def test_a_request_without_a_handler_is_cancelled_and_logged(caplog: pytes
     assert "no handler for a url request of server 'mail'" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("returned", "words"), [(None, "None"), ({"action": "accept"}, "an object of type `dict`")], ids=str
+)
+async def test_the_log_names_the_handler_that_returned_no_answer(
+    caplog: pytest.LogCaptureFixture, returned: Any, words: str
+) -> None:
+    registry = ElicitationRegistry()
+
+    @registry.on_elicitation
+    async def ask(_request: Request) -> Any:
+        return returned
+
+    result = await registry.callback("mail")(None, {"message": "Go on?"})
+
+    assert result.action == "cancel"
+    assert f"`ask` returned {words}. Return an `Answer` or an `ElicitResult`." in caplog.text
+
+
 def test_a_registry_lists_its_modes_and_routes() -> None:
     registry = ElicitationRegistry()
     assert (registry.modes, list(registry)) == (frozenset(), [])

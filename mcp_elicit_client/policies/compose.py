@@ -116,7 +116,7 @@ def hooks(
         try:
             decided = None if before is None else await before(request)
             if decided is not None and not isinstance(decided, (FormRequest, UrlRequest)):
-                return normalize_answer(decided)
+                return normalize_answer(decided, before)
         except Exception as error:  # noqa: BLE001 -- logged, and a cancel
             return _failed(request, error)
         request = decided or request
@@ -125,7 +125,7 @@ def hooks(
             return answer
         try:
             changed = await after(request, answer)
-            return answer if changed is None else normalize_answer(changed)
+            return answer if changed is None else normalize_answer(changed, after)
         except Exception as error:  # noqa: BLE001 -- logged, and a cancel
             return _failed(request, error)
 

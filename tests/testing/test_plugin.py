@@ -118,7 +118,7 @@ def test_it(elicitation):
             "elicitation.user.declines().declines()",
             "pass",
             {"passed": 1, "errors": 1},
-            "*Steps of the script remain unused*",
+            "*Steps of the script remain unused: 1. Requests that arrived: 1.*",
         ),
         ("elicitation.user.declines()", "pass", {"passed": 1}, "*1 passed*"),
     ],

@@ -24,6 +24,12 @@ def test_every_scenario_is_loaded_once() -> None:
     assert len(names) == len(set(names)) >= 133
 
 
+def test_an_unknown_scenario_is_named() -> None:
+    with pytest.raises(KeyError, match="no scenario named 'form-acept'"):
+        SCENARIOS["form-acept"]
+    assert "form-acept" not in SCENARIOS
+
+
 @pytest.mark.parametrize(("group", "row"), ROWS)
 def test_a_row_has_its_texts_and_no_unknown_members(group: str, row: dict[str, Any]) -> None:
     assert set(row) >= REQUIRED

@@ -68,7 +68,10 @@ class _Scenarios(Mapping[str, Scenario]):
     """The scenarios by name.  The files are read when the first one is needed."""
 
     def __getitem__(self, name: str) -> Scenario:
-        return _load_all()[name]
+        try:
+            return _load_all()[name]
+        except KeyError:
+            raise KeyError(f"There is no scenario named {name!r}. `SCENARIOS` contains the names.") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(_load_all())
