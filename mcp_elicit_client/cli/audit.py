@@ -85,7 +85,7 @@ def _verification_lines(found: Verification, catalog: MessageCatalog) -> Iterato
         yield catalog.text(messages.VERIFICATION_PASSED, count=found.events)
     else:
         yield catalog.text(messages.VERIFICATION_FAILED, count=len(found.violations) + found.more)
-    if not found.events and found.violations:
+    if not found.events and any(each.line for each in found.violations):
         yield wrap(catalog.text(messages.NO_LINE_MATCHES))
     yield catalog.text(messages.CHECKPOINT, checkpoint=found.last)
 

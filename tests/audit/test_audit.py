@@ -1518,6 +1518,16 @@ def test_the_command_distinguishes_another_key_from_a_changed_line(path: Path, r
     assert "No line matches the key" in out
 
 
+def test_the_command_does_not_blame_the_key_of_a_log_without_events(path: Path, run: Any, key_file: Path) -> None:
+    AuditLog(path, key=KEY).close()
+
+    status, out, _ = run("verify", path, "--key", key_file)
+
+    assert status == 1
+    assert out.startswith("invalid_head: The head file is missing.")
+    assert "No line matches the key" not in out
+
+
 def test_the_command_reports_errors(path: Path, run: Any, key_file: Path) -> None:
     write(path, 1).close()
     key_file.with_name("bad").write_text("xyz", encoding="ascii")
