@@ -129,7 +129,8 @@ async def test_the_log_names_the_handler_that_returned_no_answer(
     async def ask(_request: Request) -> Any:
         return returned
 
-    result = await registry.callback("mail")(None, {"message": "Go on?"})
+    callback: Any = registry.callback("mail")
+    result = await callback(None, {"message": "Go on?"})
 
     assert result.action == "cancel"
     assert f"`ask` returned {words}. Return an `Answer` or an `ElicitResult`." in caplog.text

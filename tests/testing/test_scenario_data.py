@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcp_elicit_client.testing import SCENARIOS
+from mcp_elicit_client.testing import SCENARIOS, scenarios
 from mcp_elicit_client.testing.scenarios import ALL_DELIVERIES, GROUPS, function_name, load_data
 
 REQUIRED = {"name", "title", "because", "source"}
@@ -26,7 +26,7 @@ def test_every_scenario_is_loaded_once() -> None:
 
 def test_an_unknown_scenario_is_named() -> None:
     with pytest.raises(KeyError, match="no scenario named 'form-acept'"):
-        SCENARIOS["form-acept"]
+        scenarios.SCENARIOS["form-acept"]
     assert "form-acept" not in SCENARIOS
 
 

@@ -250,9 +250,7 @@ class FormConversation:
     def _command(self, command: str) -> Turn:
         match command:
             case "/help":
-                lines = help_lines(
-                    self._catalog, can_block=self.request.can_block, has_buttons=self._style.has_buttons
-                )
+                lines = help_lines(self._catalog, can_block=self.request.can_block, has_buttons=self._style.has_buttons)
                 return self._turns.repeat(*lines)
             case "/options":
                 return self._turns.repeat(*self._turns.question.options(is_short=self._style.has_buttons))
