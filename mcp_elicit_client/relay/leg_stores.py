@@ -140,6 +140,7 @@ class MemoryLegs:
         self._expiry: list[tuple[float, str]] = []
 
     async def add(self, caller: str, leg: LegRecord, expires_at: float) -> KeptLeg:
+        self._forget_expired()
         return self._keep(KeptLeg(secrets.token_urlsafe(16), caller, leg, expires_at))
 
     async def find(self, caller: str, call_id: str) -> KeptLeg | None:

@@ -100,6 +100,15 @@ async def test_expired_legs_are_forgotten() -> None:
     assert not store._expiry
 
 
+async def test_legs_of_clients_that_never_come_back_are_forgotten_when_others_are_stored() -> None:
+    clock = Clock()
+    store = MemoryLegs(clock)
+    for _ in range(100):
+        await store.add("ann", first_leg(clock), clock() + 1)
+        clock.ahead += 2
+    assert len(store._legs) == len(store._expiry) == 1
+
+
 async def test_a_leg_that_another_process_stored_is_read() -> None:
     clock = Clock()
     inbox = Inbox(MemoryStore(clock=clock), b"k" * 32)
