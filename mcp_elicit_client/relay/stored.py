@@ -176,8 +176,9 @@ class StoredCalls:
             return sending.kept
 
     async def _change(self, kept: KeptLeg, **changed: Any) -> KeptLeg | None:
-        """Change what is stored; return None if another process was first."""
-        return await self._store.replace(kept, replace(kept.leg, **changed), kept.expires_at)
+        """Change what is stored, and keep it during its lease; return None if another process was first."""
+        leg = replace(kept.leg, **changed)
+        return await self._store.replace(kept, leg, max(kept.expires_at, leg.sending_until))
 
     def _expiry(self, leg: LegRecord) -> float:
         """Return until when *leg* can be answered, if it is stored now."""

@@ -445,6 +445,29 @@ async def test_a_lease_that_cannot_be_renewed_does_not_end_its_call(
     assert "could not be renewed" in caplog.text
 
 
+async def test_a_call_whose_server_takes_long_after_a_late_answer_can_be_continued() -> None:
+    """The leg would have expired while its answer was sent."""
+    clock = Clock()
+
+    def take_long(handler: Any) -> Any:
+        async def wait(request: Any) -> Any:
+            clock.ahead += 8 * is_resuming()
+            return await handler(request)
+
+        return wait
+
+    inbox = Inbox(MemoryStore(clock=clock))
+    async with gateway("rounds", inbox=inbox, policies=[take_long]) as client:
+        first = await client.call("twice")
+        clock.ahead = relay.ANSWER_TIMEOUT - 5
+        given = {keys(first)[0]: ANN}
+        second = await client.call("twice", state=first.request_state, responses=given)
+        again = await client.call("twice", state=first.request_state, responses=given)
+        done = await client.call("twice", state=second.request_state, responses={keys(second)[0]: BOB})
+    assert again.input_requests == second.input_requests
+    assert said(done) == json.dumps({"got": [ANN, BOB]})
+
+
 @each_side
 async def test_a_question_that_changes_between_rounds_is_another_question(up: str) -> None:
     """The answer to the first one is not taken for the second one."""
