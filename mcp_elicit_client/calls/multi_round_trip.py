@@ -65,9 +65,10 @@ def parse_input_required(result: Any) -> InputRequired | None:
 
 
 def _with_origin(params: Any, result: Any) -> Any:
-    """Return *params* with the origin that the result reports: requests in a result have no ``_meta``."""
+    """Return *params* with the origin that the result reports, and no other: requests in a result have no ``_meta``."""
     origin = (result.meta or {}).get(ORIGIN_META_KEY)
-    return params if origin is None else params.model_copy(update={"meta": {ORIGIN_META_KEY: origin}})
+    meta = None if origin is None else {ORIGIN_META_KEY: origin}
+    return params if params.meta == meta else params.model_copy(update={"meta": meta})
 
 
 async def answer_elicitations(

@@ -18,6 +18,7 @@ from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
 from mcp_elicit_client.calls.active_call import CallHistory
 from mcp_elicit_client.calls.methods import CallSpec
+from mcp_elicit_client.calls.multi_round_trip import parse_input_required
 from mcp_elicit_client.calls.suspending import CallSnapshot
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.core.origin import ORIGIN_META_KEY, write_origin
@@ -712,3 +713,23 @@ async def test_progress_is_reported_and_meta_sent(connect_mode: ConnectMode, see
 
     async with visitor(User(YES), connect_mode, seen) as connection:
         assert await call(connection, "echo", {"a": 1}, progress_callback=progress, meta={"k": "v"}) == {"a": 1}
+
+
+@only_multi_round_trip
+@pytest.mark.parametrize("reported", [None, "files"])
+def test_requests_in_a_result_have_the_origin_of_the_result_and_no_other(reported: str | None) -> None:
+    """A server that does not follow the protocol sends different origins in the requests."""
+    types: Any = mcp.types
+    requests = {
+        name: types.ElicitRequest.model_validate(
+            {
+                "method": "elicitation/create",
+                "params": {**form_params({}), "_meta": {ORIGIN_META_KEY: [name]}},
+            }
+        )
+        for name in ("bank", "shop")
+    }
+    meta = None if reported is None else {ORIGIN_META_KEY: [reported]}
+    required = parse_input_required(types.InputRequiredResult(input_requests=requests, request_state="s", _meta=meta))
+    assert required is not None
+    assert [each.meta for each in required.elicitations.values()] == [meta, meta]
