@@ -88,8 +88,8 @@ class HeldCalls:
                         call.finish(Outcome(await work(connection, call)))
                 except Exception as error:  # noqa: BLE001 -- raised for the client, in its request
                     call.finish(Outcome(error=error))
-            call.finish(Outcome(error=RefusedError("ended")))
         finally:
+            call.finish(Outcome(error=RefusedError("ended")))
             self._number_by_client[client] -= 1
             if not self._number_by_client[client]:
                 del self._number_by_client[client]

@@ -11,9 +11,10 @@ import anyio
 import anyio.abc
 from typing_extensions import Self
 
+from mcp_elicit_client._concurrency import CancellingEvent
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.core.request import Server, check_user
-from mcp_elicit_client.exceptions import ElicitationError
+from mcp_elicit_client.exceptions import CallError, ElicitationError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.relay.asking import GatewayHandler
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
@@ -121,10 +122,12 @@ class Relay:
             leg_ttl=answer_timeout,
         )
         self._group: anyio.abc.TaskGroup | None = None
+        self._closed = CancellingEvent()
 
     async def __aenter__(self) -> Self:
         """Open the relay.  Connections are made when they are needed."""
         group = anyio.create_task_group()
+        self._closed = CancellingEvent()
         self._group = self._held.group = self._connections.group = await group.__aenter__()
         group.start_soon(self._connections.close_idle)
         group.start_soon(self._stored.renew_leases)
@@ -134,9 +137,10 @@ class Relay:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End calls that are held, and close all connections."""
+        """End all calls, and close all connections."""
         group, self._group, self._held.group, self._connections.group = self._group, None, None, None
         if group is not None:
+            self._closed.set()
             group.cancel_scope.cancel()
             await group.__aexit__(kind, error, trace)
 
@@ -211,18 +215,21 @@ class Relay:
             downstream = self._downstream(context)
             spec = CallSpec(kind, name, arguments, forwarded_meta(getattr(params, "meta", None), FORWARDED_META))
             progress = read_progress(context)
-            if downstream.has_rounds:
-                self._check_open()
-                result = await self._rounds.relay(downstream, spec, params, progress)
-            else:
-                result = await self._push(downstream, spec, progress)
-            return without_hop_meta(result)
+            group = self._check_open()
+            with self._closed.cancelling():
+                if downstream.has_rounds:
+                    result = await self._rounds.relay(downstream, spec, params, progress)
+                else:
+                    result = await self._push(group, downstream, spec, progress)
+                return without_hop_meta(result)
+            raise CallError("The gateway has closed its connections to the server. Make the call again.")
         except ElicitationError as error:
             raise to_sdk_error(error) from error
 
-    async def _push(self, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None) -> Any:
+    async def _push(
+        self, group: anyio.abc.TaskGroup, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None
+    ) -> Any:
         """Make a call whose client is asked with server-initiated requests."""
-        group = self._check_open()
         async with self._connections.lease(downstream) as connection:
             call = PushedCall(downstream, connection, group)
             connection.ask = call.ask

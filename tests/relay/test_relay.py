@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -376,6 +377,26 @@ async def test_a_relay_that_is_not_open_says_so() -> None:
         with pytest.raises(Exception) as caught:
             await caller.call_tool(client, "echo", {})
     assert "Traceback" not in str(caught.value)
+
+
+@both_sides
+async def test_a_call_in_progress_ends_with_an_error_when_its_relay_is_closed(
+    up: str, down: str, tmp_path: Path
+) -> None:
+    seen: list[str] = []
+    relay = Relay("visitor", target(visitor.build(seen.append)), mode=MODES[up])
+    caller = Caller(User(), "gateway")
+    with anyio.fail_after(30):
+        async with connected(relay, down, caller) as client, anyio.create_task_group() as group:
+
+            async def call() -> None:
+                with pytest.raises(Exception, match="closed"):
+                    await caller.call_tool(client, "slow", {"mark": str(tmp_path / "mark")})
+
+            async with relay:
+                group.start_soon(call)
+                while "slow" not in seen:
+                    await anyio.sleep(0.01)
 
 
 async def test_a_server_that_cannot_be_reached_fails_the_call_only() -> None:

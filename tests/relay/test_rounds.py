@@ -94,6 +94,10 @@ def keys(result: Any) -> list[str]:
     return list(result.input_requests)
 
 
+async def declare(_context: Any, _params: Any) -> Any:
+    raise AssertionError("the gateway must not push")
+
+
 @asynccontextmanager
 async def gateway(
     up: str, seen: list[str] | None = None, *, has_wire: bool = False, **options: Any
@@ -107,9 +111,6 @@ async def gateway(
     sdk: Any = mcp
     server = visitor.build((seen if seen is not None else []).append)
     upstream: Any = (lambda _user: streams_to(server)) if has_wire else server
-
-    async def declare(_context: Any, _params: Any) -> Any:
-        raise AssertionError("the gateway must not push")
 
     async with (
         Relay("visitor", upstream, mode=MODES[up], user=lambda _context: people[0], **options) as open_relay,
@@ -328,6 +329,21 @@ async def test_a_held_call_of_a_process_that_stopped_ends_in_an_error() -> None:
         given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
         assert await other.refusal("form", **given) == "process"
     assert seen.count("form") == 1
+
+
+async def test_a_held_call_of_a_relay_that_was_closed_has_ended() -> None:
+    from tests.servers.gateway import build
+
+    sdk: Any = mcp
+    open_relay = Relay("visitor", visitor.build(lambda _line: None), mode="legacy")
+    async with sdk.Client(build(open_relay), elicitation_callback=declare) as connected:
+        client = Client(connected, [])
+        async with open_relay:
+            first = await client.call("form")
+        async with open_relay:
+            with anyio.fail_after(30):
+                given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
+                assert await client.refusal("form", **given) == "ended"
 
 
 @pytest.fixture
