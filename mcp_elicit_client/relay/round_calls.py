@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
@@ -127,9 +127,18 @@ class RoundCalls:
         responses: Mapping[str, Any],
         progress: ProgressCallback | None,
     ) -> Step:
-        async def proceed(snapshot: CallSnapshot, answers: Mapping[str, Answer]) -> Any:
+        async def proceed(
+            snapshot: CallSnapshot, answers: Mapping[str, Answer], before_send: Callable[[], None]
+        ) -> Any:
             async with self._connections.lease(downstream) as connection:
-                came = await connection.caller.proceed(connection.client, snapshot, answers, self._options, progress)
+                came = await connection.caller.proceed(
+                    connection.client,
+                    snapshot,
+                    answers,
+                    self._options,
+                    before_send=before_send,
+                    progress_callback=progress,
+                )
             if isinstance(came, TaskHandle):
                 step = await self._step_of(downstream, came, progress)
                 return step.unwrap() if isinstance(step, Outcome) else step

@@ -39,10 +39,11 @@ _CONNECTION_CLOSED = -32000
 
 Kind = Literal["tool", "prompt", "resource"]
 
-Proceed = Callable[[CallSnapshot, Mapping[str, Answer]], Awaitable[Any]]
+Proceed = Callable[[CallSnapshot, Mapping[str, Answer], Callable[[], None]], Awaitable[Any]]
 """
-Continues a call with the answers, by the server's keys.  Returns a
-`PausedCall`, the `Leg` of a process that holds the call by now, or the result.
+Continues a call with the answers, by the server's keys.  The last argument is
+called before anything is sent.  Returns a `PausedCall`, the `Leg` of a process
+that holds the call by now, or the result.
 """
 
 
@@ -52,6 +53,11 @@ class _Sending:
 
     kept: KeptLeg
     lock: anyio.Lock = field(default_factory=functools.partial(anyio.Lock, fast_acquire=True))
+    was_sent: bool = False
+
+    def mark_sent(self) -> None:
+        """Note that the server may receive the answers from now on."""
+        self.was_sent = True
 
 
 class StoredCalls:
@@ -123,7 +129,7 @@ class StoredCalls:
         sending = _Sending(kept)
         self._sending.add(sending)
         try:
-            came = await proceed(content.snapshot, given)
+            came = await proceed(content.snapshot, given, sending.mark_sent)
         except Exception as error:  # noqa: BLE001 -- returned in the outcome
             failure = error
         except BaseException:
@@ -137,7 +143,7 @@ class StoredCalls:
             following = LegRecord(number, ends_at, responses, content)
             await self._store.replace(kept, following, self._expiry(following))
             return Leg(kept.id, number, content.questions)
-        outcome = _store_outcome(came, failure)
+        outcome = _store_outcome(came, failure) if sending.was_sent else None
         if outcome is None:  # the server cannot be reached, so the same responses may be sent again
             await self._change(kept, sending="")
         else:

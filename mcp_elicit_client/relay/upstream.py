@@ -24,8 +24,9 @@ from mcp_elicit_client.calls.url_elicitations import (
 )
 from mcp_elicit_client.core.answer import Answer, UrlElicitationIncompleteError
 from mcp_elicit_client.core.request import BatchPosition, UrlRequest
-from mcp_elicit_client.exceptions import REPORT, CallError, RequestError
+from mcp_elicit_client.exceptions import REPORT, CallError, RequestError, ResumeError
 from mcp_elicit_client.relay.refusals import sdk_error
+from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 
 ForwardUrls = Callable[[tuple[UrlRequest, ...]], Awaitable[list[dict[str, Any]]]]
 """Takes the URL elicitations that a server requires, and returns the entries of the error for the client."""
@@ -125,19 +126,27 @@ class UpstreamCaller(Caller):
         call = self._active_call(client, spec, options)
         return await self._pausing_runner(call, spec, progress_callback).run()
 
-    async def proceed(
+    async def proceed(  # noqa: PLR0913 -- the parts of one call
         self,
         client: Any,
         snapshot: CallSnapshot,
         answers: Mapping[str, Answer],
         options: CallOptions,
+        *,
+        before_send: Callable[[], None],
         progress_callback: ProgressCallback | None = None,
     ) -> Any:
         """
         Continue a paused call with *answers*, by the server's keys; the rest is as in `start`.
 
         The answers go through the host application's policies.
+        *before_send* is called before anything is sent.
+
+        Raises:
+            ResumeError: If the server uses server-initiated requests by now.
         """
+        if not uses_multi_round_trip(unwrap_session(client)):
+            raise ResumeError("protocol")
         spec = snapshot.call_spec
         call = self._active_call(client, spec, options)
         call.history = snapshot.history.fork()
@@ -145,7 +154,7 @@ class UpstreamCaller(Caller):
         def given(key: str) -> Any:
             return lambda _request: GivenAnswer(answers.get(key))
 
-        return await self._pausing_runner(call, spec, progress_callback).resume(snapshot, given, lambda: None)
+        return await self._pausing_runner(call, spec, progress_callback).resume(snapshot, given, before_send)
 
     def _active_call(self, client: Any, spec: CallSpec, options: CallOptions) -> ActiveCall:
         timeouts = CallTimeouts(options.timeout, options.answer_timeout)

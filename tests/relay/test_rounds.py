@@ -403,6 +403,39 @@ async def test_a_leg_whose_process_stopped_while_it_sent_the_answer_is_sent_by_a
         assert said(await two.call("form", **given)) == json.dumps({"got": ANN})
 
 
+async def test_a_call_that_was_refused_before_its_answer_was_sent_stays_pending(tmp_path: Path) -> None:
+    seen: list[str] = []
+    async with gateway("rounds", seen, max_calls=1) as client, anyio.create_task_group() as group:
+        first = await client.call("form")
+        given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
+        mark = tmp_path / "mark"
+        group.start_soon(client.call, "slow", {"mark": str(mark)})
+        while "slow" not in seen:
+            await anyio.sleep(0.01)
+        with pytest.raises(mcp.MCPError, match="too many calls"):  # type: ignore[attr-defined,unused-ignore]
+            await client.call("form", **given)
+        mark.touch()
+        while "slow done" not in seen:
+            await anyio.sleep(0.01)
+        await anyio.wait_all_tasks_blocked()
+        done = await client.call("form", **given)
+    assert said(done) == json.dumps({"got": ANN})
+
+
+async def test_a_server_that_changed_its_protocol_version_does_not_get_the_call_anew() -> None:
+    """It would not see the answer."""
+    key, seen = b"k" * 32, []  # type: ignore[var-annotated]
+    options: dict[str, Any] = {"key": key, "inbox": Inbox(MemoryStore(), key)}
+    async with gateway("rounds", seen, **options) as before, gateway("push", seen, **options) as after:
+        first = await before.call("form")
+        given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
+        with pytest.raises(mcp.MCPError, match="protocol version") as caught:  # type: ignore[attr-defined,unused-ignore]
+            await after.call("form", **given)
+        assert caught.value.error.code == -32603
+        assert seen == ["form"]
+        assert said(await before.call("form", **given)) == json.dumps({"got": ANN})
+
+
 async def test_the_lease_of_a_leg_is_renewed_while_its_answer_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise another process would send the answer as well."""
     monkeypatch.setattr(stored, "LEASE", 0.05)
