@@ -10,6 +10,7 @@ from mcp_elicit_client.exceptions import (
     CapabilityRequiredError,
     ElicitationError,
     HandshakeRequiredError,
+    InboxError,
 )
 
 INTERNAL_ERROR = -32603
@@ -73,8 +74,10 @@ class RefusedError(ElicitationError):
         return {"reason": reason, "code": self.code, **({"fields": list(self.fields)} if self.fields else {})}
 
 
-def to_sdk_error(error: ElicitationError) -> Exception:
+def to_sdk_error(error: Exception) -> Exception:
     """Return the error of the SDK with which the gateway's request ends."""
+    if is_internal(error):
+        return sdk_error(INTERNAL_ERROR, "The gateway failed. Its log contains the cause.", {"reason": "gateway"})
     if isinstance(error, RefusedError):
         return sdk_error(INVALID_PARAMS, str(error), error.data)
     if isinstance(error, CapabilityRequiredError) and error_code_of_cause(error) is not None:
@@ -83,6 +86,11 @@ def to_sdk_error(error: ElicitationError) -> Exception:
         return sdk_error(REQUEST_TIMEOUT, str(error), {"reason": "timeout", "limit": error.limit})
     text = _HANDSHAKE_REQUIRED if isinstance(error, HandshakeRequiredError) else str(error)
     return sdk_error(INTERNAL_ERROR, text, {"reason": type(error).__name__})
+
+
+def is_internal(error: Exception) -> bool:
+    """Return True if *error* is not the client's concern.  Its text may contain a path, an address or data."""
+    return isinstance(error, InboxError) or not isinstance(error, ElicitationError)
 
 
 def error_code_of_cause(error: Exception) -> int | None:

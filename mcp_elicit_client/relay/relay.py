@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from typing_extensions import Self
 from mcp_elicit_client._concurrency import CancellingEvent
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.core.request import Server, check_user
-from mcp_elicit_client.exceptions import CallError, ElicitationError
+from mcp_elicit_client.exceptions import CallError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.relay.asking import GatewayHandler
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
@@ -22,7 +23,7 @@ from mcp_elicit_client.relay.downstream import Downstream, authenticated_user, r
 from mcp_elicit_client.relay.held_calls import MAX_CALL, HeldCalls
 from mcp_elicit_client.relay.leg_stores import InboxLegs, MemoryLegs
 from mcp_elicit_client.relay.pushing import PushedCall
-from mcp_elicit_client.relay.refusals import to_sdk_error
+from mcp_elicit_client.relay.refusals import error_details, is_internal, to_sdk_error
 from mcp_elicit_client.relay.round_calls import RoundCalls
 from mcp_elicit_client.relay.state import StateSealer
 from mcp_elicit_client.relay.stored import StoredCalls
@@ -30,6 +31,8 @@ from mcp_elicit_client.relay.upstream import CallOptions, UpstreamCaller, forwar
 from mcp_elicit_client.relay.wire import FORWARDED_META, forwarded_meta, without_hop_meta
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Mode, Policy
+
+_logger = logging.getLogger("mcp_elicit_client")
 
 ANSWER_TIMEOUT = 590.0
 """The default time of the user, in seconds: less than the 600 s for which the Python SDK's server accepts its state."""
@@ -184,10 +187,21 @@ class Relay:
         Raises:
             Exception: The SDK's error, if the server cannot be reached.
         """
+        async with AsyncExitStack() as stack:
+            with self._sdk_errors():
+                connection = await stack.enter_async_context(self._connections.lease(self._downstream(context)))
+            yield connection.client
+
+    @contextmanager
+    def _sdk_errors(self) -> Iterator[None]:
+        """Raise the errors of this block as errors of the SDK, and log those that say nothing to the client."""
         try:
-            async with self._connections.lease(self._downstream(context)) as connection:
-                yield connection.client
-        except ElicitationError as error:
+            yield
+        except Exception as error:
+            if error_details(error) is not None:
+                raise
+            if is_internal(error):
+                _logger.exception("the gateway to server %r failed", self._server.name)
             raise to_sdk_error(error) from error
 
     def _downstream(self, context: Any) -> Downstream:
@@ -211,7 +225,7 @@ class Relay:
         name: str,
         arguments: Mapping[str, Any] | None,
     ) -> Any:
-        try:
+        with self._sdk_errors():
             downstream = self._downstream(context)
             spec = CallSpec(kind, name, arguments, forwarded_meta(getattr(params, "meta", None), FORWARDED_META))
             progress = read_progress(context)
@@ -223,8 +237,6 @@ class Relay:
                     result = await self._push(group, downstream, spec, progress)
                 return without_hop_meta(result)
             raise CallError("The gateway has closed its connections to the server. Make the call again.")
-        except ElicitationError as error:
-            raise to_sdk_error(error) from error
 
     async def _push(
         self, group: anyio.abc.TaskGroup, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None

@@ -436,6 +436,18 @@ async def test_a_server_that_changed_its_protocol_version_does_not_get_the_call_
         assert said(await before.call("form", **given)) == json.dumps({"got": ANN})
 
 
+async def test_a_client_does_not_get_the_text_of_an_error_of_the_store(caplog: pytest.LogCaptureFixture) -> None:
+    class FailingStore(MemoryStore):
+        async def suspend(self, *_arguments: Any) -> None:
+            raise InboxError("The inbox /srv/inbox.db cannot be used.")
+
+    async with gateway("rounds", inbox=Inbox(FailingStore())) as client:
+        with pytest.raises(mcp.MCPError, match="The gateway failed") as caught:  # type: ignore[attr-defined,unused-ignore]
+            await client.call("form")
+    assert caught.value.error.code == -32603
+    assert "/srv/inbox.db" in caplog.text
+
+
 async def test_the_lease_of_a_leg_is_renewed_while_its_answer_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise another process would send the answer as well."""
     monkeypatch.setattr(stored, "LEASE", 0.05)
