@@ -100,14 +100,15 @@ class RoundCalls:
 
     async def _start(self, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None) -> Step:
         required: UrlRequired | None = None
+        came: Any = None
         async with self._connections.lease(downstream) as connection:
             if connection.has_rounds:
                 try:
                     came = await connection.caller.start(connection.client, spec, self._options, progress)
                 except UrlRequiredInRoundsError as error:
                     required = error.required
-                else:
-                    return await self._step_of(downstream, came, progress)
+        if came is not None:
+            return await self._step_of(downstream, came, progress)
         make = functools.partial(_make, spec, self._options, required, wants_progress=progress is not None)
         return await self._held.start(downstream, make, progress)
 

@@ -75,3 +75,11 @@ async def test_a_task_is_cancelled_when_its_client_does_not_come_back(tasker: Ta
         await client.session.call_tool("run", plan(ask("a")), allow_input_required=True)
         while not any(line.startswith("cancel") for line in seen):
             await anyio.sleep(0.005)
+
+
+async def test_a_call_that_becomes_a_task_counts_once(tasker: Tasker, seen: list[str]) -> None:
+    user = User()
+    async with gateway(tasker, "rounds", user, max_calls=1) as (caller, client):
+        result = await caller.call_tool(client, "run", plan({"work": 1}, ask("a")))
+    assert told(result) == accepted("a")
+    assert not any(line.startswith("cancel") for line in seen)
