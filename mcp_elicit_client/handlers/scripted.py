@@ -96,11 +96,11 @@ class ScriptedAnswers:
             return self._accept_url(request)
         answer = self._take(request)
         if answer is None:
-            return self._refuse(request, [self._catalog.text(messages.NO_ANSWER), *self._hints(request)])
+            return self._refuse(request, [self._catalog.text(messages.NO_ANSWER_GIVEN), *self._hints(request)])
         if answer.action != "accept":
             return Answer(action=answer.action, by="host", reason=_REASON)
         if not isinstance(request, FormRequest):
-            return self._refuse(request, self._hints(request) or [self._catalog.text(messages.NO_ANSWER)])
+            return self._refuse(request, self._hints(request) or [self._catalog.text(messages.NO_ANSWER_GIVEN)])
         filled = await fill_form(request, answer, self._catalog)
         if filled.problems:
             return self._refuse(request, filled.problems)

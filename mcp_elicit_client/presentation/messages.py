@@ -374,7 +374,7 @@ ANSWER_SHAPE = Message(
     'and optionally "message". Example: {example}'
 )
 REQUEST_UNANSWERED = Message("This request of the server has no valid answer:")
-NO_ANSWER = Message("No answer was given for it.")
+NO_ANSWER_GIVEN = Message("No answer was given for it.")
 ANSWER_UNUSED = Message("Answer {number} was not used, because the server sent no request for it.")
 SENSITIVE_ARGUMENT = Message(
     "This field asks for sensitive data, and arguments are visible in the process list. "

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -75,6 +76,17 @@ def test_every_constant_is_used(module: ModuleType) -> None:
 
     assert names
     assert names - set(re.findall(r"\w+", source)) == set()
+
+
+@pytest.mark.parametrize(
+    "module", [core_messages, messages, cli_messages, demo_messages], ids=lambda each: each.__name__
+)
+def test_no_constant_replaces_another_one(module: ModuleType) -> None:
+    source = Path(module.__file__ or "").read_text(encoding="utf-8")
+    names = Counter(re.findall(r"^([A-Z_]+)\b.* = ", source, re.MULTILINE))
+
+    assert names
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_no_message_blames_abbreviates_or_is_spoken_by_the_server() -> None:
