@@ -177,6 +177,19 @@ async def test_invalid_input_is_reported_while_typing_and_cannot_be_sent(
         assert (await person.done()).action == "cancel"
 
 
+async def test_a_field_without_the_focus_shows_its_newest_text() -> None:
+    async with asking(form({"n": {"type": "integer", "title": "Guests"}, "t": NAME})) as person:
+        await person.types("4x", TAB)
+        await person.sees(" ! | Guests    |  4x")
+        await person.types(UP, BACKSPACE, "y", TAB)
+        await person.sees(" ! | Guests    |  4y")
+
+
+async def test_an_unanswered_yes_or_no_says_so() -> None:
+    async with asking(form({"f": {"type": "boolean"}, "t": NAME}, "f")) as person:
+        await person.sees("( ) yes  ( ) no  (x) no answer")
+
+
 async def test_all_errors_are_shown_and_the_first_one_has_the_focus() -> None:
     asked = {"a": NAME, "b": {"type": "integer"}, "c": OPTIONS}
     async with asking(form(asked, "a", "b", "c")) as person:

@@ -156,7 +156,7 @@ class Control(ABC):
 
     def row(self, width: int, label_width: int, symbols: Symbols) -> Line:
         """Return the line of the field without the focus."""
-        key = (width, label_width, self.state, self.insistent, self.touched)
+        key = (width, label_width, self.state, self.given, self.insistent, self.touched)
         if self._row is None or self._row[0] != key:
             shown = cut(self.summary(), value_room(width, label_width))
             value = Drawing([[(self.style, shown)]])
