@@ -265,3 +265,19 @@ async def test_on_a_small_screen_the_domain_the_warnings_and_the_buttons_are_see
         if url is LONG:
             await page.click("text=Show the full URL")
             assert (await page.inner_text(".whole .url")).replace("\n", "") == url
+
+
+async def test_every_line_of_a_long_title_stands_beside_the_mark_of_the_server() -> None:
+    options = {"type": "string", "enum": ["a", "b"], "title": "Which of the two options? " * 6}
+    params = form_params({"properties": {"t": {"type": "string", "title": "What is your name? " * 8}, "o": options}})
+    async with sitting(viewport={"width": 320, "height": 640}) as desk, asking(desk, params):
+        page = await desk.page()
+        starts = await page.evaluate(
+            """[...document.querySelectorAll(".label.server")].map(label => {
+                const text = document.createRange()
+                text.selectNodeContents(label)
+                return [...text.getClientRects()].map(line => line.left)
+            })"""
+        )
+
+    assert all(len(lines) > 2 and len(set(lines)) == 1 for lines in starts), starts
