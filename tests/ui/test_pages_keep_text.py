@@ -281,3 +281,25 @@ async def test_every_line_of_a_long_title_stands_beside_the_mark_of_the_server()
         )
 
     assert all(len(lines) > 2 and len(set(lines)) == 1 for lines in starts), starts
+
+
+async def test_after_a_double_click_the_page_says_that_the_answer_was_sent() -> None:
+    async with sitting() as desk, asking(desk, WHO) as question:
+        page = await desk.page()
+        await review(page, Your_name="Ann")
+        await page.wait_for_selector(".answers")
+        await until_it_takes_a_yes(page)
+        held = []
+        await page.route(
+            "**", lambda route: held.append(route) if route.request.method == "HEAD" else route.continue_()
+        )
+        await page.click("text=Send", click_count=2)
+        with anyio.fail_after(10):
+            while not held:
+                await anyio.sleep(0.01)
+        await page.wait_for_timeout(200)
+        for route in held:
+            await route.continue_()
+        assert (await question.over()).content == {"name": "Ann"}
+        await page.wait_for_timeout(1_000)
+        assert "Answer sent" in await page.inner_text("h1")

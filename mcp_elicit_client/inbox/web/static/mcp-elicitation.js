@@ -10,6 +10,7 @@
 
 const OWN = document.currentScript ? document.currentScript.src : urlOfModule();
 const AWAKE_AFTER = 500;
+const SENT_AFTER = 3000;
 const SAVE_AFTER = 600;
 const WARN_BEFORE = 60;
 const RETRY_AFTER = 2000;
@@ -309,18 +310,23 @@ class Card {
       bad[0].focus();
       return;
     }
+    // Ignore a second click on a button: its answer would be late.
+    if (this.sending === button) return;
+    this.sending = button;
+    this.after(SENT_AFTER, () => { this.sending = undefined; });
     if (!this.host.isPage) {
       const sent = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
       if (button && button.name) sent.set(button.name, action);
       this.isLeaving = true;
       if (!await this.host.show(form.getAttribute("action"), { method: "POST", body: sent })) {
         this.isLeaving = false;
+        this.sending = undefined;
         this.showConnection(false);
       }
       return;
     }
     // The page is left only if the server can be reached: nothing that was entered is lost.
-    if (!await this.canReach(form)) return;
+    if (!await this.canReach(form)) { this.sending = undefined; return; }
     this.isSending = true;
     form.requestSubmit(button);
   }
