@@ -289,10 +289,14 @@ async def test_after_a_double_click_the_page_says_that_the_answer_was_sent() -> 
         await review(page, Your_name="Ann")
         await page.wait_for_selector(".answers")
         await until_it_takes_a_yes(page)
-        held = []
-        await page.route(
-            "**", lambda route: held.append(route) if route.request.method == "HEAD" else route.continue_()
-        )
+        held: list[Any] = []
+
+        async def hold(route: Any) -> None:
+            held.append(route)
+            if route.request.method != "HEAD":
+                await held.pop().continue_()
+
+        await page.route("**", hold)
         await page.click("text=Send", click_count=2)
         with anyio.fail_after(10):
             while not held:
