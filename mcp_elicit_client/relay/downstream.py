@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import logging
@@ -14,7 +15,7 @@ from weakref import WeakKeyDictionary
 import anyio
 
 from mcp_elicit_client.calls.methods import ProgressCallback
-from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, ProtocolVersion
+from mcp_elicit_client.core.request import MAX_USER, PROTOCOL_VERSIONS, ProtocolVersion
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip, uses_multi_round_trip
 from mcp_elicit_client.typing import Mode
@@ -35,7 +36,8 @@ def authenticated_user(context: Any) -> str | None:  # noqa: ARG001 -- the type 
     Return the user of the request in progress, as the SDK's authentication of HTTP requests verified it.
 
     The user is the client, issuer and subject of the access token, as far as
-    the token verifier reports them.  None without authentication.
+    the token verifier reports them, or a digest of them if they are long.
+    None without authentication.
     """
     from mcp.server.auth.middleware.auth_context import get_access_token
 
@@ -44,7 +46,8 @@ def authenticated_user(context: Any) -> str | None:  # noqa: ARG001 -- the type 
         return None
     claims = getattr(token, "claims", None) or {}
     issuer = claims.get("iss") if isinstance(claims, dict) else None
-    return json.dumps([token.client_id, issuer, getattr(token, "subject", None)], separators=(",", ":"))
+    user = json.dumps([token.client_id, issuer, getattr(token, "subject", None)], separators=(",", ":"))
+    return user if len(user) <= MAX_USER else hashlib.sha256(user.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
