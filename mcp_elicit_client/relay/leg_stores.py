@@ -24,6 +24,9 @@ from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox.inbox import Inbox, calls_of
 from mcp_elicit_client.inbox.stores.models import StoredCall
 
+MAX_IN_MEMORY = 256
+"""How many calls of one user wait in the memory of a process."""
+
 _MAX_REMEMBERED = 64
 _OWNER = "relay "
 
@@ -128,7 +131,7 @@ class LegStore(Protocol):
 
 class MemoryLegs:
     """
-    Keeps legs in this process.
+    Keeps legs in this process: of each caller, those of the latest `MAX_IN_MEMORY` calls.
 
     Args:
         clock: Returns the seconds since 1970.
@@ -137,10 +140,15 @@ class MemoryLegs:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self.clock: Callable[[], float] = clock
         self._legs: dict[str, KeptLeg] = {}
+        self._calls_of: dict[str, dict[str, None]] = {}
+        """The IDs of the calls of each caller, the oldest first."""
         self._expiry: list[tuple[float, str]] = []
 
     async def add(self, caller: str, leg: LegRecord, expires_at: float) -> KeptLeg:
         self._forget_expired()
+        calls = self._calls_of.get(caller, {})
+        if len(calls) >= MAX_IN_MEMORY:
+            self._forget(next(iter(calls)))
         return self._keep(KeptLeg(secrets.token_urlsafe(16), caller, leg, expires_at))
 
     async def find(self, caller: str, call_id: str) -> KeptLeg | None:
@@ -156,6 +164,7 @@ class MemoryLegs:
 
     def _keep(self, kept: KeptLeg) -> KeptLeg:
         self._legs[kept.id] = kept
+        self._calls_of.setdefault(kept.caller, {})[kept.id] = None
         heapq.heappush(self._expiry, (kept.expires_at, kept.id))
         return kept
 
@@ -165,7 +174,14 @@ class MemoryLegs:
             _, call_id = heapq.heappop(self._expiry)
             kept = self._legs.get(call_id)
             if kept is not None and kept.expires_at <= now:
-                del self._legs[call_id]
+                self._forget(call_id)
+
+    def _forget(self, call_id: str) -> None:
+        caller = self._legs.pop(call_id).caller
+        calls = self._calls_of[caller]
+        del calls[call_id]
+        if not calls:
+            del self._calls_of[caller]
 
 
 @dataclass(frozen=True, slots=True)

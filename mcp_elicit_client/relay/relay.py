@@ -78,8 +78,9 @@ class Relay:
         mode: How the protocol version is negotiated with the upstream server,
             as for `Caller.connect`.
         idle_timeout: Seconds after which unused connections are closed.
-        max_calls: The maximum number of calls of one client at a time, those
-            that wait for its answers included.
+        max_calls: The maximum number of calls of one client at a time,
+            including those that this process holds while they wait for its
+            answers.
         max_questions: The maximum number of requests in one call.
 
     Raises:

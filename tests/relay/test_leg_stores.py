@@ -13,7 +13,15 @@ from mcp_elicit_client.calls.suspending import CallSnapshot
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.request import FormRequest, Server
 from mcp_elicit_client.inbox import Inbox, MemoryStore
-from mcp_elicit_client.relay.leg_stores import InboxLegs, LegContent, LegRecord, LegStore, MemoryLegs, StoredOutcome
+from mcp_elicit_client.relay.leg_stores import (
+    MAX_IN_MEMORY,
+    InboxLegs,
+    LegContent,
+    LegRecord,
+    LegStore,
+    MemoryLegs,
+    StoredOutcome,
+)
 from tests.support.inboxes import Clock
 
 pytestmark = pytest.mark.anyio
@@ -107,6 +115,21 @@ async def test_legs_of_clients_that_never_come_back_are_forgotten_when_others_ar
         await store.add("ann", first_leg(clock), clock() + 1)
         clock.ahead += 2
     assert len(store._legs) == len(store._expiry) == 1
+
+
+async def test_the_oldest_call_of_a_user_is_forgotten_if_too_many_wait() -> None:
+    clock = Clock()
+    store = MemoryLegs(clock)
+    other = await store.add("bob", first_leg(clock), clock() + 10)
+    kept = [await store.add("ann", first_leg(clock), clock() + 10) for _ in range(MAX_IN_MEMORY + 1)]
+
+    assert await store.find("ann", kept[0].id) is None
+    assert await store.replace(kept[0], kept[0].leg, clock() + 10) is None
+    assert [await store.find("ann", each.id) for each in kept[1:]] == kept[1:]
+    assert await store.find("bob", other.id) is not None
+    clock.ahead = 11
+    assert await store.find("bob", other.id) is None
+    assert vars(store)["_legs"] == vars(store)["_calls_of"] == {}
 
 
 async def test_a_leg_that_another_process_stored_is_read() -> None:
