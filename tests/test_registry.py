@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, Limits, RegistrationError, Server, decline, parse_request
-from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.dispatch import Dispatcher
-from mcp_elicit_client.policies import compose, recommended
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
@@ -147,31 +144,6 @@ def test_a_registry_lists_its_modes_and_routes() -> None:
     assert registry.modes == {"form", "url"}
     assert [place.server for place in registry] == ["mail", None]
     assert repr(registry) == "<ElicitationRegistry with 2 handlers>"
-
-
-def own_policy(handler: Any) -> Any:
-    async def ask(request: Request) -> Any:
-        return await handler(request)
-
-    return ask
-
-
-def nested(handler: Any) -> ElicitationRegistry:
-    registry = ElicitationRegistry()
-    registry.on_elicitation(handler)
-    return registry
-
-
-@pytest.mark.parametrize("wrap", [recommended(), compose(), compose(own_policy), nested])
-def test_the_modes_of_a_wrapped_registry_are_those_that_it_answers(wrap: Callable[[Any], Any]) -> None:
-    registry = ElicitationRegistry()
-    wrapped = wrap(registry)
-    assert (wrapped.modes, Caller(wrapped, "mail").modes) == (frozenset(), frozenset())
-
-    registry.on_elicitation(mode="form")(saying("x"))
-
-    for handler in (wrapped, Caller(wrapped, "mail").handler):
-        assert Caller(handler, "mail").modes == {"form"}
 
 
 def test_a_registry_for_one_mode_in_a_route_for_the_other_answers_neither() -> None:

@@ -126,6 +126,18 @@ def asking(user: User, **options: Any) -> ElicitationRegistry:
     return registry
 
 
+@pytest.mark.parametrize("wrap", [*VISIBLE.values(), nested], ids=[*VISIBLE, "registry"])
+def test_the_modes_of_a_wrapped_registry_are_those_that_it_answers(wrap: Callable[[Any], Any]) -> None:
+    registry = ElicitationRegistry()
+    wrapped = wrap(registry)
+    assert (wrapped.modes, Caller(wrapped, "mail").modes) == (frozenset(), frozenset())
+
+    registry.on_elicitation(mode="form")(User())
+
+    for handler in (wrapped, Caller(wrapped, "mail").handler):
+        assert Caller(handler, "mail").modes == {"form"}
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("ask", ADAPTERS.values(), ids=ADAPTERS)
 @pytest.mark.parametrize("wrap", [*VISIBLE.values(), *HIDDEN.values(), nested], ids=[*VISIBLE, *HIDDEN, "registry"])
