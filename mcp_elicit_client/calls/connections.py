@@ -54,7 +54,7 @@ class _Connections:
         self._needs_handshake = False
         self._finish_task = resolve_task
         self._answering = normalize_handler(handler)
-        self._elicitations = ElicitationDispatcher(handler, self.server, self.request_options, user)
+        self._elicitations = ElicitationDispatcher(self._answering, self.server, self.request_options, user)
         self.handler: Callable[[Request], Coroutine[Any, Any, Answer]] = NormalizedHandler(
             enforce_options(self.request_options, self._elicitations.on_server_request),
             self.request_options,
