@@ -302,6 +302,7 @@ async def test_after_a_double_click_the_page_says_that_the_answer_was_sent() -> 
             while not held:
                 await anyio.sleep(0.01)
         await page.evaluate("new Promise(requestAnimationFrame)")  # a second check would have begun
+        assert len(held) == 1
         for route in held:
             await route.continue_()
         assert (await question.over()).content == {"name": "Ann"}
