@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Coroutine
 from contextvars import ContextVar
 from typing import Any, TypeAlias, TypeVar
 
+import anyio
 import anyio.lowlevel
 
 from mcp_elicit_client._arguments import check_handler, check_policy, check_policy_result, describe
@@ -368,9 +369,9 @@ class Dispatcher:
             RequestError: If the request cannot be answered.  The server may
                 see the text.
         """
-        # Other tasks get their turns, however many requests are answered without waiting.
-        await anyio.lowlevel.checkpoint()
         with self.admission.admit((user, server.name)) as admitted:
+            # Other tasks get their turns, however many requests are answered without waiting.
+            await anyio.sleep(admitted.delay)
             if admitted.refusal:
                 return self._refuse(server, admitted.refusal)
             try:

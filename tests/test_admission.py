@@ -46,6 +46,43 @@ def test_a_server_has_a_maximum_of_open_requests_for_each_user() -> None:
     assert refusal(limits, ANN) == ""
 
 
+def test_requests_beyond_a_few_open_ones_wait_longer_and_longer() -> None:
+    limits = Admission()
+    free = [limits.admit(ANN) for _ in range(budgets.OPEN_WITHOUT_DELAY + 1)]
+    further = [limits.admit(ANN) for _ in range(3)]
+
+    assert [each.delay for each in free] == [0] * len(free)
+    assert [each.delay for each in further] == pytest.approx([1 * budgets.DELAY, 2 * budgets.DELAY, 3 * budgets.DELAY])
+    assert limits.admit(BOB).delay == 0
+
+    for each in (*free, *further):
+        each.__exit__(None, None, None)
+    assert limits.admit(ANN).delay == 0
+
+
+def test_requests_wait_if_many_users_have_open_requests_of_one_server() -> None:
+    limits = Admission()
+    for number in range(budgets.MAX_OPEN_OF_SERVER):
+        limits.admit((str(number), "server"))
+    refused = limits.admit(ANN)
+
+    assert refused.refusal
+    assert refused.delay > 10 * budgets.DELAY
+    assert limits.admit(("ann", "other")).delay == 0
+
+
+def test_refusals_wait_even_if_no_request_is_open(now: list[float]) -> None:
+    limits = Admission()
+    for _ in range(budgets.MAX_REQUESTS):
+        with limits.admit(ANN) as admitted:
+            assert admitted.delay == 0
+
+    refused = [limits.admit(ANN).delay for _ in range(2_000)]
+    assert refused[0] == budgets.DELAY
+    assert refused == sorted(refused)
+    assert refused[-1] == budgets.MAX_DELAY
+
+
 def test_requests_per_time_are_limited_and_allowed_again_later(now: list[float]) -> None:
     limits = Admission()
     for _ in range(budgets.MAX_REQUESTS):
@@ -78,6 +115,7 @@ def test_nothing_is_kept_of_requests_that_are_over(now: list[float]) -> None:
         assert limits._requests.used((str(number), "server"), now[0]) == (0, 0)
 
     assert not limits._open
+    assert not limits._refused
     assert not limits._requests._used
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
+from trio.testing import MockClock
 
 from mcp_elicit_client import (
     Answer,
@@ -107,10 +108,10 @@ async def test_the_callbacks_of_a_registry_or_caller_share_their_limits(
         "policy": lambda: Dispatcher(compose()(registry)),
         "caller": lambda: Dispatcher(caller.handler),
     }[wrap]
-    policies = [(await make().answer(FORM, server=SERVER)).policy for _ in range(4 + 5_000)]
+    policies = [(await make().answer(FORM, server=SERVER)).policy for _ in range(20)]
 
     assert set(policies[:3]) == {""}
-    assert policies[-1] == "admission"
+    assert "admission" in policies
 
 
 async def _accept(_request: Request) -> Answer:
@@ -135,6 +136,25 @@ async def test_a_flood_of_refused_requests_leaves_other_tasks_their_turns() -> N
         is_over = True
 
     assert turns >= 90
+
+
+@pytest.mark.event_loops(("trio", {"clock": MockClock(autojump_threshold=0)}))
+@pytest.mark.parametrize("maximum", [budgets.MAX_REQUESTS, 1])
+async def test_the_event_loop_rests_during_a_flood(maximum: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budgets, "MAX_REQUESTS", maximum)
+    dispatcher = Dispatcher(_accept)
+    begin = anyio.current_time()
+
+    async def send() -> None:
+        for _ in range(100):
+            await dispatcher.answer(FORM, server=SERVER)
+
+    async with anyio.create_task_group() as group:
+        for _ in range(40):
+            group.start_soon(send)
+
+    # This clock moves only while all tasks wait.
+    assert anyio.current_time() - begin >= 1
 
 
 async def test_a_large_request_is_read_in_a_thread_and_answered() -> None:

@@ -35,6 +35,20 @@ MAX_READING_TIME = 0.5
 REFILL_TIME = 5.0
 """The time in which these budgets are refilled, in seconds."""
 
+OPEN_WITHOUT_DELAY = 8
+"""The number of open requests of one server for one user that are read at once."""
+
+DELAY = 0.001
+"""
+The time for which a request waits for each open or refused one above
+`OPEN_WITHOUT_DELAY`, and a refusal at least, in seconds.  If a flood kept the
+event loop busy without a pause, threads would get hardly any time: pattern
+checks for other servers took up to 43 s.
+"""
+
+MAX_DELAY = 1.0
+"""The longest time for which a request waits, in seconds, so that refused ones do not fill the memory."""
+
 _USERS_OF_SERVER = 20
 """The budgets of a server for all users are larger by this factor."""
 
@@ -101,6 +115,7 @@ class Admission:
 
     def __init__(self) -> None:
         self._open: dict[UserAndServer | str, int] = {}
+        self._refused: dict[UserAndServer | str, int] = {}
         self._options: dict[UserAndServer | str, int] = {}
         self._requests = _budgets(MAX_REQUESTS)
         self._reading = _budgets(MAX_READING_TIME)
@@ -108,19 +123,22 @@ class Admission:
         self._logged: dict[tuple[str, str], float] = {}
 
     def admit(self, user_and_server: UserAndServer) -> Admitted:
-        """Count a request as open until the end of the ``with`` block with the result, unless it is refused."""
+        """Count a request as open, or as refused, until the end of the ``with`` block with the result."""
         with self._lock:
             now = time.monotonic()
             refusal = self._refusal(user_and_server, now)
-            if not refusal:
+            delay = self._delay(user_and_server, is_refused=bool(refusal))
+            if refusal:
+                self._count(self._refused, user_and_server, +1)
+            else:
                 self._requests.spend(user_and_server, 1, now)
                 self._count(self._open, user_and_server, +1)
-        return Admitted(self, user_and_server, refusal)
+        return Admitted(self, user_and_server, refusal, delay)
 
-    def leave(self, user_and_server: UserAndServer, options: int) -> None:
-        """Count a request, and its *options*, as no longer open."""
+    def leave(self, user_and_server: UserAndServer, options: int, *, is_refused: bool) -> None:
+        """Count a request, and its *options*, no longer."""
         with self._lock:
-            self._count(self._open, user_and_server, -1)
+            self._count(self._refused if is_refused else self._open, user_and_server, -1)
             if options:
                 self._count(self._options, user_and_server, -options)
 
@@ -175,29 +193,37 @@ class Admission:
             return "the requests of this server take too much time to read"
         return ""
 
+    def _delay(self, user_and_server: UserAndServer, *, is_refused: bool) -> float:
+        of_user, of_server = (
+            self._open.get(key, 0) + self._refused.get(key, 0) for key in (user_and_server, user_and_server[1])
+        )
+        further = max(of_user, of_server / _USERS_OF_SERVER) - OPEN_WITHOUT_DELAY
+        return min(DELAY * max(further, int(is_refused), 0), MAX_DELAY)
+
 
 class Admitted:
     """
-    A request that is counted as open until the end of the ``with`` block, unless it is refused.
+    A request that is counted as open or refused until the end of the ``with`` block.
 
     Args:
         admission: The open requests.
         user_and_server: The user and the server of the request.
         refusal: Why the request is refused, or ``""``.
+        delay: The time to wait before it is read or refused, in seconds.
     """
 
-    def __init__(self, admission: Admission, user_and_server: UserAndServer, refusal: str) -> None:
+    def __init__(self, admission: Admission, user_and_server: UserAndServer, refusal: str, delay: float) -> None:
         self._admission = admission
         self._user_and_server = user_and_server
         self._options = 0
         self.refusal: str = refusal
+        self.delay: float = delay
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        if not self.refusal:
-            self._admission.leave(self._user_and_server, self._options)
+        self._admission.leave(self._user_and_server, self._options, is_refused=bool(self.refusal))
 
     def hold(self, request: Request) -> str:
         """Count the options of *request* as open.  Return why the request is refused, or ``""``."""
