@@ -262,7 +262,7 @@ class CallRunner:
         if history.rounds > self._limits.max_rounds:
             raise CallError(
                 f"The server required input more than {self._limits.max_rounds} times in one call. "
-                "Increase `Caller(max_rounds=...)` if you trust the server."
+                "Increase `max_rounds` if you trust the server."
             )
         self._pause = _FIRST_PAUSE
         defer = None if self._suspender is None else self._suspender.defer

@@ -82,6 +82,8 @@ class Relay:
             including those that this process holds while they wait for its
             answers.
         max_questions: The maximum number of requests in one call.
+        max_rounds: How often the server may require input in one call, if it
+            uses multi-round-trip requests.
 
     Raises:
         ValueError: If the key is too short, or the name is empty.
@@ -104,12 +106,14 @@ class Relay:
         idle_timeout: float = IDLE_TIMEOUT,
         max_calls: int = 16,
         max_questions: int = 25,
+        max_rounds: int = 10,
     ) -> None:
         self._server = Server.from_name(server)
         self._user = user
         self._request_options = request_options
         self._options = CallOptions(timeout, answer_timeout)
         self._max_questions = max_questions
+        self._max_rounds = max_rounds
         self._handler = GatewayHandler(policies)
         self._connections = ConnectionPool(
             upstream, self._make_caller, mode=mode, idle_timeout=idle_timeout, max_calls=max_calls
@@ -216,6 +220,7 @@ class Relay:
             modes=modes,
             request_options=self._request_options,
             max_questions=self._max_questions,
+            max_rounds=self._max_rounds,
         )
 
     async def _relay(

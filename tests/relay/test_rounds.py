@@ -540,6 +540,15 @@ async def test_a_question_that_changes_between_rounds_is_another_question(up: st
         assert await client.refusal("twice", state=second.request_state, responses=given) == "unknown_key"
 
 
+async def test_a_server_that_requires_input_too_often_ends_the_call() -> None:
+    async with gateway("rounds", max_rounds=2) as client:
+        first = await client.call("looks", {"times": 3})
+        given = {keys(first)[0]: ACCEPT}
+        second = await client.call("looks", {"times": 3}, state=first.request_state, responses=given)
+        with pytest.raises(mcp.MCPError, match=r"more than 2 times in one call\. Increase `max_rounds`"):  # type: ignore[attr-defined,unused-ignore]
+            await client.call("looks", {"times": 3}, state=second.request_state, responses={keys(second)[0]: ACCEPT})
+
+
 async def test_required_urls_are_asked_for_before_the_call_is_made_again() -> None:
     seen: list[str] = []
     url = "https://login.example.com/start"
