@@ -197,7 +197,7 @@ class Admission:
         of_user, of_server = (
             self._open.get(key, 0) + self._refused.get(key, 0) for key in (user_and_server, user_and_server[1])
         )
-        further = max(of_user, of_server / _USERS_OF_SERVER) - OPEN_WITHOUT_DELAY
+        further = max(of_user, of_server / _USERS_OF_SERVER) + 1 - OPEN_WITHOUT_DELAY
         return min(DELAY * max(further, int(is_refused), 0), MAX_DELAY)
 
 
