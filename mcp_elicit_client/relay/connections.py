@@ -8,6 +8,7 @@ time uses it, so that each server-initiated request belongs to a known call.
 
 from __future__ import annotations
 
+import functools
 import logging
 import math
 from collections import Counter
@@ -114,8 +115,10 @@ class ConnectionPool:
         self._mode = mode
         self._idle_timeout = idle_timeout
         self._max_calls = max_calls
-        self._idle: dict[Hashable, list[UpstreamConnection]] = {}
+        self._idle: dict[tuple[Hashable, frozenset[Mode]], list[UpstreamConnection]] = {}
         self._in_use: Counter[Hashable] = Counter()
+        self._connected: set[Hashable] = set()
+        """The clients whose connections to the gateway are open."""
         self.group: anyio.abc.TaskGroup | None = None
 
     @asynccontextmanager
@@ -130,6 +133,7 @@ class ConnectionPool:
         if self._in_use[downstream.key] >= self._max_calls:
             raise RefusedError("too_many_calls")
         self._in_use[downstream.key] += 1
+        self._watch(downstream)
         try:
             key = (downstream.key, downstream.modes)
             connection = self._take(key) or await self._open(downstream)
@@ -146,7 +150,7 @@ class ConnectionPool:
                 raise
             finally:
                 connection.ask = None
-                if connection.is_usable:
+                if connection.is_usable and self._may_return(downstream):
                     connection.idle_since = anyio.current_time()
                     self._idle.setdefault(key, []).append(connection)
                 else:
@@ -169,7 +173,22 @@ class ConnectionPool:
                 if not connections:
                     del self._idle[key]
 
-    def _take(self, key: Hashable) -> UpstreamConnection | None:
+    def _watch(self, downstream: Downstream) -> None:
+        """Have the idle connections of a client closed when it disconnects: no other client uses them."""
+        if not downstream.has_rounds and downstream.key not in self._connected:
+            self._connected.add(downstream.key)
+            downstream.on_disconnect(functools.partial(self._forget, downstream.key))
+
+    def _forget(self, client: Hashable) -> None:
+        self._connected.discard(client)
+        for key in [each for each in self._idle if each[0] == client]:
+            for connection in self._idle.pop(key):
+                connection.close()
+
+    def _may_return(self, downstream: Downstream) -> bool:
+        return downstream.has_rounds or downstream.key in self._connected
+
+    def _take(self, key: tuple[Hashable, frozenset[Mode]]) -> UpstreamConnection | None:
         connections = self._idle.get(key)
         while connections:
             connection = connections.pop()

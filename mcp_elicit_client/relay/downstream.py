@@ -7,7 +7,7 @@ import itertools
 import json
 import logging
 import secrets
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -79,6 +79,13 @@ class Downstream:
         """Identifies who may continue a call, in every process."""
         return "" if self.user is None else self.user
 
+    def on_disconnect(self, callback: Callable[[], object]) -> None:
+        """Call *callback* when the connection of a client that has one is closed."""
+        connection = _connection_of(self.session)
+        stack = getattr(connection, "exit_stack", None) or getattr(connection, "_exit_stack", None)  # mcp 2.x, 1.x
+        if stack is not None:
+            stack.callback(callback)
+
     async def elicit(self, params: dict[str, Any]) -> Any:
         """
         Ask the client, and return the SDK's ``ElicitResult``.  If this is cancelled, the request is withdrawn.
@@ -125,7 +132,7 @@ def read_downstream(context: Any, user: str | None) -> Downstream:
     """Return the client that sent the request of *context*, the object that the SDK passes to handlers."""
     session = context.session
     has_rounds = uses_multi_round_trip(session)
-    connection = None if has_rounds else _number_of(getattr(session, "_connection", session))
+    connection = None if has_rounds else _number_of(_connection_of(session))
     return Downstream(
         session,
         context.request_id,
@@ -160,6 +167,10 @@ def read_progress(context: Any) -> ProgressCallback | None:
 def new_elicitation_id() -> str:
     """Return an ID for a URL elicitation of the gateway."""
     return f"relay-{secrets.token_urlsafe(12)}"
+
+
+def _connection_of(session: Any) -> Any:
+    return getattr(session, "_connection", session)
 
 
 def _number_of(connection: Any) -> int:

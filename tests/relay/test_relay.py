@@ -246,6 +246,36 @@ async def test_users_never_share_a_connection_and_calls_at_the_same_time_neither
     assert opened == ["ann", "bob", "ann"]
 
 
+async def test_the_connections_of_a_client_are_closed_when_it_disconnects() -> None:
+    server = visitor.build(lambda _line: None)
+    opened: list[anyio.Event] = []
+
+    @asynccontextmanager
+    async def transport() -> AsyncIterator[Any]:
+        opened.append(anyio.Event())
+        closed = opened[-1]
+        try:
+            async with streams_to(server) as streams:
+                yield streams
+        finally:
+            closed.set()
+
+    first, second = Caller(User(), "gateway"), Caller(User(), "gateway")
+    async with Relay("visitor", lambda _user: transport(), mode="legacy") as relay:
+        async with connected(relay, "push", second) as client:
+            await second.call_tool(client, "echo", {})
+            async with connected(relay, "push", first) as other:
+                await first.call_tool(other, "echo", {})
+                await first.call_tool(other, "echo", {})
+                assert [each.is_set() for each in opened] == [False, False]
+            with anyio.fail_after(30):
+                await opened[1].wait()
+            await second.call_tool(client, "echo", {})
+            assert [each.is_set() for each in opened] == [False, True]
+        with anyio.fail_after(30):
+            await opened[0].wait()
+
+
 async def test_a_client_cannot_make_any_number_of_calls_at_a_time() -> None:
     asked = anyio.Event()
 
