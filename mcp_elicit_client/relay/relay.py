@@ -80,7 +80,8 @@ class Relay:
         idle_timeout: Seconds after which unused connections are closed.
         max_calls: The maximum number of calls of one client at a time,
             including those that this process holds while they wait for its
-            answers.
+            answers.  All clients of a user count together if they use
+            multi-round-trip requests.
         max_questions: The maximum number of requests in one call.
         max_rounds: How often the server may require input in one call, if it
             uses multi-round-trip requests.
