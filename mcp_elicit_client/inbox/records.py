@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, computed_field
+from pydantic_core import from_json
 
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
@@ -318,7 +319,7 @@ class RecordCodec:
             entry = Entry(
                 id=stored.id,
                 owner=stored.owner,
-                request=json.loads(self._request_json(stored)),
+                request=from_json(self._request_json(stored)),
                 state="pending" if resolution is None else resolution.state,
                 answered_by="" if resolution is None else resolution.answered_by,
                 updated_at=_time(stored.created_at if resolution is None else resolution.updated_at),
