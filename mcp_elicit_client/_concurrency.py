@@ -254,9 +254,15 @@ def start_in_background(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 
 class Waker:
-    """Wakes one waiting task from any thread.  Create it in the event loop that waits."""
+    """
+    Wakes one waiting task from any thread.  Create it in the event loop that waits.
+
+    Attributes:
+        is_lost: The event loop had ended before the task was woken.
+    """
 
     def __init__(self) -> None:
+        self.is_lost: bool = False
         self._event = anyio.Event()
         self._thread = threading.get_ident()
         self._schedule: Any
@@ -267,12 +273,16 @@ class Waker:
         else:
             self._schedule = asyncio.get_running_loop().call_soon_threadsafe
 
-    def wake(self) -> None:
-        """Wake the task that waits, now or later."""
-        if threading.get_ident() == self._thread:
-            self._event.set()
-        else:
-            self._schedule(self._event.set)
+    def wake(self) -> bool:
+        """Wake the task that waits, now or later.  Return False if its event loop has ended: no task waits any more."""
+        try:
+            if threading.get_ident() == self._thread:
+                self._event.set()
+            else:
+                self._schedule(self._event.set)
+        except RuntimeError:
+            self.is_lost = True
+        return not self.is_lost
 
     async def wait(self) -> None:
         """Wait until `wake` is called."""

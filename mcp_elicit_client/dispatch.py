@@ -198,15 +198,27 @@ def normalize_handler(handler: Handler, *, is_registered: bool = False) -> Norma
     ask_handler = _answering(handler)
 
     async def ask(request: Request, /) -> Answer:
-        state = _state.get()
-        if state is not None:
-            state.was_asked = True
         stored = stored_answers.get()
         if is_registered and stored is not None:
+            _note_that_a_handler_is_asked()
             return await stored.answer(without_unsafe_offers(request))
-        return await with_settled_defaults(without_unsafe_offers(request), ask_handler)
+        return await with_settled_defaults(without_unsafe_offers(request), ask_by_now)
+
+    async def ask_by_now(request: Request) -> Answer:
+        # The request may have waited, in a policy or until its patterns were checked.
+        refusal = refusal_by_now()
+        if refusal is not None:
+            return refusal
+        _note_that_a_handler_is_asked()
+        return await ask_handler(request)
 
     return NormalizedHandler(ask, notifier=_notifier_of(handler))
+
+
+def _note_that_a_handler_is_asked() -> None:
+    state = _state.get()
+    if state is not None:
+        state.was_asked = True
 
 
 def _notifier_of(handler: Handler) -> Notifier | None:

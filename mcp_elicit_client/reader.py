@@ -84,8 +84,7 @@ class _Reader:
             except BaseException as error:  # noqa: BLE001 -- raised again in the task that waits
                 job.error = error
             self._budgets.spend(job.user_and_server, time.thread_time() - begin, time.monotonic())
-            with contextlib.suppress(RuntimeError):  # the event loop that waited is closed
-                job.when_done()
+            job.when_done()
 
     def _take(self) -> _Job:
         with self._changed:

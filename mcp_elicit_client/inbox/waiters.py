@@ -41,7 +41,7 @@ class AnswerWaiter:
             return
         self.resolution = resolution
         if self._waker is not None:
-            _wake(self._waker)
+            self._waker.wake()
         elif self._future is not None:
             _finish_from_any_thread(self._future)
 
@@ -71,7 +71,7 @@ class ChangeNotifier:
 
     def notify(self) -> None:
         """Wake the task, from any thread.  If it does not wait, its next wait ends at once."""
-        _wake(self._waker)
+        self._waker.wake()
 
     async def wait(self, seconds: float) -> None:
         """Wait for a notification since the last wait, at most *seconds*."""
@@ -166,9 +166,3 @@ def _finish_from_any_thread(future: asyncio.Future[None]) -> None:
     # The event loop may have ended.  Then no task waits any more.
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(_finish, future)
-
-
-def _wake(waker: Waker) -> None:
-    # The event loop may have ended.  Then no task waits any more.
-    with contextlib.suppress(RuntimeError):
-        waker.wake()

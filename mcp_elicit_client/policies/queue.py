@@ -47,8 +47,7 @@ def one_at_a_time(*, max_queued: int = 3) -> Policy:
         try:
             if isinstance(turn, Waker):
                 await turn.wait()
-                return refusal_by_now() or await ask(request)
-            return await ask(request)
+            return refusal_by_now() or await ask(request)
         finally:
             turns.leave(user_and_server_of(request), turn)
 
@@ -115,6 +114,8 @@ class _FairQueues:
 
     def leave(self, user_and_server: UserAndServer, turn: Waker | Literal["now"]) -> None:
         """End a turn, or leave the queue before it began."""
+        if isinstance(turn, Waker) and turn.is_lost:  # its turn was skipped
+            return
         user, server = user_and_server
         with self._lock:
             waiting = self._queues[user]
@@ -123,11 +124,17 @@ class _FairQueues:
                 if not waiting[server]:
                     del waiting[server]
                 return
-            following = _next(waiting)
-            if following is None:
-                del self._queues[user]
-        if following is not None:
-            following.wake()
+        self._admit_next(user, waiting)
+
+    def _admit_next(self, user: str | None, waiting: OrderedDict[str, deque[Waker]]) -> None:
+        while True:
+            with self._lock:
+                following = _next(waiting)
+                if following is None:
+                    del self._queues[user]
+                    return
+            if following.wake():
+                return
 
 
 def _next(waiting: OrderedDict[str, deque[Waker]]) -> Waker | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import logging
 import os
@@ -619,6 +621,69 @@ def test_requests_of_all_event_loops_are_shown_one_at_a_time(backends: tuple[str
         thread.join(20)
 
     assert (asked, most_open) == (40, 1)
+
+
+async def abandon_in_a_closed_event_loop(handler: Any) -> None:
+    """Let a request wait for *handler* in an event loop that is closed meanwhile, as it is when a thread ends."""
+
+    def wait_in_a_loop_that_is_closed() -> None:
+        loop = asyncio.new_event_loop()
+        task = loop.create_task(handler(request()))
+        task._log_destroy_pending = False  # type: ignore[attr-defined]
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+
+    await anyio.to_thread.run_sync(wait_in_a_loop_that_is_closed)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the task that was abandoned
+async def test_a_queued_request_whose_event_loop_was_closed_is_skipped() -> None:
+    shown: list[str] = []
+    may_answer = anyio.Event()
+
+    async def user(asked: Request) -> Answer:
+        shown.append(asked.server.name)
+        await may_answer.wait()
+        return YES
+
+    handler: Any = one_at_a_time()(user)
+    answers: list[Answer] = []
+
+    async def ask(server: str) -> None:
+        answers.append(await handler(request(server=server)))
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask, "first")
+            await anyio.wait_all_tasks_blocked()
+            await abandon_in_a_closed_event_loop(handler)
+            group.start_soon(ask, "second")
+            await anyio.wait_all_tasks_blocked()
+            may_answer.set()
+        gc.collect()
+        await ask("third")
+
+    assert [answer.action for answer in answers] == ["accept"] * 3
+    assert shown == ["first", "second", "third"]
+
+
+@pytest.mark.parametrize("queue", [one_at_a_time, lambda: None])
+async def test_a_server_that_is_blocked_while_its_patterns_are_checked_is_not_shown(queue: Any) -> None:
+    permissions = Permissions()
+    asked = Asked(YES)
+    handler: Any = compose(permissions.policy, queue())(asked)
+    endless = {"type": "string", "pattern": "^(a|aa)+$", "default": "a" * 60 + "!"}
+    answers: list[Answer] = []
+
+    async def ask() -> None:
+        answers.append(await handler(request(form_params({"properties": {"a": endless}}))))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        permissions.set("block", server="mail")
+
+    assert (answers[0].action, answers[0].policy, asked.requests) == ("cancel", "permissions", [])
 
 
 # --- the cooldown

@@ -31,6 +31,7 @@ from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.browser import BrowserHandler, access_control, asking, tab
 from mcp_elicit_client.handlers.browser.local_server import PROCESS, FairSemaphore, RecentNotices
+from mcp_elicit_client.policies import Permissions
 from tests.support import ROOT, form_params
 
 pytestmark = pytest.mark.anyio
@@ -337,6 +338,27 @@ async def test_the_semaphore_admits_tasks_in_order_and_lets_them_leave() -> None
             leave[number].set()
             await anyio.wait_all_tasks_blocked()
     assert await semaphore.acquire()
+
+
+async def test_a_server_that_is_blocked_while_a_request_waits_for_a_page_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    semaphore, permissions, visitor = FairSemaphore(0, 1), Permissions(), Visitor()
+    monkeypatch.setattr(PROCESS, "semaphore", semaphore)
+    answers: list[Answer] = []
+    handler: Any = permissions.policy(BrowserHandler(open_file=visitor.open_file))
+
+    async def ask_when_free() -> None:
+        answers.append(await handler(REQUEST))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask_when_free)
+        await anyio.wait_all_tasks_blocked()
+        permissions.set("block", server="mail")
+        semaphore.release()
+
+    assert [(answer.action, answer.policy) for answer in answers] == [("cancel", "permissions")]
+    assert not visitor.files
 
 
 async def test_a_request_that_waits_too_long_for_a_page_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:

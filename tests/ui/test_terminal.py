@@ -20,7 +20,7 @@ from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.core.request import BatchPosition, Request, with_completion
 from mcp_elicit_client.handlers.terminal import TerminalHandler
-from mcp_elicit_client.policies import protect_secrets
+from mcp_elicit_client.policies import Permissions, protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.quoting import columns, quote
 from tests.support import form_params
@@ -648,6 +648,24 @@ class TestOnARealTerminal:
             assert ("| one" in first) != ("| two" in first)
             assert ("| one" in second) != ("| one" in first)
             assert [answer.action for answer in answers] == ["accept", "decline"]
+
+    async def test_a_server_that_is_blocked_is_not_shown_when_the_terminal_is_free_again(self) -> None:
+        permissions, answers = Permissions(), list[Answer]()
+        handler: Any = permissions.policy(TerminalHandler())
+
+        async def ask(message: str) -> None:
+            answers.append(await handler(parse_request(form_params({}, message), server="mail")))
+
+        with real_terminal() as (master, _slave):
+            async with anyio.create_task_group() as group:
+                group.start_soon(ask, "first")
+                await self._until(master, "cancel: ")
+                group.start_soon(ask, "second")
+                await anyio.lowlevel.checkpoint()
+                permissions.set("block", server="mail")
+                os.write(master, b"decline\n")
+
+        assert [(answer.action, answer.by) for answer in answers] == [("decline", "user"), ("cancel", "policy")]
 
 
 async def test_a_time_without_a_zone_is_in_the_zone_of_this_computer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,6 @@ that has used up its budget are not checked until it is refilled.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import threading
 import time
@@ -126,8 +125,7 @@ class PatternPool:
                 result, seconds = process.check(*job.checks[len(job.results)])
                 self._give_back(job, result, seconds)
             if job.is_done and not job.is_abandoned:
-                with contextlib.suppress(RuntimeError):  # the event loop that waited is closed
-                    job.when_done()
+                job.when_done()
 
     def _take(self) -> PatternJob:
         """Wait for a job that may be checked now, or is not checked anymore."""

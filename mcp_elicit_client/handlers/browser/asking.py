@@ -11,6 +11,7 @@ import anyio
 
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline, with_deadline
+from mcp_elicit_client.dispatch import refusal_by_now
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.handlers.browser.local_server import PROCESS, LocalServer
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
@@ -58,7 +59,7 @@ async def within_limits(
             return Answer.cancel(by="timeout", reason="other requests were open until the timeout")
         if not is_admitted:
             return Answer.cancel(by="unattended", reason="too many requests wait for a page")
-        return await ask(request)
+        return refusal_by_now() or await ask(request)
     except (InboxError, OSError, ValueError) as error:
         _logger.warning("A request of server %r could not be shown: %s", request.server.name, error)
         return Answer.cancel(by="error", reason="the page could not be shown")

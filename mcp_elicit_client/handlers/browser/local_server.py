@@ -260,7 +260,7 @@ class FairSemaphore:
                 was_admitted = waker not in self._waiting
                 if not was_admitted:
                     self._waiting.remove(waker)
-            if was_admitted:
+            if was_admitted and not waker.is_lost:
                 self.release()
             raise
         return True
@@ -273,11 +273,8 @@ class FairSemaphore:
                     self._free += 1
                     return
                 following = self._waiting.popleft()
-            try:
-                following.wake()
-            except RuntimeError:  # Its event loop has ended.
-                continue
-            return
+            if following.wake():
+                return
 
 
 class _Process:

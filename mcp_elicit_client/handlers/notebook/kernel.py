@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import importlib.metadata
 import json
 import os
@@ -99,8 +98,7 @@ class NotebookKernel:
             correct()
         with self._lock:
             for waker in self._interrupts:
-                with contextlib.suppress(RuntimeError):  # Its event loop has ended.
-                    waker.wake()
+                waker.wake()
 
 
 _kernel: NotebookKernel | None = None

@@ -13,6 +13,7 @@ import anyio
 
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.url.inspect import TargetUrl
+from mcp_elicit_client.dispatch import refusal_by_now
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
 from mcp_elicit_client.handlers.terminal.interactive.keyboard import prepare_to_wake
@@ -104,7 +105,10 @@ class TerminalHandler:
             async with terminal() as tty:
                 if tty is None:
                     return Answer.cancel(by="unattended", reason="there is no terminal")
-                if _is_interactive(tty.width):
+                refusal = refusal_by_now()  # the request may have waited for the terminal
+                if refusal is not None:
+                    answer = refusal
+                elif _is_interactive(tty.width):
                     answer = await self._ask_on_screen(request)
                 else:
                     answer = await self._ask(tty, request)
