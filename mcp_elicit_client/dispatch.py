@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeAlias, TypeVar
 
@@ -73,6 +74,9 @@ _read_with: ContextVar[RequestOptions | None] = ContextVar("read_with", default=
 
 _state: ContextVar[_RequestState | None] = ContextVar("request_state", default=None)
 """The state of the current request; None outside of every handler."""
+
+_is_registered: ContextVar[bool] = ContextVar("is_registered", default=False)
+"""True while a registered handler is asked."""
 
 _outer_refusals: ContextVar[tuple[Callable[[], Answer | None], ...]] = ContextVar("outer_refusals", default=())
 """What the policies outside of the current one would answer to the request by now, outermost first."""
@@ -179,13 +183,12 @@ def enforce_options(options: RequestOptions, ask: Ask) -> Ask:
     return enforced
 
 
-def normalize_handler(handler: Handler, *, is_registered: bool = False) -> NormalizedHandler:
+def normalize_handler(handler: Handler) -> NormalizedHandler:
     """
     Return *handler* so that it always returns an `Answer`, and gets requests whose defaults are settled.
 
     Args:
         handler: The handler.
-        is_registered: The `stored_answers`, if any, answer in its place.
 
     Raises:
         TypeError: If *handler* is not an async function, or an object with
@@ -199,7 +202,7 @@ def normalize_handler(handler: Handler, *, is_registered: bool = False) -> Norma
 
     async def ask(request: Request, /) -> Answer:
         stored = stored_answers.get()
-        if is_registered and stored is not None:
+        if stored is not None and _is_registered.get():
             _note_that_a_handler_is_asked()
             return await stored.answer(without_unsafe_offers(request))
         return await with_settled_defaults(without_unsafe_offers(request), ask_by_now)
@@ -213,6 +216,27 @@ def normalize_handler(handler: Handler, *, is_registered: bool = False) -> Norma
         return await ask_handler(request)
 
     return NormalizedHandler(ask, notifier=_notifier_of(handler))
+
+
+def register_handler(handler: Handler) -> NormalizedHandler:
+    """
+    Return the normalized *handler*, in whose place the `stored_answers`, if any, answer.
+
+    Policies that it is wrapped in run as always.
+
+    Raises:
+        TypeError: As `normalize_handler`.
+    """
+    inner = normalize_handler(handler)
+
+    async def ask(request: Request, /) -> Answer:
+        token = _is_registered.set(True)
+        try:
+            return await inner(request)
+        finally:
+            _is_registered.reset(token)
+
+    return inner.wrapped_in(ask)
 
 
 def _note_that_a_handler_is_asked() -> None:
@@ -272,13 +296,26 @@ def apply_policy(
         return answer(request, inner) if refuse is None else ask_refusable(request, refuse)
 
     async def ask_refusable(request: Request, refuse: Callable[[Request], Answer | None]) -> Answer:
-        token = _outer_refusals.set((*_outer_refusals.get(), functools.partial(refuse, request)))
-        try:
+        with refusing(functools.partial(refuse, request)):
             return await answer(request, inner)
-        finally:
-            _outer_refusals.reset(token)
 
     return inner.wrapped_in(ask)
+
+
+@contextmanager
+def refusing(refuse: Callable[[], Answer | None]) -> Iterator[None]:
+    """
+    Let *refuse* answer the current request in this block, when the request has waited there.
+
+    Args:
+        refuse: Returns the answer if the request is to be refused by now;
+            otherwise None.
+    """
+    token = _outer_refusals.set((*_outer_refusals.get(), refuse))
+    try:
+        yield
+    finally:
+        _outer_refusals.reset(token)
 
 
 def refusal_by_now() -> Answer | None:

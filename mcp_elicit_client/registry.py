@@ -19,7 +19,7 @@ from mcp_elicit_client.dispatch import (
     chain_policies,
     enforce_options,
     no_handler,
-    normalize_handler,
+    register_handler,
 )
 from mcp_elicit_client.exceptions import RegistrationError
 from mcp_elicit_client.notices import Notifier
@@ -196,7 +196,7 @@ class ElicitationRegistry(NormalizedHandler):
                     f"A handler is already registered for {route}. "
                     "Add a `when=` predicate, or register only one of them."
                 )
-            normalized = normalize_handler(handler, is_registered=True)
+            normalized = register_handler(handler)
             try:
                 if normalized.held_options is not None:
                     check_inner_options(self.request_options, normalized.held_options)

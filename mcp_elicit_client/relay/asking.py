@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 from mcp_elicit_client.core.budgets import Admission
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, ProtocolVersion
-from mcp_elicit_client.dispatch import NormalizedHandler, chain_policies, normalize_handler
+from mcp_elicit_client.dispatch import NormalizedHandler, chain_policies, register_handler
 from mcp_elicit_client.relay.connections import UpstreamConnection
 from mcp_elicit_client.relay.wire import only_relayable
 from mcp_elicit_client.typing import Answer, Policy, Request
@@ -28,7 +28,7 @@ class GatewayHandler:
     """
 
     def __init__(self, policies: Sequence[Policy]) -> None:
-        client = normalize_handler(_ask_client, is_registered=True)
+        client = register_handler(_ask_client)
         self._handler = chain_policies([*policies, only_relayable(_asked_in)], client)
         self._admission = self._handler.admission or Admission()
 

@@ -630,6 +630,18 @@ async def test_an_answer_that_does_not_fit_its_form_is_not_sent_on_resume(
         assert told(await who.resume(suspended.id, client, suspend)) == {"got": {"action": "cancel"}}
 
 
+async def test_a_registered_handler_in_policies_of_its_own_is_not_asked(
+    suspend: SuspendOptions, seen: list[str]
+) -> None:
+    registry = ElicitationRegistry()
+    registry.on_elicitation(compose(one_at_a_time(), rate_limit())(NeverCalled()))
+
+    async with visitor(seen, Caller(registry, "mail")) as (who, client):
+        assert isinstance(await who.call_tool(client, "form", suspend=suspend), SuspendedCall)
+
+    assert len((await suspend.inbox.list("ann")).entries) == 1
+
+
 async def test_an_unregistered_inbox_handler_suspends_and_other_handlers_answer(
     suspend: SuspendOptions, seen: list[str]
 ) -> None:
