@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias
@@ -14,7 +14,7 @@ import anyio
 from pydantic import BaseModel, Field
 
 from mcp_elicit_client.core.request import request_key
-from mcp_elicit_client.dispatch import NormalizedHandler
+from mcp_elicit_client.dispatch import NormalizedHandler, refusing
 from mcp_elicit_client.exceptions import CallError, CallTimeoutError
 from mcp_elicit_client.stored_answers import StoredAnswers, is_resuming
 from mcp_elicit_client.typing import Answer, Request, UrlRequest
@@ -189,8 +189,8 @@ class ActiveCall:
             new call.
 
     Attributes:
-        open_scopes: The scopes of open requests.  They are cancelled when the
-            call ends.
+        max_questions: As above.
+        open_requests: The open requests that the server sent itself.
     """
 
     def __init__(  # noqa: PLR0913 -- the parts of one call
@@ -209,8 +209,8 @@ class ActiveCall:
         self.timeouts = timeouts
         if history is not None:
             self.history = history
-        self._max_questions = max_questions
-        self.open_scopes: set[anyio.CancelScope] = set()
+        self.max_questions = max_questions
+        self.open_requests: set[OpenRequest] = set()
 
     @functools.cached_property
     def history(self) -> CallHistory:
@@ -222,28 +222,17 @@ class ActiveCall:
         return self.history.visits.get(url, 0)
 
     async def ask(self, handler: NormalizedHandler, request: Request) -> Answer:
-        """
-        Ask *handler*, unless the request was declined or cancelled before, or there were too many.
+        """Ask *handler* as a part of this call: see `ask_within`."""
+        return await ask_within([self], handler, request)
 
-        A server that repeats such a request unchanged gets the same answer,
-        and the user is not asked again.
-        """
-        refusal = None if is_resuming() else self._refusal(request)
-        if refusal is not None:
-            if self.history.repeats > MAX_PUSHED_REPEATS:
-                self.timeouts.fail(CallError(REPEATED))
-                await anyio.sleep_forever()  # an answer would lead to the next request
-            return refusal
-        if isinstance(request, UrlRequest):
-            request = request.model_copy(update={"previous_visits": self.visits(request.target.url)})
-        answer = await handler(request)
+    def record(self, request: Request, answer: Answer) -> None:
+        """Note what the user answered."""
         if answer.action == "decline":
             self.history.declined.add(_digest(request))
         if answer.action == "cancel" and answer.by in _REMEMBERED:
             self.history.cancelled.add(_digest(request))
         if answer.action == "accept" and isinstance(request, UrlRequest):
             self.history.visits[request.target.url] = self.visits(request.target.url) + 1
-        return answer
 
     def check_repeats(self) -> None:
         """
@@ -255,24 +244,93 @@ class ActiveCall:
         if self.history.repeats >= MAX_REPEATS:
             raise CallError(REPEATED)
 
-    def _refusal(self, request: Request) -> Answer | None:
-        has_refused = self.history.declined or self.history.cancelled
-        digest = _digest(request) if has_refused else ""
-        if digest in self.history.declined:
-            self.history.repeats += 1
-            return Answer.decline(by="policy", reason="the request was declined before during this call")
-        if digest in self.history.cancelled:
-            self.history.repeats += 1
-            return Answer.cancel(by="policy", reason="the request was cancelled before during this call")
-        self.history.requests += 1
-        if self.history.requests > self._max_questions:
-            return Answer.cancel(by="policy", reason=f"more than {self._max_questions} requests in one call")
-        return None
-
     def close(self) -> None:
         """End the call and withdraw its open requests."""
-        for scope in self.open_scopes:
-            scope.cancel()
+        for open_request in self.open_requests:
+            open_request.leave(self)
+
+
+class OpenRequest:
+    """
+    A server-initiated request that is open.
+
+    It is withdrawn when all *calls* that it may belong to have ended.
+
+    Args:
+        calls: The calls.
+        scope: The scope in which the user is asked.
+    """
+
+    def __init__(self, calls: Collection[ActiveCall], scope: anyio.CancelScope) -> None:
+        self._calls = set(calls)
+        self._scope = scope
+
+    def __enter__(self) -> None:
+        for call in self._calls:
+            call.open_requests.add(self)
+
+    def __exit__(self, *_error: object) -> None:
+        for call in self._calls:
+            call.open_requests.discard(self)
+
+    def leave(self, call: ActiveCall) -> None:
+        """Note that *call* has ended."""
+        self._calls.discard(call)
+        if not self._calls:
+            self._scope.cancel()
+
+
+async def ask_within(calls: Collection[ActiveCall], handler: NormalizedHandler, request: Request) -> Answer:
+    """
+    Ask *handler* as a part of one of *calls*: the server does not say of which.
+
+    The user is not asked if the request was declined or cancelled before in
+    each call, or if each call had too many requests.  A server that repeats
+    such a request unchanged gets the same answer.
+    """
+    refusal = None if is_resuming() else _refusal(calls, request)
+    if refusal is not None:
+        if all(call.history.repeats > MAX_PUSHED_REPEATS for call in calls):
+            for call in calls:
+                call.timeouts.fail(CallError(REPEATED))
+            await anyio.sleep_forever()  # an answer would lead to the next request
+        return refusal
+    if isinstance(request, UrlRequest):
+        visits = max((call.visits(request.target.url) for call in calls), default=0)
+        request = request.model_copy(update={"previous_visits": visits})
+    with refusing(lambda: None if is_resuming() else _answer_before(calls, request)):
+        answer = await handler(request)
+    for call in calls:
+        call.record(request, answer)
+    return answer
+
+
+def _refusal(calls: Collection[ActiveCall], request: Request) -> Answer | None:
+    """Count *request* in each call; return the answer if the user is not asked."""
+    answer = _answer_before(calls, request)
+    if answer is not None:
+        for call in calls:
+            call.history.repeats += 1
+        return answer
+    for call in calls:
+        call.history.requests += 1
+    excess = [call.max_questions for call in calls if call.history.requests > call.max_questions]
+    if calls and len(excess) == len(calls):
+        return Answer.cancel(by="policy", reason=f"more than {excess[0]} requests in one call")
+    return None
+
+
+def _answer_before(calls: Collection[ActiveCall], request: Request) -> Answer | None:
+    """Return the answer to *request*, if it was refused before in each of *calls*."""
+    histories = [call.history for call in calls]
+    if not histories or not all(history.declined or history.cancelled for history in histories):
+        return None
+    digest = _digest(request)
+    if all(digest in history.declined for history in histories):
+        return Answer.decline(by="policy", reason="the request was declined before during this call")
+    if all(digest in history.declined or digest in history.cancelled for history in histories):
+        return Answer.cancel(by="policy", reason="the request was cancelled before during this call")
+    return None
 
 
 def _digest(request: Request) -> str:

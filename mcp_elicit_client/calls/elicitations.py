@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
 
 import anyio
 
 from mcp_elicit_client._concurrency import CancellingEvent, run_until
-from mcp_elicit_client.calls.active_call import ActiveCall, StoredAnswersFor
+from mcp_elicit_client.calls.active_call import ActiveCall, OpenRequest, StoredAnswersFor, ask_within
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.budgets import Admission
 from mcp_elicit_client.core.request import Server, check_user, with_completion
@@ -88,21 +88,18 @@ class ElicitationDispatcher:
             for call in calls:
                 call.timeouts.resume()
 
-    async def _ask_in_time(self, request: Request, calls: Collection[ActiveCall]) -> Answer:
+    async def _ask_in_time(self, request: Request, calls: Sequence[ActiveCall]) -> Answer:
         """Ask about a server-initiated request until the user's timeout of one of *calls* passes."""
         deadline = min((call.timeouts.user_deadline for call in calls), default=math.inf)
         if deadline <= anyio.current_time():
             return _timed_out()
         with anyio.CancelScope(deadline=deadline) as scope:
-            if len(calls) != 1:
+            if not calls:
                 return await self._handler(request)
-            (call,) = calls
-            request = request.model_copy(update={"tool": request.tool or call.tool})
-            call.open_scopes.add(scope)
-            try:
-                return await call.ask(self._handler, request)
-            finally:
-                call.open_scopes.discard(scope)
+            if len(calls) == 1:
+                request = request.model_copy(update={"tool": request.tool or calls[0].tool})
+            with OpenRequest(calls, scope):
+                return await ask_within(calls, self._handler, request)
         return _timed_out() if anyio.current_time() >= deadline else Answer.cancel(by="host", reason="the call ended")
 
     async def on_input_required(

@@ -13,10 +13,11 @@ import anyio
 import mcp.types
 import pytest
 
-from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, UrlRequest
+from mcp_elicit_client import Answer, ElicitationRegistry, FormRequest, Server, UrlRequest, parse_request
 from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.calls._connect import Command, Connection, ConnectMode, connect
-from mcp_elicit_client.calls.active_call import CallHistory
+from mcp_elicit_client.calls.active_call import ActiveCall, CallHistory, CallTimeouts
+from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.multi_round_trip import parse_input_required
 from mcp_elicit_client.calls.suspending import CallSnapshot
@@ -25,6 +26,8 @@ from mcp_elicit_client.core.origin import ORIGIN_META_KEY, write_origin
 from mcp_elicit_client.exceptions import CallError, ResumeError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.inbox.inbox import calls_of
+from mcp_elicit_client.policies import one_at_a_time
+from mcp_elicit_client.request_options import DEFAULT_REQUEST_OPTIONS
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.typing import Request
 from tests.support import ASKER, ROOT, VISITOR, form_params, http_server
@@ -459,6 +462,66 @@ async def test_repeated_server_initiated_requests_are_refused_and_end_a_call_tha
         assert await call(connection, "echo", {"still": "here"}) == {"still": "here"}
 
     assert len(user.requests) == 2  # once in each call
+
+
+@pytest.mark.parametrize("reply", [NO, LEFT])
+async def test_a_refused_request_is_not_asked_again_while_several_calls_are_active(reply: Answer, seen: Seen) -> None:
+    user = User(reply)
+    async with visitor(user, "legacy", seen) as connection, anyio.create_task_group() as group:
+        group.start_soon(call, connection, "hang")
+        await seen.wait_for("hanging")
+        assert await call(connection, "nag") == {"got": [reply.action] * 40}
+        assert await call(connection, "nag") == {"got": [reply.action] * 40}
+        group.cancel_scope.cancel()
+
+    assert len(user.requests) == 3  # once for each call
+
+
+async def test_too_many_requests_are_cancelled_while_several_calls_are_active(seen: Seen) -> None:
+    user = User(NAMED)
+    async with visitor(user, "legacy", seen) as connection, anyio.create_task_group() as group:
+        group.start_soon(call, connection, "hang")
+        await seen.wait_for("hanging")
+        assert await call(connection, "nag", {"reword": True}) == {"got": ["accept"] * 25 + ["cancel"] * 15}
+        assert await call(connection, "form") == {"got": {"action": "accept", "content": {"name": "Ann"}}}
+        group.cancel_scope.cancel()
+
+
+async def test_a_request_is_withdrawn_when_the_last_call_that_it_may_belong_to_has_ended() -> None:
+    user = User(think_for_ever)
+    elicitations = ElicitationDispatcher(user, Server(name="mail"), DEFAULT_REQUEST_OPTIONS)
+    answers: list[Answer] = []
+
+    async def ask() -> None:
+        answers.append(await elicitations.on_server_request(parse_request({"message": "Go?"}, server="mail")))
+
+    async with anyio.create_task_group() as group:
+        first, second = (ActiveCall(None, "t", CallTimeouts(None, None), 25) for _ in range(2))
+        with elicitations.during(first):
+            with elicitations.during(second):
+                group.start_soon(ask)
+                await anyio.wait_all_tasks_blocked()
+            await anyio.wait_all_tasks_blocked()
+            assert user.withdrawn == 0
+
+    assert (user.withdrawn, [answer.action for answer in answers]) == (1, ["cancel"])
+
+
+async def test_a_queued_request_is_not_shown_after_the_same_request_of_its_call_was_declined() -> None:
+    user = User(NO)
+    elicitations = ElicitationDispatcher(one_at_a_time()(user), Server(name="mail"), DEFAULT_REQUEST_OPTIONS)
+    answers: list[Answer] = []
+
+    async def ask() -> None:
+        answers.append(await elicitations.on_server_request(parse_request({"message": "Go?"}, server="mail")))
+
+    with elicitations.during(ActiveCall(None, "t", CallTimeouts(None, None), 25)):
+        async with anyio.create_task_group() as group:
+            for _ in range(3):
+                group.start_soon(ask)
+
+    assert [answer.action for answer in answers] == ["decline"] * 3
+    assert len(user.requests) == 1
 
 
 async def test_too_many_server_initiated_requests_are_cancelled(seen: Seen) -> None:
