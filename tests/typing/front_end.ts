@@ -4,6 +4,7 @@ import type {
   AnswerBody,
   Entry,
   EntryPage,
+  ExtendBody,
   FormRequest,
   RequestedSchema,
   ValidationResult,
@@ -55,6 +56,13 @@ export async function answer(entry: Entry, content: AnswerBody["content"]): Prom
   const headers = { "content-type": "application/json" };
   const reply = await fetch(`/requests/${entry.id}`, { method: "POST", headers, body: JSON.stringify(body) });
   return (await reply.json()) as ValidationResult;
+}
+
+export async function extend(entry: Entry): Promise<Date> {
+  const body: ExtendBody = { action: "extend" };
+  const headers = { "content-type": "application/json" };
+  const reply = await fetch(`/requests/${entry.id}`, { method: "POST", headers, body: JSON.stringify(body) });
+  return new Date(((await reply.json()) as Entry).expires_at);
 }
 
 export function show(token: string): void {

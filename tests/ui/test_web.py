@@ -240,6 +240,29 @@ async def test_a_bad_body_changes_nothing(web: Web, body: bytes) -> None:
     assert (reply.status_code, state) == (400, "pending")
 
 
+async def test_a_front_end_gives_the_user_more_time_up_to_the_latest_deadline(web: Web) -> None:
+    async with web.asked() as question:
+
+        async def extend(user: str = "ann") -> httpx.Response:
+            return await web.client.post(f"/{question.id}", json={"action": "extend"}, headers={"x-user": user})
+
+        shown = (await web.client.get(f"/{question.id}")).json()
+        other = await extend("bob")
+        unchanged = (await web.client.get(f"/{question.id}")).json()
+        replies = [await extend() for _ in range(11)]
+        stored = (await web.client.get(f"/{question.id}")).json()
+        await web.client.post(f"/{question.id}", json={"action": "decline"})
+        late = await extend()
+
+    times = [shown["expires_at"], *(reply.json()["expires_at"] for reply in replies)]
+    assert [reply.status_code for reply in replies] == [200] * 11
+    assert times[:11] == sorted(set(times))
+    assert times[10] == times[11] == shown["max_expires_at"]
+    assert replies[-1].json() == stored
+    assert (other.status_code, unchanged) == (404, shown)
+    assert (late.status_code, late.json()["state"]) == (409, "answered")
+
+
 async def test_the_openapi_description_contains_every_endpoint(web: Web) -> None:
     described = (await web.client.get("/openapi.json")).json()
 

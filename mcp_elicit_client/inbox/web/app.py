@@ -38,7 +38,7 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
     ``GET /``              the pending requests
     ``GET /history``       the closed requests, without values
     ``GET /{id}``          one request
-    ``POST /{id}``         an answer
+    ``POST /{id}``         an answer, or a request for more time
     ``GET /events``        new and changed requests, as server-sent events
     ``GET /remembered``    the remembered answers of the user, with *remembered*
     ``POST /remembered``   forget one of them, or all

@@ -51,6 +51,8 @@ It is the request, its form with the errors in the draft, the draft before it
 is sent, the warnings to confirm, or the URL that the user agreed to open.
 """
 
+_JSON_ACTIONS = ("accept", "decline", "cancel", "check", "extend")
+
 _RECENT = 10
 """The number of closed requests that are searched for notices."""
 
@@ -168,8 +170,8 @@ class Endpoints:
             given = from_json(body)
         except ValueError:
             raise HTTPException(400, "The body must be JSON.") from None
-        if not isinstance(given, dict) or given.get("action") not in ("accept", "decline", "cancel", "check"):
-            raise HTTPException(400, "`action` must be accept, decline, cancel or check.")
+        if not isinstance(given, dict) or given.get("action") not in _JSON_ACTIONS:
+            raise HTTPException(400, "`action` must be accept, decline, cancel, check or extend.")
         content = given.get("content")
         if content is not None and not isinstance(content, dict):
             raise HTTPException(400, "`content` must be an object.")
@@ -178,6 +180,8 @@ class Endpoints:
             raise HTTPException(400, "`confirm_warnings` must be a list of codes.")
         if given["action"] == "check":
             return JSONResponse((await self._inbox.validate(owner, entry.id, content)).model_dump(mode="json"))
+        if given["action"] == "extend":
+            return JSONResponse((await self._inbox.extend(owner, entry.id)).model_dump(mode="json"))
         if given["action"] == "accept" and entry.state == "pending":
             refused = await self._check_confirmed(owner, entry, content, codes)
             if refused is not None:

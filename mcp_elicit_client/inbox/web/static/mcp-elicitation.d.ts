@@ -85,6 +85,11 @@ export interface ErrorBody {
   warnings?: RequestWarning[];
 }
 
+/** The body that gives the user of a pending request more time, up to `max_expires_at`. */
+export interface ExtendBody {
+  action: "extend";
+}
+
 /** An error in one field of an answer. */
 export interface FieldError {
   field: string;
