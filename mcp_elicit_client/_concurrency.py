@@ -1,7 +1,7 @@
 """
 Helpers for asyncio and trio.
 
-`run_until`, `CancellingEvent`, `not_cancelled_inside`, `start_in_background`, `is_trio` and `Waker`.
+`run_until`, `collect_in_turns`, `CancellingEvent`, `not_cancelled_inside`, `start_in_background`, `is_trio`, `Waker`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import sys
 import threading
 import types
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -51,6 +51,16 @@ async def run_until(stop: Callable[[], Awaitable[object]], work: Callable[[], Aw
     if failure is not None:
         raise failure
     return result
+
+
+async def collect_in_turns(steps: Iterable[Iterable[T]]) -> list[T]:
+    """Return what all *steps* yield.  Other tasks get their turns between the steps."""
+    collected: list[T] = []
+    for index, step in enumerate(steps):
+        if index:
+            await anyio.lowlevel.checkpoint()
+        collected += step
+    return collected
 
 
 class CancellingEvent:

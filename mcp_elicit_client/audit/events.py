@@ -13,11 +13,12 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from mcp_elicit_client._concurrency import collect_in_turns
 from mcp_elicit_client.audit.chain import Keys
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.schema.writer import write_schema
-from mcp_elicit_client.core.secrets.in_answer import secret_values
+from mcp_elicit_client.core.secrets.in_answer import searching_steps
 from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.core.text import is_plain, sanitize_text
 from mcp_elicit_client.core.validation.content import drop_nulls, validate_without_patterns
@@ -43,16 +44,21 @@ class EventEncoder:
     Attributes:
         keys: The keys, for fingerprints.
         host: The host application's name for its user or session.
-        include_values: Include answers.
         include_messages: Include messages.
     """
 
     keys: Keys
     host: str | None = None
-    include_values: bool = False
     include_messages: bool = False
 
-    def request_event(self, request: Request, outcome: Answer | BaseException, now: float, seconds: float) -> bytes:
+    def request_event(
+        self,
+        request: Request,
+        outcome: Answer | BaseException,
+        now: float,
+        seconds: float,
+        values: Mapping[str, Any],
+    ) -> bytes:
         """
         Encode a request and its answer.
 
@@ -61,6 +67,8 @@ class EventEncoder:
             outcome: The answer, or the exception of the handler.
             now: The time, in seconds since 1970.
             seconds: The duration, in seconds.
+            values: The values of the answer that are included, by the names
+                of their fields: see `loggable_values`.
 
         Returns:
             A JSON object in ASCII.
@@ -72,11 +80,11 @@ class EventEncoder:
             event["message"] = request.message
         answer = outcome if isinstance(outcome, Answer) else None
         if isinstance(request, FormRequest):
-            event |= self._form(request, answer)
+            event |= self._form(request, answer, values)
         else:
             event |= self._url(request)
         event |= _diagnostics(request.diagnostics if answer is None else request.diagnostics + answer.diagnostics)
-        event |= self._decision(request, outcome) if isinstance(outcome, Answer) else _failure(outcome)
+        event |= _decision(outcome, values) if isinstance(outcome, Answer) else _failure(outcome)
         event["latency"] = round(seconds, 6)
         return _json({name: value for name, value in event.items() if value is not None})
 
@@ -92,7 +100,7 @@ class EventEncoder:
         """Return the fingerprint of a form: of its schema, including all texts."""
         return self.keys.fingerprint(_json(write_schema(form)))
 
-    def _form(self, request: FormRequest, answer: Answer | None) -> dict[str, Any]:
+    def _form(self, request: FormRequest, answer: Answer | None, values: Mapping[str, Any]) -> dict[str, Any]:
         form = request.form
         content = answer.content if answer is not None and answer.action == "accept" else None
         fields: list[dict[str, Any]] = [
@@ -101,12 +109,11 @@ class EventEncoder:
         details: dict[str, Any] = {"schema_id": self.schema_id(form), "fields": fields}
         if answer is None or content is None:
             return details
-        shown = self._shown(request, content)
         for field, about in zip(form.fields, fields, strict=True):
             if field.name in content:
                 about["source"] = answer.sources.get(field.name, "unknown")
-            if field.name in shown:
-                about["value"] = shown[field.name]
+            if field.name in values:
+                about["value"] = values[field.name]
         details["unfit"] = _unfit(form, content)
         return details
 
@@ -121,31 +128,32 @@ class EventEncoder:
             "warnings": [warning.code for warning in target.warnings],
         }
 
-    def _shown(self, request: Request, content: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values that are included: none of them sensitive."""
-        if not self.include_values or not isinstance(request, FormRequest):
-            return {}
-        shown = {name: _value(value) for name, value in content.items()}
-        found = (*secret_fields(request.form, request.message), *secret_values(shown))
-        hidden = {finding.field for finding in found} | {field.name for field in request.form.fields if field.sensitive}
-        return {name: value for name, value in shown.items() if name not in hidden}
 
-    def _decision(self, request: Request, answer: Answer) -> dict[str, Any]:
-        reason = answer.reason
-        if reason and answer.content:
-            shown = self._shown(request, answer.content)
-            if _quotes(reason, [value for name, value in answer.content.items() if name not in shown]):
-                reason = _WITHHELD
-        return {
-            "outcome": "answered",
-            "action": answer.action,
-            "by": answer.by,
-            "policy": _clean(answer.policy, _NAME) or None,
-            "reason": _clean(reason, _TEXT) or None,
-            "confirmed": answer.confirmed or None,
-            "block_server": answer.block_server or None,
-            "remember": answer.remember or None,
-        }
+async def loggable_values(request: Request, answer: Answer) -> dict[str, Any]:
+    """Return the values of *answer* without sensitive data.  Other tasks get their turns while it is searched for."""
+    if not isinstance(request, FormRequest) or answer.action != "accept" or not answer.content:
+        return {}
+    values = {name: _value(value) for name, value in answer.content.items()}
+    found = (*secret_fields(request.form, request.message), *await collect_in_turns(searching_steps(values)))
+    hidden = {finding.field for finding in found} | {field.name for field in request.form.fields if field.sensitive}
+    return {name: value for name, value in values.items() if name not in hidden}
+
+
+def _decision(answer: Answer, values: Mapping[str, Any]) -> dict[str, Any]:
+    reason = answer.reason
+    if reason and answer.content:
+        withheld = [value for name, value in answer.content.items() if name not in values]
+        reason = _WITHHELD if _quotes(reason, withheld) else reason
+    return {
+        "outcome": "answered",
+        "action": answer.action,
+        "by": answer.by,
+        "policy": _clean(answer.policy, _NAME) or None,
+        "reason": _clean(reason, _TEXT) or None,
+        "confirmed": answer.confirmed or None,
+        "block_server": answer.block_server or None,
+        "remember": answer.remember or None,
+    }
 
 
 def _json(value: object) -> bytes:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from mcp_elicit_client._files import LOCK_TIMEOUT
 from mcp_elicit_client.audit.chain import Checkpoint
-from mcp_elicit_client.audit.events import EventEncoder
+from mcp_elicit_client.audit.events import EventEncoder, loggable_values
 from mcp_elicit_client.audit.writer import ChainWriter
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
@@ -106,10 +106,11 @@ class AuditLog:
         begin = time.perf_counter()
         try:
             answer = await ask(request)
+            values = await loggable_values(request, answer) if self._values else {}
         except BaseException as error:
-            self._record(request, error, time.perf_counter() - begin)
+            self._record(request, error, time.perf_counter() - begin, {})
             raise
-        is_written = self._record(request, answer, time.perf_counter() - begin)
+        is_written = self._record(request, answer, time.perf_counter() - begin, values)
         if self._on_failure == "cancel" and answer.action == "accept" and not is_written:
             return _unlogged()
         return answer
@@ -152,14 +153,14 @@ class AuditLog:
     def _encoder(self) -> EventEncoder:
         if self._encoder_or_none is None:
             keys = self._writer.keys
-            self._encoder_or_none = EventEncoder(
-                keys=keys, host=self._host, include_values=self._values, include_messages=self._messages
-            )
+            self._encoder_or_none = EventEncoder(keys=keys, host=self._host, include_messages=self._messages)
         return self._encoder_or_none
 
-    def _record(self, request: Request, outcome: Answer | BaseException, seconds: float) -> bool:
+    def _record(
+        self, request: Request, outcome: Answer | BaseException, seconds: float, values: Mapping[str, Any]
+    ) -> bool:
         return self._try(
-            lambda: self._writer.append(self._encoder.request_event(request, outcome, self._clock(), seconds))
+            lambda: self._writer.append(self._encoder.request_event(request, outcome, self._clock(), seconds, values))
         )
 
     def _try(self, work: Callable[[], object]) -> bool:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from mcp_elicit_client._concurrency import collect_in_turns
 from mcp_elicit_client.core.diagnostics import has_warning
 from mcp_elicit_client.core.request import is_safe_to_remember, user_and_server_of
-from mcp_elicit_client.core.secrets.in_answer import secret_values
+from mcp_elicit_client.core.secrets.in_answer import searching_steps
 from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.typing import Action, Answer, FormRequest, Handler, Request
@@ -122,7 +123,7 @@ class RememberedAnswers:
         if not isinstance(request, FormRequest) or not _may_be_remembered(request):
             return await ask(request)
         answer = await ask(request.model_copy(update={"remember_seconds": self._seconds}))
-        if _is_to_be_remembered(answer):
+        if await _is_to_be_remembered(answer):
             self._store(request, answer)
         return answer
 
@@ -201,7 +202,7 @@ def _may_be_remembered(request: FormRequest) -> bool:
     )
 
 
-def _is_to_be_remembered(answer: Answer) -> bool:
+async def _is_to_be_remembered(answer: Answer) -> bool:
     return (
         answer.remember
         and answer.by == "user"
@@ -209,5 +210,5 @@ def _is_to_be_remembered(answer: Answer) -> bool:
         and not answer.block_server
         and not answer.confirmed
         and not has_warning(answer.diagnostics)
-        and not secret_values(answer.content or {})
+        and not await collect_in_turns(searching_steps(answer.content or {}))
     )

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal
-
-import anyio.lowlevel
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal
 
 from mcp_elicit_client._arguments import check_async
+from mcp_elicit_client._concurrency import collect_in_turns
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field, text_constraints
 from mcp_elicit_client.core.secrets.findings import SecretFinding
-from mcp_elicit_client.core.secrets.in_answer import load_tables, secret_values
+from mcp_elicit_client.core.secrets.in_answer import load_tables, searching_steps
 from mcp_elicit_client.core.secrets.in_request import secret_fields
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.typing import Answer, FormRequest, Policy, Request
 
 NAME = "secrets"
-
-_FIELDS_IN_A_TURN = 16
 
 
 def protect_secrets(
@@ -78,23 +75,12 @@ async def _checked(
         return answer
     warned = {finding.field for finding in requested}
     typed = {name: value for name, value in answer.content.items() if name not in warned} if warned else answer.content
-    found = await _secret_values(typed)
+    found = await collect_in_turns(searching_steps(typed))
     if not found or (confirm is not None and await confirm(request, found)):
         return answer
     return Answer.cancel(
         by="policy", policy=NAME, reason=f"{found[0].message} The user did not confirm that it may be sent."
     )
-
-
-async def _secret_values(content: Mapping[str, Any]) -> Sequence[SecretFinding]:
-    """Find the secrets in *content*.  Other tasks get their turns between the fields of a large form."""
-    found: list[SecretFinding] = []
-    names = list(content)
-    for begin in range(0, len(names), _FIELDS_IN_A_TURN):
-        if begin:
-            await anyio.lowlevel.checkpoint()
-        found += secret_values({name: content[name] for name in names[begin : begin + _FIELDS_IN_A_TURN]})
-    return found
 
 
 def _marked(request: FormRequest, findings: Sequence[SecretFinding]) -> FormRequest:

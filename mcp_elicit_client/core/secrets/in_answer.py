@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import Any, TypeAlias
@@ -25,6 +25,7 @@ _LEAST_SECRET = 9
 _LEAST_PHRASE = 40
 _WORDS_OF_PHRASE = 12
 _LONG_KEY = 16
+_TEXTS_IN_A_STEP = 16
 _Row: TypeAlias = tuple[SecretKind, str, re.Pattern[str]]
 _IS_SIGNS = frozenset("=:：")
 _DOCUMENTED_USERS = frozenset({"user", "username", "login", "name", ""})
@@ -41,15 +42,26 @@ def load_tables() -> None:
 
 def secret_values(content: Mapping[str, Any]) -> tuple[SecretFinding, ...]:
     """Find the secrets in *content*: at most one of each kind per field."""
-    found: dict[tuple[str, SecretKind], SecretFinding] = {}
-    for name, value in content.items():
-        for text in _texts(value):
-            if len(text) < _LEAST_SECRET and text.isascii() and text.isalnum():
-                continue  # most values: one short word, or a number
-            for kind, owner in _held(text):
+    return tuple(chain.from_iterable(searching_steps(content)))
+
+
+def searching_steps(content: Mapping[str, Any]) -> Iterator[Sequence[SecretFinding]]:
+    """Yield what `secret_values` finds, in steps that are short also for large answers."""
+    known: set[tuple[str, SecretKind]] = set()
+    found: list[SecretFinding] = []
+    texts = ((name, text) for name, value in content.items() for text in _texts(value))
+    for count, (name, text) in enumerate(texts):
+        if count and count % _TEXTS_IN_A_STEP == 0:
+            yield found
+            found = []
+        if len(text) < _LEAST_SECRET and text.isascii() and text.isalnum():
+            continue  # most values: one short word, or a number
+        for kind, owner in _held(text):
+            if (name, kind) not in known:
+                known.add((name, kind))
                 message = f"This answer seems to contain {KIND_NAMES[kind]}{f' ({owner})' if owner else ''}."
-                found.setdefault((name, kind), SecretFinding(field=name, kind=kind, where="answer", message=message))
-    return tuple(found.values())
+                found.append(SecretFinding(field=name, kind=kind, where="answer", message=message))
+    yield found
 
 
 def typed_secrets(form: Form, content: Mapping[str, Any], sources: Mapping[str, str]) -> tuple[SecretFinding, ...]:
@@ -60,12 +72,12 @@ def typed_secrets(form: Form, content: Mapping[str, Any], sources: Mapping[str, 
     )
 
 
-def _texts(value: object) -> Sequence[str]:
+def _texts(value: object) -> Iterable[str]:
     """Return the texts of *value* with ASCII letters and digits where possible."""
     if isinstance(value, str):
         return (_typed(value[:MOST_TEXT]),)
     if isinstance(value, (list, tuple)):
-        return [_typed(each[:MOST_TEXT]) for each in value if isinstance(each, str)]
+        return (_typed(each[:MOST_TEXT]) for each in value if isinstance(each, str))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return ()
     return (str(int(value)),) if abs(value) < _MOST_NUMBER and value == int(value) else ()
