@@ -225,11 +225,13 @@ class Permissions:
 
     def _replace(self) -> None:
         assert self._path is not None
-        text = _File(rules=list(self._rules.values())).model_dump_json(indent=2, exclude_none=True)
+        text = f"{_File(rules=list(self._rules.values())).model_dump_json(indent=2, exclude_none=True)}\n"
+        if len(text.encode()) > _MAX_FILE:
+            raise PermissionsFileError(f"{self._path} would be larger than {_MAX_FILE} bytes. Remove rules from it.")
         descriptor, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")  # mode 0600
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(f"{text}\n")
+                file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).replace(self._path)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 import anyio.to_thread
+from anyio.lowlevel import RunVar
 
 from mcp_elicit_client._arguments import check_texts
 from mcp_elicit_client.core.budgets import UserAndServer
@@ -187,14 +188,14 @@ class _Stored:
                 raise MissingExtraError("redis", "a rate limit in Redis") from error
             raise ValueError(f"{storage!r} is not a storage for rate limits: {error}") from None
         self._full_until: dict[_Key, float] = {}
-        self._locks: dict[UserAndServer, anyio.Lock] = {}
         self._is_unavailable = False
 
     async def refusal(self, user_and_server: UserAndServer) -> str | None:
         """Count one request; return a reason if it is refused."""
-        # One request of each user and server at a time: once one is refused, the
-        # rest of a flood is refused without the storage.
-        lock = self._locks.setdefault(user_and_server, anyio.Lock())
+        # One request of each user and server at a time in each event loop: once
+        # one is refused, the rest of a flood is refused without the storage.
+        locks, key = _locks(), (self, user_and_server)
+        lock = locks.setdefault(key, anyio.Lock())
         try:
             async with lock:
                 if self._is_full(user_and_server):
@@ -202,7 +203,7 @@ class _Stored:
                 return await anyio.to_thread.run_sync(self._take_or_fail, user_and_server)
         finally:
             if not lock.statistics().tasks_waiting and not lock.locked():
-                self._locks.pop(user_and_server, None)
+                locks.pop(key, None)
 
     def _is_full(self, key: _Key) -> bool:
         if self._full_until.get(key, 0) > time.monotonic():
@@ -240,6 +241,21 @@ class _Stored:
         # Another process may have used the last slot since the check.  Refuse this request.
         taken = [self._limiter.hit(rate, NAME, name) for rate, name, _, _ in windows]
         return None if all(taken) else _LIMIT_REACHED
+
+
+_Locks: TypeAlias = dict[tuple[_Stored, UserAndServer], anyio.Lock]
+
+_locks_of_loop: RunVar[_Locks] = RunVar("mcp_elicit_client.policies.rate_limit.locks")
+
+
+def _locks() -> _Locks:
+    """Return the locks of the running event loop.  A task of another one could not be woken by them."""
+    try:
+        return _locks_of_loop.get()
+    except LookupError:
+        locks: _Locks = {}
+        _locks_of_loop.set(locks)
+        return locks
 
 
 _FIRST_SWEEP = 1_000

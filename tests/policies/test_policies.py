@@ -20,6 +20,7 @@ from typing import Any
 import anyio
 import anyio.from_thread
 import anyio.lowlevel
+import anyio.to_thread
 import pytest
 import trio.lowlevel
 from trio.testing import MockClock
@@ -344,6 +345,20 @@ def test_writes_are_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert permissions._permission_for(request(server="other")) == "block"  # as long as the process lives
 
 
+def test_no_file_is_written_that_is_too_large_to_read(tmp_path: Path) -> None:
+    path = tmp_path / "permissions.json"
+    permissions = Permissions(path)
+    permissions.set("block", server="mail")
+    before = path.read_text()
+
+    with pytest.raises(PermissionsFileError, match="would be larger than 1048576 bytes"):
+        permissions.set("block", server="x" * 1_048_576)
+
+    assert path.read_text() == before
+    assert len(list(Permissions(path))) == 1
+    assert permissions._permission_for(request(server="x" * 1_048_576)) == "block"  # as long as the process lives
+
+
 async def test_the_answer_of_the_user_is_sent_if_the_block_cannot_be_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -443,6 +458,26 @@ async def test_an_unavailable_storage_cancels_requests_until_it_is_back(
     ] * 3
     assert len([each for each in caplog.records if "storage of the rate limit is unavailable" in each.message]) == 1
     assert len(asked.requests) == 1
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_event_loops_that_share_a_stored_limit_do_not_wait_for_each_other_forever(tmp_path: Path) -> None:
+    with redis(tmp_path) as (storage, _):
+        asked = Asked()
+        handler: Any = rate_limit(["1000/minute"], storage=storage)(asked)
+
+        async def ask_often() -> None:
+            with anyio.fail_after(60):
+                for _ in range(10):
+                    async with anyio.create_task_group() as group:
+                        for _ in range(4):
+                            group.start_soon(handler, request())
+
+        async with anyio.create_task_group() as group:
+            for _ in range(3):
+                group.start_soon(anyio.to_thread.run_sync, anyio.run, ask_often)
+
+    assert len(asked.requests) == 120
 
 
 FLOOD = """
