@@ -429,6 +429,28 @@ async def test_history_is_limited_in_age(stores: Stores, clock: Clock) -> None:
     await until(is_deleted)
 
 
+@pytest.mark.parametrize("limits", [{"max_history": 0}, {"history_ttl": 0}], ids=str)
+@pytest.mark.parametrize("action", ["accept", "decline", "withdraw"])
+async def test_without_a_history_answers_are_delivered_and_then_deleted(
+    stores: Stores, limits: dict[str, Any], action: Any
+) -> None:
+    inbox, other = Inbox(stores(**limits)), Inbox(stores(**limits))
+    async with asking(inbox) as asked:
+        (entry,) = await pending(other)
+        if action == "withdraw":
+            await other.withdraw("ann", entry.id)
+        else:
+            await other.answer("ann", entry.id, action, {"a": "red"})
+        answer = await asked.result()
+
+    assert answer.action == ("cancel" if action == "withdraw" else action)
+
+    async def is_deleted() -> bool:
+        return not (await inbox.history("ann")).entries
+
+    await until(is_deleted)
+
+
 async def test_a_watcher_sees_pending_requests_new_ones_and_changes(inbox: Inbox, stores: Stores) -> None:
     seen: list[tuple[str, str]] = []
     watched = Inbox(stores())

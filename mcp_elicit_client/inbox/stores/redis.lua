@@ -22,6 +22,9 @@
 
 local FORMAT = '1'
 
+-- How long the end of a request is kept after its process or its call could last need it, in milliseconds.
+local DELIVERY_TTL = 60000
+
 local prefix = KEYS[1]
 local now, max_history, history_ttl = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 
@@ -55,10 +58,20 @@ local function resolution_of(id)
   })
 end
 
+local function expire_later(name, ttl)
+  if redis.call('PTTL', name) < ttl then redis.call('PEXPIRE', name, ttl) end
+end
+
+-- Return true if the process or the call of a closed request has not received its end yet.
+local function is_undelivered(id)
+  local lease_owner = redis.call('HGET', key('request', id), 'lease_owner')
+  return lease_owner and redis.call('SISMEMBER', key('undelivered', lease_owner), id) == 1
+end
+
 local function limit_history(owner)
   local closed = key('closed', owner)
   for _, id in ipairs(redis.call('ZRANGE', closed, 0, -1 - max_history)) do
-    if redis.call('HEXISTS', key('request', id), 'answer') == 0 then
+    if not is_undelivered(id) then
       redis.call('DEL', key('request', id))
       redis.call('ZREM', closed, id)
     end
@@ -67,25 +80,25 @@ end
 
 local function close(id, state, answered_by, updated_at, action, answer)
   local request = key('request', id)
-  local found = redis.call('HMGET', request, 'owner', 'lease_owner')
-  local owner, lease_owner = found[1], found[2]
+  local found = redis.call('HMGET', request, 'owner', 'lease_owner', 'expires_at')
+  local owner, lease_owner, needed_until = found[1], found[2], found[3]
   local revision = next_revision()
   redis.call('HSET', request, 'state', state, 'answered_by', answered_by, 'updated_at', updated_at,
     'action', action, 'revision', revision)
   if answer ~= '' then redis.call('HSET', request, 'answer', answer) end
-  local ttl = history_ttl
   if string.sub(lease_owner, 1, 5) == 'call:' then
-    -- A suspended call needs the answer, even if no history is kept.
-    ttl = ttl + milliseconds_until(tonumber(redis.call('ZSCORE', leases, lease_owner) or 0))
+    needed_until = redis.call('ZSCORE', leases, lease_owner) or 0
   end
+  -- The process or the suspended call needs the answer, even if no history is kept.
+  local ttl = milliseconds_until(tonumber(needed_until)) + DELIVERY_TTL + history_ttl
   redis.call('PEXPIRE', request, ttl)
   redis.call('ZREM', key('pending', owner), id)
   redis.call('ZREM', expiry, id)
   redis.call('SREM', key('leased', lease_owner), id)
   redis.call('SADD', key('undelivered', lease_owner), id)
-  redis.call('PEXPIRE', key('undelivered', lease_owner), ttl)
+  expire_later(key('undelivered', lease_owner), ttl)
   redis.call('ZADD', key('closed', owner), revision, id)
-  redis.call('PEXPIRE', key('closed', owner), history_ttl)
+  expire_later(key('closed', owner), ttl)
   limit_history(owner)
   redis.call('PUBLISH', key('resolutions', lease_owner), resolution_of(id))
   redis.call('PUBLISH', key('changes', owner), id)
@@ -260,8 +273,14 @@ end
 
 function commands.erase_answers(worker, ...)
   for _, id in ipairs({...}) do
-    redis.call('HDEL', key('request', id), 'answer')
+    local request = key('request', id)
+    redis.call('HDEL', request, 'answer')
     redis.call('SREM', key('undelivered', worker), id)
+    local found = redis.call('HMGET', request, 'state', 'updated_at', 'owner')
+    if found[1] and found[1] ~= 'pending' then
+      redis.call('PEXPIRE', request, milliseconds_until(tonumber(found[2])) + history_ttl)
+      limit_history(found[3])
+    end
   end
 end
 

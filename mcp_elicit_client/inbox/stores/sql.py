@@ -269,7 +269,9 @@ class SqlStore:
 
     def _leave(self, request: StoredRequest, resolution: Resolution | None) -> bool:
         with self._database.writing() as session:
-            return session.close_and_erase(request.owner, request.id, resolution)
+            is_closed = session.close_and_erase(request.owner, request.id, resolution)
+            session.execute("limit_history", owner=request.owner, max_history=self._max_history)
+            return is_closed
 
     async def _select(self, statement: str, **values: Any) -> list[StoredRequest]:
         def select() -> list[StoredRequest]:
