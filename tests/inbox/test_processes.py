@@ -38,6 +38,19 @@ async def test_a_request_is_orphaned_if_its_process_does_not_renew_the_lease(sto
     assert (await inbox.get("ann", entry.id)).answered_by == "heartbeat"
 
 
+@pytest.mark.parametrize("backend", [("asyncio", "sqlite"), ("trio", "sqlite"), ("asyncio", "postgres")], ids="-".join)
+async def test_a_process_keeps_its_requests_after_the_computer_slept(stores: Stores, clock: Clock) -> None:
+    inbox = Inbox(stores())
+    async with asking(inbox) as asked:
+        (entry,) = await pending(inbox)
+        clock.ahead = 60  # longer than a lease
+        assert [each.id for each in (await inbox.list("ann")).entries] == [entry.id]
+        await inbox.answer("ann", entry.id, "accept", {"a": "x"})
+        answer = await asked.result()
+
+    assert answer.content == {"a": "x"}
+
+
 ASK = """
 import sys, anyio, json
 from mcp_elicit_client import parse_request

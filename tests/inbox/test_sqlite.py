@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
 import anyio
@@ -14,6 +16,11 @@ import pytest
 from mcp_elicit_client import Answer
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler
 from mcp_elicit_client.inbox.inbox import calls_of
+from mcp_elicit_client.inbox.stores.models import Resolution, StoredRequest
+from mcp_elicit_client.inbox.stores.sql import SqlSession
+from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
+from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
+from mcp_elicit_client.inbox.waiters import WaiterRegistry
 from tests.support import EVENT_LOOPS
 from tests.support.inboxes import FORM, Stores, asking, pending, request, until
 
@@ -167,6 +174,40 @@ async def test_a_request_that_was_cancelled_while_the_file_was_locked_is_withdra
 
             await until(is_withdrawn)
             assert len((await inbox.list("ann")).entries) == 1
+
+
+class LeavingWhileCommitting(SqliteConnection):
+    """A file to which a task leaves another request after what a transaction writes, and before it is committed."""
+
+    leave: Any = None
+
+    @contextmanager
+    def writing(self) -> Iterator[SqlSession]:
+        with super().writing() as session:
+            yield session
+            if self.leave is not None:
+                leave, self.leave = self.leave, None
+                leave()
+
+
+@ON_SQLITE
+async def test_requests_that_are_left_while_others_are_closed_are_closed_next(sqlite: Stores) -> None:
+    store = sqlite()
+    requests = [StoredRequest(name, "ann", "1:{}", time.time(), time.time() + 60) for name in ("a", "b")]
+    for each in requests:
+        await store.put(each)
+    connection = LeavingWhileCommitting(sqlite.path, 2)
+    worker = SqlWorker(connection, WaiterRegistry(), clock=time.time, lease_ttl=30, history_ttl=60)
+    withdrawn = Resolution("withdrawn", "client", time.time())
+    worker._left = [(requests[0], withdrawn)]
+    connection.leave = lambda: worker._left.append((requests[1], withdrawn))
+
+    worker._close_left()
+    worker._close_left()
+
+    found = [await store.get("ann", each.id) for each in requests]
+    assert [each.resolution.state for each in found] == ["withdrawn", "withdrawn"]
+    connection.close()
 
 
 @ON_SQLITE

@@ -330,6 +330,9 @@ class SqlStore:
             if not session.execute("is_stale", now=now, forgotten=forgotten).fetchone()["is_stale"]:
                 return
         with self._database.writing() as session:
+            if self.waiters:
+                # This process lives, even if the computer slept, or its clock was set, for longer than a lease.
+                self._worker.renew_lease(session)
             expired = session.execute("list_expired", now=now)
             closed = {each["id"]: Resolution("expired", "clock", each["updated_at"]) for each in expired}
             orphaned = session.execute("list_orphaned", now=now)

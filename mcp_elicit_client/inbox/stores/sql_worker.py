@@ -150,7 +150,8 @@ class SqlWorker:
     def _close_left(self) -> bool:
         """Close and erase the requests that tasks left.  Return True if there were any."""
         with self._lock:
-            left = self._left = [each for each in self._left if each[0].expires_at > self._clock()]
+            self._left = [each for each in self._left if each[0].expires_at > self._clock()]
+            left = tuple(self._left)  # Tasks may leave further requests meanwhile.
         if not left:
             return False
         with self._database.writing() as session:
