@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, RedisStore
-from tests.support.inboxes import RedisServer, Stores, asking, pending, request
+from tests.support.inboxes import RedisServer, Stores, asking, pending, request, stopped, until
 
 pytestmark = pytest.mark.anyio
 
@@ -34,6 +36,52 @@ async def test_requests_survive_a_redis_that_restarts_without_its_data(tmp_path:
             for entry in after:
                 await other.answer("ann", entry.id, "accept", {"a": "x"})
             assert (await one.result()).content == (await two.result()).content == {"a": "x"}
+    finally:
+        await here.aclose()
+        await there.aclose()
+        server.stop()
+
+
+@ON_REDIS
+async def test_requests_survive_a_redis_that_restarts_with_older_data(tmp_path: Path) -> None:
+    from redis.asyncio import Redis
+
+    server = RedisServer(tmp_path)
+    here, there = RedisStore(server.url), RedisStore(server.url)
+    inbox, other = Inbox(here), Inbox(there)
+    seen: list[str] = []
+
+    async def watch() -> None:
+        while True:
+            with suppress(InboxError):
+                async for entry in other.watch("ann"):
+                    seen.append(entry.id)  # noqa: PERF401 -- one by one
+
+    try:
+        async with asking(inbox) as one, anyio.create_task_group() as group:
+            (old,) = await pending(other)
+            async with Redis.from_url(server.url) as client:
+                await client.save()
+            for _ in range(20):
+                async with asking(inbox):
+                    await pending(other, count=2)
+            async with asking(inbox) as two:
+                (_, new) = await pending(other, count=2)
+                group.start_soon(watch)
+                with stopped(server), pytest.raises(InboxError):
+                    await other.list("ann")
+                assert {entry.id for entry in await pending(other, count=2)} == {old.id, new.id}
+                async with asking(inbox):
+                    (_, _, newest) = await pending(other, count=3)
+
+                    async def is_seen() -> bool:
+                        return newest.id in seen
+
+                    await until(is_seen)
+                for entry in (old, new):
+                    await other.answer("ann", entry.id, "accept", {"a": "x"})
+                assert (await one.result()).content == (await two.result()).content == {"a": "x"}
+            group.cancel_scope.cancel()
     finally:
         await here.aclose()
         await there.aclose()

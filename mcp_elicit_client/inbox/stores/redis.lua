@@ -229,6 +229,10 @@ end
 
 function commands.changes(owner, since, limit)
   close_stale()
+  if tonumber(since) > tonumber(commands.last_revision()) then
+    -- After a return to older data: what is pending now, and then the changes of that.
+    return rows_after(key('pending', owner), 0, limit)
+  end
   local found = rows_after(key('pending', owner), since, limit)
   for _, row in ipairs(rows_after(key('closed', owner), since, limit)) do found[#found + 1] = row end
   return found
@@ -255,11 +259,11 @@ function commands.extend(id, owner, expires_at)
   return state
 end
 
--- Renew the lease of a process.  Return whether it was known, and the resolutions that it has not received.
+-- Renew the lease of a process.  Return the number of its pending requests, and the resolutions that it has not
+-- received.
 function commands.renew_lease(worker, lease_end)
-  local is_known = redis.call('ZSCORE', leases, worker)
   redis.call('ZADD', leases, lease_end, worker)
-  local found = {is_known and 1 or 0}
+  local found = {redis.call('SCARD', key('leased', worker))}
   for _, id in ipairs(redis.call('SMEMBERS', key('undelivered', worker))) do
     local resolution = resolution_of(id)
     if resolution then

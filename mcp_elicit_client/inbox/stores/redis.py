@@ -41,8 +41,8 @@ class RedisStore:
     Store requests in Redis, for asyncio.
 
     Resolutions are published, and read again every half second, so that none
-    is lost when a connection breaks.  If Redis restarts without its data,
-    the processes that wait store their requests again.
+    is lost when a connection breaks.  If Redis restarts without its data, or
+    with older data, the processes that wait store their requests again.
 
     The clocks of all machines must agree to a few seconds.
 

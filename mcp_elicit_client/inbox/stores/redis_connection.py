@@ -164,12 +164,14 @@ class RedisConnection:
     async def _poll(self) -> None:
         """Renew the lease, and receive the resolutions that were not heard."""
         self._requests = {entry_id: each for entry_id, each in self._requests.items() if entry_id in self.waiters}
-        is_known, *resolutions = await self.run("renew_lease", self._worker, self._lease_end())
-        if not is_known:
-            for request in tuple(self._requests.values()):
-                await self.put(request)
+        waiting = len(self._requests)
+        pending, *resolutions = await self.run("renew_lease", self._worker, self._lease_end())
         for resolution in resolutions:
             self._deliver(resolution)
+        if pending + len(resolutions) < waiting:  # Redis restarted without its data, or with older data.
+            for request in tuple(self._requests.values()):
+                if request.id in self.waiters:
+                    await self.put(request)
         self.waiters.notify_all()
 
     def _receive(self, channel: str, data: str) -> None:
