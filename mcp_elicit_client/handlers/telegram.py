@@ -33,7 +33,15 @@ _OUR_BUTTON = re.compile(r"[\w-]{32}:[0-9]+:[a-z]+")
 _LIKE_A_LINK = re.compile(r"\S*(?:\w[.:]\S|[@#$/]\w|[0-9][0-9 ()-]{5,})\S*")
 """Text that Telegram makes a link of: domains, names, tags, commands, numbers of telephones and cards."""
 
-_LIMITS = ChatLimits(max_text=4096, max_buttons=100, max_label=60, max_data=64, max_options=10, max_input=4096)
+_LIMITS = ChatLimits(
+    max_text=4096,
+    max_paragraphs=90,  # of 100 entities: some texts of the host have several
+    max_buttons=100,
+    max_label=60,
+    max_data=64,
+    max_options=10,
+    max_input=4096,
+)
 """What a message in Telegram can show.  Longer labels of buttons are allowed, but cut on telephones."""
 
 

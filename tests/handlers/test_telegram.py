@@ -166,6 +166,17 @@ async def test_nothing_in_server_text_becomes_a_link(bot: Bot, text: str) -> Non
     assert shown.marked("pre") == [text]
 
 
+async def test_nothing_in_a_long_review_becomes_a_link(bot: Bot) -> None:
+    names = [f"www.e{at}.com" for at in range(110)]
+    await bot.asks(form({name: {"type": "boolean", "title": name, "default": True} for name in names}))
+    for _ in names:
+        await bot.press("Use this value")
+
+    assert "Check your answers" in bot.api.messages[100].text
+    quotes = "\n".join(quote for each in bot.api.messages.values() for quote in each.marked("pre"))
+    assert quotes.split("\n") == [f"{at}. {name}: yes" for at, name in enumerate(names, 1)]
+
+
 async def test_labels_that_are_too_long_are_listed_in_full(bot: Bot) -> None:
     long = "A dish with everything, " * 6
     shown = await bot.asks(form({"a": {"enum": [f"{long}1", f"{long}2"], "title": "Dish"}}))
@@ -356,6 +367,23 @@ async def test_a_url_opens_only_after_consent(bot: Bot) -> None:
     assert (await bot.answer()).action == "accept"
 
 
+async def test_a_question_that_could_not_be_sent_is_not_answered_by_the_next_message(bot: Bot) -> None:
+    first = await bot.asks(form({"a": {"type": "string", "title": "A"}, "b": {"type": "string", "title": "B"}}))
+    bot.api.is_down = True
+    bot.api.write(ANN, "for A")
+    await bot.api.until(lambda: bot.api.calls.count("sendMessage") == 3)  # the request, the next field, the note
+    bot.api.is_down = False
+    assert "Continued below." not in first.text
+    assert first.buttons
+
+    second = await bot.write("for A, again")
+    assert "Field 2 of 2" in second.text
+    await bot.write("for B")
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": "for A", "b": "for B"}
+
+
 async def test_text_for_the_bot_is_not_taken_as_an_answer(bot: Bot) -> None:
     bot.api.write(ANN, "hello")
     await bot.api.until(lambda: bot.texts)
@@ -441,6 +469,31 @@ async def test_a_button_pressed_after_a_restart_of_the_bot_answers_exactly_once(
             assert await api.press(ANN, shown, send) == "This request was already answered."
 
     assert [each.content for each in answers] == [{"a": "y", "b": True}]
+
+
+async def test_a_message_that_ends_a_request_after_a_restart_is_followed_by_the_outcome(tmp_path: Any) -> None:
+    from mcp_elicit_client.inbox import SqliteStore
+
+    inbox, store = Inbox(SqliteStore(tmp_path / "inbox.db")), SqliteStore(tmp_path / "inbox.db")
+    ids: list[str] = []
+    answers: list[Answer] = []
+
+    async def note(_owner: str, entry_id: str) -> None:
+        ids.append(entry_id)
+
+    async def ask() -> None:
+        answers.append(await InboxHandler(inbox, on_pending=note)(form({"a": {"type": "boolean"}})))
+
+    api = FakeTelegram()
+    async with api.serve() as base_url, running(api, base_url, inbox=Inbox(store)) as bot:
+        bot.group.start_soon(ask)  # another process waits for the answer
+        await api.until(lambda: ids)
+        await bot.ask.announce(str(ANN), ids[0])
+        api.write(ANN, "yes")
+        await api.until(lambda: answers)
+        await api.until(lambda: not api.latest(ANN).buttons)
+
+        assert api.latest(ANN).text.endswith("You accepted.")
 
 
 async def test_a_conversation_that_was_forgotten_does_not_take_old_buttons(bot: Bot) -> None:

@@ -15,6 +15,8 @@ from aiohttp import web
 TOKEN = "1:fake"
 BOT = {"id": 1, "is_bot": True, "first_name": "Bot", "username": "the_bot"}
 ENTITIES = {"bold", "code", "pre", "blockquote"}
+MAX_ENTITIES = 100
+"""The entities of a message that are used; others are ignored."""
 
 
 @dataclass
@@ -54,6 +56,7 @@ class FakeTelegram:
     Attributes:
         messages: The messages that were not deleted, by ID.
         limited: The number of calls that are refused with 429.
+        is_down: Messages are refused, as if the API failed.
         strangers: People who have not started the bot.
         notes: What people were shown after they pressed a button.
         calls: The methods that were called.
@@ -62,6 +65,7 @@ class FakeTelegram:
     def __init__(self) -> None:
         self.messages: dict[int, Shown] = {}
         self.limited = 0
+        self.is_down = False
         self.strangers: set[int] = set()
         self.notes: list[str] = []
         self.calls: list[str] = []
@@ -109,6 +113,8 @@ class FakeTelegram:
             case "sendMessage" | "editMessageText" if self.limited:
                 self.limited -= 1
                 raise RefusedError(429, "Too Many Requests: retry after 1", retry_after=1)
+            case "sendMessage" | "editMessageText" if self.is_down:
+                raise RefusedError(502, "Bad Gateway")
             case "sendMessage":
                 if given["chat_id"] in self.strangers:
                     raise RefusedError(403, "Forbidden: bot can't initiate conversation with a user")
@@ -150,7 +156,7 @@ class FakeTelegram:
         _check(text, entities, rows)
         assert "parse_mode" not in given
         assert "entities" not in given or given["link_preview_options"] == {"is_disabled": True}
-        shown.text, shown.entities, shown.rows = text, entities, rows
+        shown.text, shown.entities, shown.rows = text, entities[:MAX_ENTITIES], rows
         self.messages[shown.id] = shown
         return {"message_id": shown.id, "date": 0, "chat": {"id": shown.chat, "type": "private"}, "text": text}
 

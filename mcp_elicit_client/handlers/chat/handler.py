@@ -228,12 +228,11 @@ class ChatHandler:
             if message_id in session.seen:
                 return Reaction()
             session.seen.append(message_id)
-            old, session.message_id = session.message_id, ""
-            turn = await anyio.to_thread.run_sync(session.conversation.reply, text)
-            reaction = await self._proceed(person, session, turn)
-            continued = self._rendering.sentence(session.request, self._catalog.text(messages.CONTINUED))
-            await self._delivery.edit(person, old, continued)
-            return reaction
+            if session.is_shown:
+                turn = await anyio.to_thread.run_sync(session.conversation.reply, text)
+            else:  # the user saw another question than the one that the text would answer
+                turn = session.conversation.ask_again()
+            return await self._proceed(person, session, turn, is_below=True)
 
     # --- Steps
 
@@ -277,17 +276,17 @@ class ChatHandler:
         context = self._sessions.context(form.request)
         return Reaction(dialog=make_dialog(form, fields, dialog_id, self._rendering, context))
 
-    async def _proceed(self, person: str, session: Session, turn: Turn) -> Reaction:
+    async def _proceed(self, person: str, session: Session, turn: Turn, *, is_below: bool = False) -> Reaction:
         if turn.answer is not None:
-            return await self._send(person, session, turn.answer)
+            return await self._send(person, session, turn.answer, is_below=is_below)
         try:
-            await self._show(person, session, turn)
+            await self._show(person, session, turn, is_below=is_below)
         except ChatError as error:
             _logger.warning("A chat did not take the next message of a request: %s", error)
             return Reaction(self._catalog.text(messages.CANNOT_CONTINUE))
         return Reaction()
 
-    async def _send(self, person: str, session: Session, answer: Answer) -> Reaction:
+    async def _send(self, person: str, session: Session, answer: Answer, *, is_below: bool) -> Reaction:
         """Answer the request, unless it was answered before."""
         entry_id = session.entry.id
         try:
@@ -306,26 +305,30 @@ class ChatHandler:
         if not result:
             turn = session.conversation.ask_again()
             errors = tuple(HostText(self._catalog.error(each)) for each in result.errors)
-            return await self._proceed(person, session, replace(turn, parts=(*errors, *turn.parts)))
+            return await self._proceed(person, session, replace(turn, parts=(*errors, *turn.parts)), is_below=is_below)
         if entry_id not in self._asking:  # otherwise the task that asks does this
             done = await self._inbox.get(person, entry_id)
             await self._delivery.edit(person, session.message_id, self._rendering.outcome(done))
         return Reaction()
 
-    async def _show(self, person: str, session: Session, turn: Turn) -> None:
+    async def _show(self, person: str, session: Session, turn: Turn, *, is_below: bool = False) -> None:
         """
-        Show *turn* in place of the message with the buttons, or below it.
+        Show *turn* in place of the message with the buttons; if *is_below*, as a new message below it.
 
         The state is kept first: no button works twice, even if the program
         ends now.
         """
+        session.is_shown = False
         await self._sessions.save(person, session)
+        before = session.message_id
         rendered = self._rendering.message(turn, session.entry)
-        shown = await self._delivery.show(person, session.message_id, rendered)
-        self._shown[session.entry.id] = shown
-        if shown != session.message_id:
-            session.message_id = shown
-            await self._sessions.save(person, session)
+        session.message_id = await self._delivery.show(person, "" if is_below else before, rendered)
+        self._shown[session.entry.id] = session.message_id
+        session.is_shown = True
+        await self._sessions.save(person, session)
+        if is_below:
+            continued = self._rendering.sentence(session.request, self._catalog.text(messages.CONTINUED))
+            await self._delivery.edit(person, before, continued)
 
     async def _await_completion(self, request: Request, owner: str, entry_id: str) -> None:
         """Answer a URL when the server reports completion, if the user agreed to open it."""

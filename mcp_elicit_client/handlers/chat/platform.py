@@ -61,6 +61,7 @@ class ChatLimits:
 
     Attributes:
         max_text: The characters of a message, after escaping, in UTF-16.
+        max_paragraphs: The paragraphs of a message.
         max_buttons: The buttons of a message.
         max_label: The characters of a button.
         max_data: The bytes of the data of a button: at least 64.
@@ -75,6 +76,7 @@ class ChatLimits:
     """
 
     max_text: int
+    max_paragraphs: int = 1_000
     max_buttons: int
     max_label: int
     max_data: int = 64

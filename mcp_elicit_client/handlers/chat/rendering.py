@@ -102,13 +102,13 @@ class Rendering:
     def split(
         self, title: str, paragraphs: Sequence[Paragraph], buttons: tuple[ChatButton, ...] = ()
     ) -> list[ChatMessage]:
-        """Return *paragraphs* as messages of which none is too long; the last one has the buttons."""
+        """Return *paragraphs* as messages of which none is over the limits; the last one has the buttons."""
         pages: list[list[Paragraph]] = [[]]
         room = self.limits.max_text
         for paragraph in paragraphs:
             for piece in _pieces(paragraph, self.limits.max_text):
                 size = length(piece.text) + 1
-                if size > room and pages[-1]:
+                if pages[-1] and (size > room or len(pages[-1]) == self.limits.max_paragraphs):
                     pages.append([])
                     room = self.limits.max_text
                 pages[-1].append(piece)

@@ -34,6 +34,8 @@ class Session:
         conversation: The conversation.
         is_new: Nothing was kept: the conversation begins.
         message_id: The message with the buttons, or empty.
+        is_shown: The message asks the present question.  False if the chat
+            did not take the message, or the program ended before it did.
         seen: The messages of the user that were used already.
     """
 
@@ -42,6 +44,7 @@ class Session:
     conversation: Conversation
     is_new: bool = True
     message_id: str = ""
+    is_shown: bool = False
     seen: list[str] = field(default_factory=list)
 
     @property
@@ -88,6 +91,7 @@ class Sessions:
             with suppress(ValueError, LookupError, TypeError):
                 session.conversation.restore(state)
                 session.message_id = str(state["message_id"])
+                session.is_shown = state["is_shown"] is True
                 session.seen = [*map(str, state["seen"])]
                 session.is_new = False
         return session
@@ -103,7 +107,7 @@ class Sessions:
         draft = await self.inbox.get_draft(owner, entry_id) or {}
         kept = _sessions_in(draft)
         kept.pop(entry_id, None)
-        state = {"message_id": session.message_id, "seen": session.seen[-_MAX_SEEN:]}
+        state = {"message_id": session.message_id, "is_shown": session.is_shown, "seen": session.seen[-_MAX_SEEN:]}
         kept[entry_id] = {**session.conversation.save(), **state}
         latest = dict(list(kept.items())[-_MAX_SESSIONS:])
         await self.inbox.save_draft(owner, entry_id, {**draft, "chat": latest})
