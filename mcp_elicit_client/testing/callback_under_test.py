@@ -12,6 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, TypeAlias, get_args
 
+from mcp_elicit_client._arguments import is_async
+
 UserActionName: TypeAlias = Literal["accept", "decline", "cancel", "absent", "fail", "hang"]
 """
 What a user does.
@@ -112,9 +114,13 @@ def load_callback(
 
     Raises:
         LoadError: If the callback, the hook or the library of *shape* cannot
-            be loaded.
+            be loaded, or if the callback is not async.
     """
     callback = load_callable(spec)
+    if isinstance(callback, type):
+        raise LoadError(f"{spec} is a class. Name an instance of it.")
+    if not is_async(callback):
+        raise LoadError(f"{spec} is not async. Define it with `async def`, or annotate that it returns an `Awaitable`.")
     try:
         adapted = _ADAPTERS[shape](callback, server)
     except ImportError as error:

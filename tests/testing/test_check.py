@@ -237,6 +237,8 @@ def test_the_scenarios_can_be_listed_by_group() -> None:
         (["tests/nowhere.py:callback"], "There is no file"),
         (["tests.support.misbehaving_callbacks:nothing"], "has no nothing"),
         (["tests.support.misbehaving_callbacks:NOTHING"], "is not callable"),
+        (["tests.support.misbehaving_callbacks:types"], "is not async. Define it with `async def`"),
+        (["tests.support.misbehaving_callbacks:UserAction"], "is a class. Name an instance of it."),
         (["tests.support.misbehaving_callbacks"], "is not MODULE:CALLABLE"),
         (
             ["tests.support.misbehaving_callbacks:asks", "--user", "tests.support.misbehaving_callbacks:nobody"],
