@@ -51,6 +51,14 @@ def test_every_message_of_the_user_interfaces_is_translated_and_every_translatio
         assert not each.fuzzy
 
 
+@needs_babel
+def test_french_punctuation_is_never_at_the_beginning_of_a_line() -> None:
+    strings = [string for each in read_translations("fr") if each.id for string in strings_of(each)]
+
+    # A narrow no-break space is before ; ! and ?, and a no-break space before : and » and after «.
+    assert [each for each in strings if re.search("[^\u202f][;!?]| [:»]|«[^\u00a0]|[^\u00a0]»", each)] == []
+
+
 def test_a_message_with_a_plural_counts_one_of_its_parameters() -> None:
     for message in messages_in_the_package():
         assert bool(message.plural) == bool(message.counted), message
