@@ -283,6 +283,7 @@ HELP_COMMANDS: Mapping[str, Message] = {
 }
 HELP_CANCEL = Message("cancel the request")
 HELP_SLASH = Message("To enter text that begins with one of these commands, type another / before it.")
+INPUT_IGNORED = Message("Text that was typed or pasted before this prompt was ignored.")
 TYPE_DONE = Message("Type done when you have finished at {domain}.")
 
 # --- Chats

@@ -25,15 +25,16 @@ pytestmark = pytest.mark.anyio
 
 
 class FakeKeys:
-    """A keyboard on which somebody types each of *batches* when the one before was read."""
+    """A keyboard on which somebody types each of *batches* when there is a prompt and the one before was read."""
 
-    def __init__(self, *batches: str, before: str = "") -> None:
+    def __init__(self, screen: io.StringIO, *batches: str, before: str = "") -> None:
+        self._screen = screen
         self._batches = list(batches)
         self._keys = list(before)
         self._is_paused = False
 
     def waiting(self) -> bool:
-        if not self._keys:
+        if not self._keys and self._screen.getvalue()[-1:] not in ("", "\n"):
             self._is_paused = not self._is_paused
             if not self._is_paused and self._batches:
                 self._keys = list(self._batches.pop(0))
@@ -56,7 +57,7 @@ class Terminal(io.StringIO):
 async def typed(*keys: str, hidden: bool = False, before: str = "") -> tuple[str, str]:
     writer = Terminal()
     with anyio.fail_after(60):
-        line = await WindowsConsole(FakeKeys(*keys, before=before), writer).ask("name: ", hidden=hidden)
+        line = await WindowsConsole(FakeKeys(writer, *keys, before=before), writer).ask("name: ", hidden=hidden)
     return line, writer.getvalue()
 
 
@@ -101,6 +102,16 @@ async def test_keys_from_before_the_prompt_are_discarded_on_windows() -> None:
     assert (await typed("Ann\r", before="send\rsend\r"))[0] == "Ann"
 
 
+async def test_further_lines_of_pasted_text_are_ignored_on_windows_and_the_user_is_told() -> None:
+    request = parse_request(form_params({"properties": {"a": {"type": "string"}, "b": {"type": "string"}}}), server="m")
+
+    with on_windows("Ann\rBob\rsend\r", "Cay\r", "s\r") as (_, writer), anyio.fail_after(60):
+        answer = await TerminalHandler(messages=MessageCatalog())(request)
+
+    assert answer.content == {"a": "Ann", "b": "Cay"}
+    assert writer.getvalue().count("Text that was typed or pasted before this prompt was ignored.") == 1
+
+
 async def test_ctrl_c_and_ctrl_z_end_the_question_on_windows() -> None:
     with pytest.raises(InterruptedByUserError):
         await typed("half\x03")
@@ -133,7 +144,8 @@ class FakeWindows:
 @contextmanager
 def on_windows(*keys: str) -> Iterator[tuple[FakeWindows, Terminal]]:
     """Replace the terminal by that of Windows; inside the test, past pytest's capture."""
-    windows, writer = FakeWindows(FakeKeys(*keys)), Terminal()
+    writer = Terminal()
+    windows = FakeWindows(FakeKeys(writer, *keys))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", Terminal())
         patch.setattr(sys, "stdout", writer)

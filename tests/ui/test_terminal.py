@@ -621,6 +621,23 @@ class TestOnARealTerminal:
 
             assert answers[0].action == "decline"
 
+    async def test_further_lines_of_pasted_text_are_ignored_and_the_user_is_told(self) -> None:
+        told = "Text that was typed or pasted before this prompt was ignored."
+        with real_terminal() as (master, slave):
+            answers: list[Answer] = []
+            async with anyio.create_task_group() as group:
+                fields = {name: {"type": "string"} for name in "ab"}
+                group.start_soon(self._answer, answers, {"properties": fields})
+                first = await self._until(master, " (/help): ")
+                os.write(master, b"Ann\nBob\nsend\n")
+                second = await self._until(master, " (/help): ")
+                os.write(master, b"Cay\n\n")
+                review = await self._until(master, "cancel: ")
+                os.write(master, b"send\n")
+
+            assert answers[0].content == {"a": "Ann", "b": "Cay"}
+            assert [told in each for each in (first, second, review)] == [False, True, False]
+
     async def test_a_request_can_be_cancelled_while_it_waits_for_input(self) -> None:
         with real_terminal() as (master, slave):
             before = termios.tcgetattr(slave)

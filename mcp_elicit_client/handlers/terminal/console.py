@@ -62,6 +62,10 @@ class TerminalConsole(ABC):
         """Show *prompt* and wait for a line, as `Console.ask`."""
 
     @abstractmethod
+    def discard(self) -> bool:
+        """Discard the input from before this call.  Return True if a line of it had text."""
+
+    @abstractmethod
     def restore(self) -> None:
         """Restore the mode that the terminal had before."""
 

@@ -18,6 +18,8 @@ import anyio
 from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError, TerminalConsole
 
 _INTERRUPT = b"\x03"
+_BLANK = b" \t\r\n" + _INTERRUPT
+_MAX_READ = 65_536
 _POLL = 0.05
 
 
@@ -32,7 +34,7 @@ class PosixConsole(TerminalConsole):
 
     async def ask(self, prompt: str, *, hidden: bool = False) -> str:
         self._set_mode(echo=not hidden)
-        termios.tcflush(self._reader, termios.TCIFLUSH)
+        self.discard()
         self._put(prompt)
         typed = b""
         while b"\n" not in typed:
@@ -41,6 +43,19 @@ class PosixConsole(TerminalConsole):
         if hidden:
             self._put("\n")
         return typed.partition(b"\n")[0].decode(self._encoding, "replace")
+
+    def discard(self) -> bool:
+        has_text = False
+        while not has_text and select.select([self._reader], [], [], 0)[0]:
+            try:
+                typed = os.read(self._reader, _MAX_READ)
+            except OSError:  # the terminal was closed
+                break
+            if not typed:
+                break
+            has_text = bool(typed.strip(_BLANK))
+        termios.tcflush(self._reader, termios.TCIFLUSH)
+        return has_text
 
     def restore(self) -> None:
         termios.tcsetattr(self._reader, termios.TCSANOW, self._mode)
@@ -56,7 +71,7 @@ class PosixConsole(TerminalConsole):
 
     def _read(self) -> bytes:
         try:
-            typed = os.read(self._reader, 65_536)
+            typed = os.read(self._reader, _MAX_READ)
         except OSError:  # the terminal was closed
             raise EndOfInputError from None
         if not typed:

@@ -75,8 +75,7 @@ class WindowsConsole(TerminalConsole):
         self._writer = writer
 
     async def ask(self, prompt: str, *, hidden: bool = False) -> str:
-        while self._keys.waiting():
-            self._keys.read()
+        self.discard()
         self._put(prompt)
         line = _Line()
         try:
@@ -95,6 +94,12 @@ class WindowsConsole(TerminalConsole):
                     self._put(echo)
         finally:
             self._put("\n")
+
+    def discard(self) -> bool:
+        typed = ""
+        while self._keys.waiting():
+            typed += self._keys.read()
+        return bool(typed.rpartition("\r")[0].strip())
 
     def restore(self) -> None:
         self._keys.restore()
