@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.call_documents import print_document
@@ -94,10 +96,13 @@ def _fail(reason: str, catalog: MessageCatalog, status: int) -> int:
 
 
 class _SanitizingFormatter(logging.Formatter):
-    """Sanitizes log lines, which may quote a server."""
+    """Sanitizes log lines, which may quote a server, and shows exceptions without tracebacks."""
 
     def format(self, record: logging.LogRecord) -> str:
         return sanitize_text(super().format(record))
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 -- as in logging
+        return traceback.format_exception_only(ei[1])[0].partition("\n")[0]
 
 
 def _configure_logging() -> None:

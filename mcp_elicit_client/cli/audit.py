@@ -48,7 +48,7 @@ def _readable(log: Path) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        path = error.filename or log
+        path = error.filename if isinstance(error.filename, str) else log  # it may be the number of an open file
         raise UsageError(messages.CANNOT_READ, path=path, reason=error.strerror) from None
     except (AuditError, ValueError) as error:
         raise UsageError(str(error)) from None

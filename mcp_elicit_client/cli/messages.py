@@ -14,6 +14,7 @@ from mcp_elicit_client.core.messages import Message
 ERROR = Message("mcp-elicit: {reason}")
 COMMAND_NOT_ACCEPTED = Message("Only `mcp-elicit call` and `mcp-elicit answer` accept a command after `--`.")
 SERVER_MISSING = Message("Pass either --url URL or -- COMMAND [ARG ...].")
+SERVER_URL = Message("--url needs the URL of a server that begins with https:// or http://.")
 CALLBACK_MISSING = Message("Pass a CALLBACK, --interface, --list or --verify.")
 UNKNOWN_SCENARIO = Message("There is no scenario or group named {name}. Run `mcp-elicit check --list` to list them.")
 NOT_UNICODE = Message("It is not Unicode text.")

@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from textwrap import dedent
@@ -223,7 +224,7 @@ def _add_answer(commands: Any, catalog: MessageCatalog) -> None:
     )
     parser.set_defaults(prints_document=True)
     parser.add("id", metavar="ID", help=messages.REQUEST_ID)
-    parser.add("fields", metavar="FIELD=VALUE", nargs="*", help=messages.FIELD_VALUE)
+    parser.add("fields", metavar="FIELD=VALUE", nargs="*", default=[], help=messages.FIELD_VALUE)
     parser.add("--answers", metavar="FILE", help=messages.VALUES_FILE)
     parser.add("--accept", action="store_true", help=messages.ACCEPT_DEFAULTS)
     parser.add("--decline", action="store_true", help=messages.DECLINE_REQUEST)
@@ -367,14 +368,14 @@ def _dashed(name: str) -> str:
 
 
 def _count(value: str) -> int:
-    number = int(value)
-    if number < 0:
-        raise ValueError
-    return number
+    with suppress(ValueError):
+        if (number := int(value)) >= 0:
+            return number
+    raise argparse.ArgumentTypeError(f"invalid number {value!r}: pass a whole number, at least 0")
 
 
 def _seconds(value: str) -> float:
-    number = float(value)
-    if not 0 < number < math.inf:
-        raise ValueError
-    return number
+    with suppress(ValueError):
+        if 0 < (number := float(value)) < math.inf:
+            return number
+    raise argparse.ArgumentTypeError(f"invalid number of seconds {value!r}: pass a number above 0")

@@ -109,11 +109,12 @@ class ServerAddress:
 
 def _check_url(url: str) -> None:
     try:
-        host = urlsplit(url).hostname
+        parts = urlsplit(url)
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
-        host = None
-    if not host:
-        raise UsageError(messages.SERVER_MISSING)
+        is_valid = False
+    if not is_valid:
+        raise UsageError(messages.SERVER_URL)
 
 
 def _has_key(parts: Sequence[str]) -> bool:

@@ -50,6 +50,10 @@ def _tools() -> list[mcp.types.Tool]:
     ]
 
 
+def _unknown(name: str) -> str:
+    return f"There is no tool {name!r}. The tools are: {', '.join(REQUESTS)}."
+
+
 def _content(answer: Any) -> list[Any]:
     wire = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
     return [mcp.types.TextContent(type="text", text=json.dumps(wire))]
@@ -65,6 +69,8 @@ def _build_for_mcp_1() -> Any:
     server: Any = Server(NAME)
 
     async def call_tool(name: str, _arguments: dict[str, Any]) -> list[Any]:
+        if name not in REQUESTS:
+            raise ValueError(_unknown(name))  # the SDK makes a result of it
         context = server.request_context
         return _content(await _elicit(context.session, REQUESTS[name], context.request_id))
 
@@ -81,6 +87,9 @@ def _build_for_mcp_2() -> Any:
     server_class: Any = Server
 
     async def call_tool(context: Any, params: Any) -> Any:
+        if params.name not in REQUESTS:
+            content = [types.TextContent(type="text", text=_unknown(params.name))]
+            return types.CallToolResult(content=content, is_error=True)
         request = REQUESTS[params.name]
         if context.protocol_version < FIRST_MULTI_ROUND_TRIP_VERSION:
             answer = await _elicit(context.session, request, context.request_id)

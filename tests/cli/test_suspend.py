@@ -436,7 +436,7 @@ def test_a_store_that_cannot_be_used_is_reported(run: Run, asking: Asking, store
         (["requests", "--store", "ftp://x"], "--store needs a file"),
         (["requests", "--store", "redis://[::"], "Invalid IPv6 URL"),
         (["requests", "--user", "x" * 300], "must have 1 to 256 characters"),
-        (["call", "t", "--suspend", "--url", "http://[::"], "Pass either --url URL"),
+        (["call", "t", "--suspend", "--url", "http://[::"], "--url needs the URL of a server"),
         (["requests", "surplus"], "unrecognized arguments"),
         (["answer", "id", "--nonsense"], "unrecognized arguments"),
     ],
