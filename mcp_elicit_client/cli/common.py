@@ -20,7 +20,7 @@ from mcp_elicit_client.presentation.quoting import quote_name
 
 _MAX_FILE = 16 * 1024 * 1024
 _WIDTH = 101
-_MIN_WIDTH = 40
+_MIN_WIDTH = 19
 
 
 def output_width() -> int:

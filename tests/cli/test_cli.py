@@ -167,6 +167,15 @@ def test_output_fits_the_terminal_and_names_are_whole(run: Any, columns: int, mo
     assert all(len(line) <= columns or len(line.split()) <= 3 or "fail," in line for line in shown)
 
 
+def test_the_terminal_breaks_no_line_of_the_server_at_20_columns(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+
+    listed = run("call", *DEMO)[1]
+    failed = run("call", "x", "--", sys.executable, "-c", f"import sys; sys.exit('{'word ' * 20}')")[2]
+
+    assert max(map(len, [*listed.splitlines(), *failed.splitlines()[1:]])) <= 20
+
+
 # --- Completion
 
 COMPLETIONS = [
