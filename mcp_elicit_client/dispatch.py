@@ -76,7 +76,7 @@ _state: ContextVar[_RequestState | None] = ContextVar("request_state", default=N
 """The state of the current request; None outside of every handler."""
 
 _is_registered: ContextVar[bool] = ContextVar("is_registered", default=False)
-"""True while a registered handler is asked."""
+"""True while `stored_answers` answer in place of a registered handler."""
 
 _outer_refusals: ContextVar[tuple[Callable[[], Answer | None], ...]] = ContextVar("outer_refusals", default=())
 """What the policies outside of the current one would answer to the request by now, outermost first."""
@@ -198,8 +198,6 @@ def normalize_handler(handler: Handler) -> NormalizedHandler:
         return handler
     check_handler(handler)
 
-    ask_handler = _answering(handler)
-
     async def ask(request: Request, /) -> Answer:
         stored = stored_answers.get()
         if stored is not None and _is_registered.get():
@@ -213,7 +211,7 @@ def normalize_handler(handler: Handler) -> NormalizedHandler:
         if refusal is not None:
             return refusal
         _note_that_a_handler_is_asked()
-        return await ask_handler(request)
+        return normalize_answer(await handler(request), handler)
 
     return NormalizedHandler(ask, notifier=_notifier_of(handler))
 
@@ -229,7 +227,10 @@ def register_handler(handler: Handler) -> NormalizedHandler:
     """
     inner = normalize_handler(handler)
 
-    async def ask(request: Request, /) -> Answer:
+    def ask(request: Request, /) -> Coroutine[Any, Any, Answer]:
+        return inner(request) if stored_answers.get() is None else ask_stored(request)
+
+    async def ask_stored(request: Request) -> Answer:
         token = _is_registered.set(True)
         try:
             return await inner(request)
@@ -320,8 +321,11 @@ def refusing(refuse: Callable[[], Answer | None]) -> Iterator[None]:
 
 def refusal_by_now() -> Answer | None:
     """Return what an outer policy answers by now to the current request, which has waited; None to go on."""
-    answers = (refuse() for refuse in _outer_refusals.get())
-    return next((answer for answer in answers if answer is not None), None)
+    for refuse in _outer_refusals.get():
+        answer = refuse()
+        if answer is not None:
+            return answer
+    return None
 
 
 def chain_policies(policies: Collection[Policy], handler: Handler) -> NormalizedHandler:
