@@ -22,6 +22,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from mcp_elicit_client.handlers.slack import SlackHandler
+from mcp_elicit_client.handlers.slack import handler as slack_handler
 from tests.support.slack_api import MAX, SECRET, TOKEN, FakeSlack, Shown, listening, state_of
 
 pytestmark = [
@@ -222,6 +223,21 @@ async def test_a_warning_is_confirmed_after_the_dialog(bot: Bot) -> None:
     await bot.press("Confirm")
 
     assert (await bot.answer()).confirmed
+
+
+async def test_a_dialog_is_closed_before_slack_gives_up_even_if_the_next_message_takes_longer(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slack_handler, "_ACK_TIMEOUT", 0.1)
+    await bot.asks(form({"a": {"type": "string"}}))
+    view = await bot.open()
+    bot.api.held = anyio.Event()
+
+    assert await bot.submit(view, "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8") == {}
+
+    assert "Send" not in bot.api.latest(ANN).labels
+    bot.api.held.set()
+    await bot.api.until(lambda: "Send" in bot.api.latest(ANN).labels)
 
 
 async def test_a_message_can_be_seen_only_by_the_person_in_a_channel(anyio_backend: Any) -> None:

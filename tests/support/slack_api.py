@@ -64,6 +64,7 @@ class FakeSlack:
         limited: The number of calls that are refused with 429.
         refused: The error of every message, such as ``missing_scope``.
         late: No dialog can be opened: the trigger has expired.
+        held: Set when calls are answered; None if they are answered at once.
         said: The texts of messages without blocks, or with one block of text.
     """
 
@@ -74,6 +75,7 @@ class FakeSlack:
     limited: int = 0
     refused: str = ""
     late: bool = False
+    held: anyio.Event | None = None
     said: list[str] = field(default_factory=list)
     base_url: str = ""
     bot_url: str = ""
@@ -92,6 +94,8 @@ class FakeSlack:
 
     async def _serve(self, request: web.Request) -> web.Response:
         method, given = request.match_info["method"], {}
+        if self.held is not None:
+            await self.held.wait()
         if request.content_type == "application/json":
             given = await request.json()
         else:

@@ -26,6 +26,9 @@ except ImportError:
 
 _MAX_RESPONSE_URLS = 1_000
 
+_ACK_TIMEOUT = 2.0
+"""Seconds for what follows a dialog.  After 3 seconds, Slack reports an error, and the user sends the dialog again."""
+
 
 class SlackHandler(ChatHandler):
     """
@@ -70,8 +73,13 @@ class SlackHandler(ChatHandler):
     async def _on_submit(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         sent = body["view"]
         entered = values(sent["state"]["values"])
-        reaction = await self.submit(body["user"]["id"], sent["private_metadata"], entered)
-        await ack(**acknowledgement(reaction, sent))
+        reacting = asyncio.ensure_future(self.submit(body["user"]["id"], sent["private_metadata"], entered))
+        await asyncio.wait({reacting}, timeout=_ACK_TIMEOUT)
+        if reacting.done():
+            await ack(**acknowledgement(reacting.result(), sent))
+            return
+        await ack()
+        await reacting
 
 
 class _Slack:
