@@ -341,6 +341,15 @@ async def test_a_bot_without_permission_has_asked_nobody(bot: Bot, reason: str) 
     assert reason in answer.reason
 
 
+@pytest.mark.parametrize("user", ["C0123456789", "#general", "general", "ann@example.com"])
+async def test_a_request_is_never_posted_to_a_channel(bot: Bot, user: str) -> None:
+    answer = await bot.ask(form(user=user))
+
+    assert (answer.action, answer.by) == ("cancel", "unattended")
+    assert answer.reason.endswith("is not the ID of a user of Slack: pass that ID as `user`")
+    assert not [each for each in bot.api.calls if each.startswith("chat.")]
+
+
 async def test_secrets_are_never_asked_for(bot: Bot) -> None:
     answer = await bot.ask(form({"password": {"type": "string", "format": "password"}}))
 

@@ -24,6 +24,7 @@ try:
 except ImportError:
     raise MissingExtraError("slack", "a chat in Slack") from None
 
+_USER = re.compile(r"[UW][A-Z0-9]+")
 _MAX_RESPONSE_URLS = 1_000
 
 _ACK_TIMEOUT = 2.0
@@ -98,6 +99,8 @@ class _Slack:
                 self._response_urls.popitem(last=False)
 
     async def send(self, person: str, message: ChatMessage) -> str:
+        if not _USER.fullmatch(person):  # Slack also takes the names and IDs of channels
+            raise ChatError("the user of the request is not the ID of a user of Slack: pass that ID as `user`")
         channel = None if self._channel is None else self._channel(person)
         with _chat_errors():
             if channel is not None:
