@@ -45,7 +45,8 @@ URL = {"mode": "url", "message": "Pay", "url": "https://pay.example.com/17", "el
 
 def form(fields: Any = FIELDS, *required: str, **options: Any) -> Request:
     schema = {"properties": fields, "required": list(required)}
-    return parse_request(form_params(schema, "Please"), server="mail", user=options.pop("user", str(ANN)), **options)
+    params = form_params(schema, options.pop("message", "Please"))
+    return parse_request(params, server="mail", user=options.pop("user", str(ANN)), **options)
 
 
 @dataclass
@@ -407,6 +408,18 @@ async def test_of_two_questions_a_reply_names_one(bot: Bot) -> None:
         await bot.press("Send")
 
         assert (await bot.answer(count)).content == {"a": text}
+
+
+async def test_a_reply_to_any_message_of_a_long_question_answers_it(bot: Bot) -> None:
+    await bot.asks(form({"a": {"type": "string", "title": "First", "description": "d" * 900}}, message="word " * 700))
+    await bot.asks(form({"a": {"type": "string", "title": "Second"}}))
+    assert len(bot.api.messages) == 3
+    bot.api.write(ANN, "1", reply_to=bot.api.messages[100])
+    await bot.api.until(lambda: any(each["text"] == "Send" for each in bot.api.latest(ANN).buttons))
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": "1"}
+    assert not bot.texts
 
 
 async def test_a_withdrawn_request_loses_its_buttons(bot: Bot) -> None:

@@ -30,9 +30,9 @@ class Delivery:
 
     platform: ChatPlatform
 
-    async def show(self, person: str, message_id: str, shown: Sequence[ChatMessage]) -> str:
+    async def show(self, person: str, message_id: str, shown: Sequence[ChatMessage]) -> list[str]:
         """
-        Show messages, the first one in place of *message_id*, and return the ID of the last one.
+        Show messages, the first one in place of *message_id*, and return their IDs.
 
         Args:
             person: Who sees them.
@@ -45,9 +45,7 @@ class Delivery:
         first, *more = shown
         if not await self.edit(person, message_id, first):
             message_id = await self.send(person, first)
-        for message in more:
-            message_id = await self.send(person, message)
-        return message_id
+        return [message_id, *[await self.send(person, message) for message in more]]
 
     async def send(self, person: str, message: ChatMessage) -> str:
         """

@@ -139,7 +139,7 @@ class ChatHandler:
             if reason:
                 raise ChatError(reason)
             turn = session.conversation.start() if session.is_new else session.conversation.ask_again()
-            session.message_id = ""
+            session.message_ids = []
             await self._show(owner, session, turn)
 
     async def notify(self, notice: Notice, /) -> None:
@@ -258,7 +258,7 @@ class ChatHandler:
         entries = (await self._inbox.list(person)).entries
         sessions = [await self._sessions.load(person, each.id) for each in entries]
         if reply_to is not None:
-            return [each for each in sessions if each.message_id == reply_to]
+            return [each for each in sessions if reply_to in each.message_ids]
         return [each for each in sessions if each.form is not None and each.form.asked is not None and not each.is_new]
 
     async def _refresh(self, person: str, session: Session) -> Reaction:
@@ -322,7 +322,7 @@ class ChatHandler:
         await self._sessions.save(person, session)
         before = session.message_id
         rendered = self._rendering.message(turn, session.entry)
-        session.message_id = await self._delivery.show(person, "" if is_below else before, rendered)
+        session.message_ids = await self._delivery.show(person, "" if is_below else before, rendered)
         self._shown[session.entry.id] = session.message_id
         session.is_shown = True
         await self._sessions.save(person, session)

@@ -33,9 +33,10 @@ class Session:
         request: The same, as it is asked.
         conversation: The conversation.
         is_new: Nothing was kept: the conversation begins.
-        message_id: The message with the buttons, or empty.
-        is_shown: The message asks the present question.  False if the chat
-            did not take the message, or the program ended before it did.
+        message_ids: The messages of the question, of which the last one has
+            the buttons; may be empty.
+        is_shown: The messages ask the present question.  False if the chat
+            did not take them, or the program ended before it did.
         seen: The messages of the user that were used already.
     """
 
@@ -43,9 +44,14 @@ class Session:
     request: Request
     conversation: Conversation
     is_new: bool = True
-    message_id: str = ""
+    message_ids: list[str] = field(default_factory=list)
     is_shown: bool = False
     seen: list[str] = field(default_factory=list)
+
+    @property
+    def message_id(self) -> str:
+        """The message with the buttons, or empty."""
+        return self.message_ids[-1] if self.message_ids else ""
 
     @property
     def form(self) -> FormConversation | None:
@@ -90,7 +96,7 @@ class Sessions:
         if state is not None:
             with suppress(ValueError, LookupError, TypeError):
                 session.conversation.restore(state)
-                session.message_id = str(state["message_id"])
+                session.message_ids = [*map(str, state["message_ids"])]
                 session.is_shown = state["is_shown"] is True
                 session.seen = [*map(str, state["seen"])]
                 session.is_new = False
@@ -107,7 +113,11 @@ class Sessions:
         draft = await self.inbox.get_draft(owner, entry_id) or {}
         kept = _sessions_in(draft)
         kept.pop(entry_id, None)
-        state = {"message_id": session.message_id, "is_shown": session.is_shown, "seen": session.seen[-_MAX_SEEN:]}
+        state = {
+            "message_ids": session.message_ids,
+            "is_shown": session.is_shown,
+            "seen": session.seen[-_MAX_SEEN:],
+        }
         kept[entry_id] = {**session.conversation.save(), **state}
         latest = dict(list(kept.items())[-_MAX_SESSIONS:])
         await self.inbox.save_draft(owner, entry_id, {**draft, "chat": latest})
