@@ -60,10 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(file=sys.stderr)
         return _INTERRUPTED
-    except BrokenPipeError:
-        # The reader of the output is gone.  Python must not complain when it flushes the stream.
-        sys.stdout = None
-        return _FAILED
+    except OSError as error:
+        return _end_output(error, catalog)
 
 
 def _catalog(arguments: Sequence[str]) -> MessageCatalog:
@@ -93,6 +91,14 @@ def _parse(arguments: list[str], catalog: MessageCatalog) -> argparse.Namespace:
 def _fail(reason: str, catalog: MessageCatalog, status: int) -> int:
     print(catalog.text(messages.ERROR, reason=reason), file=sys.stderr)
     return status
+
+
+def _end_output(error: OSError, catalog: MessageCatalog) -> int:
+    """Report that the output cannot be written, unless its reader is gone; return the exit status."""
+    sys.stdout = None  # Python must not complain when it flushes the stream
+    if isinstance(error, BrokenPipeError):
+        return _FAILED
+    return _fail(catalog.text(messages.CANNOT_WRITE, path="stdout", reason=error.strerror), catalog, _FAILED)
 
 
 class _SanitizingFormatter(logging.Formatter):

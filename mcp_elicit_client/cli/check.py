@@ -49,7 +49,7 @@ def run_check(options: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise UsageError(messages.CANNOT_WRITE, path=error.filename, reason=error.strerror) from None
+        raise UsageError(messages.CANNOT_WRITE, path=error.filename or "stdout", reason=error.strerror) from None
     outcomes = {each.outcome for each in results}
     if "fail" in outcomes:
         return 1

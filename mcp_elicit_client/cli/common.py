@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 from pydantic_core import from_json
 
@@ -130,7 +133,7 @@ def read_file(name: str) -> bytes:
     """
     try:
         if name == "-":
-            data = sys.stdin.buffer.read(_MAX_FILE + 1)
+            data = _standard_input().read(_MAX_FILE + 1)
         else:
             with Path(name).open("rb") as file:
                 data = file.read(_MAX_FILE + 1)
@@ -139,6 +142,12 @@ def read_file(name: str) -> bytes:
     if len(data) > _MAX_FILE:
         raise UsageError(messages.TOO_LARGE, path=name, max=_MAX_FILE)
     return data
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:  # it was closed before this process began
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    return sys.stdin.buffer
 
 
 def parse_json(data: str | bytes, source: str) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import itertools
 import json
@@ -520,6 +521,23 @@ def test_a_closed_output_ends_the_command_silently() -> None:
 
     assert process.returncode == 1
     assert err == b""
+
+
+def test_an_output_that_cannot_be_written_is_an_error(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(_text: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    output = io.StringIO()
+    monkeypatch.setattr(output, "write", write)
+    monkeypatch.setattr(sys, "stdout", output)
+
+    assert run("completion", "bash") == (1, "", "mcp-elicit: Cannot write stdout: No space left on device\n")
+
+
+def test_standard_input_that_is_closed_is_a_usage_error(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+
+    assert run("lint", "-") == (2, "", "mcp-elicit: Cannot read -: Bad file descriptor\n")
 
 
 def test_log_lines_are_sanitized() -> None:
