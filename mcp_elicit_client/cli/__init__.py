@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import logging
 import sys
 import traceback
@@ -94,9 +95,12 @@ def _fail(reason: str, catalog: MessageCatalog, status: int) -> int:
 
 
 def _end_output(error: OSError, catalog: MessageCatalog) -> int:
-    """Report that the output cannot be written, unless its reader is gone; return the exit status."""
+    """Report that the disk is full, but not that the reader of the output is gone; return the exit status."""
+    is_closed = isinstance(error, BrokenPipeError)
+    if not is_closed and error.errno != errno.ENOSPC:
+        raise error
     sys.stdout = None  # Python must not complain when it flushes the stream
-    if isinstance(error, BrokenPipeError):
+    if is_closed:
         return _FAILED
     return _fail(catalog.text(messages.CANNOT_WRITE, path="stdout", reason=error.strerror), catalog, _FAILED)
 
