@@ -201,9 +201,10 @@ def _kind_of(label: str) -> SecretKind | None:
 
 def _kind_in_context(label: str, text: str) -> SecretKind | None:
     """Return the secret that a label names together with the text around it: ``The code is ..., from the SMS``."""
-    last = signs_of(label)[-1:]
+    signs = signs_of(label)
     for kind, short_label, context, unless in load_rules().short_labels:
-        if short_label.fullmatch(last) and context.search(signs_of(text)):
+        named = short_label.fullmatch(signs[-1:]) or short_label.fullmatch(signs[-2:])
+        if named and context.search(signs_of(text)):
             return None if unless and unless.search(signs_of(text)) else kind
     return None
 

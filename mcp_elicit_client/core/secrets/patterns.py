@@ -44,10 +44,10 @@ PATTERNS: Mapping[str, str] = {
         (?: ^ | [;,] ) [ \t]{0,8} ( [^\W\d_]{2,20} (?: [ ][^\W\d_]{2,20} )? ) [ ]
         (?! (?i: sha | md | aes | rsa | base | utf | argon | oauth | pbkdf ) -? \d )
         (?! (?i: version | level | page | step | field | line ) -? \d )
-        ( \d{3}[ -]?\d{3} | \d{3,8} | (?= \S{0,60}\d ) (?= [^\sA-Za-z]{0,60}[A-Za-z] ) [^\s,;:/()]{6,64} )
+        ( \d{3}[ -]?\d{3} | \d{3,20} | (?= \S{0,60}\d ) (?= [^\sA-Za-z]{0,60}[A-Za-z] ) [^\s,;:/()]{6,64} )
         (?= [ \t]{0,8} (?: $ | [;,.] ) )
     """,
-    "is_your": r"\b(?:[A-Z]-)?(\d{4,8}|\d{3}[ -]\d{3}) is (your [^\n.,;!]{3,60})",
+    "is_your": r"\b(?:[A-Z]-)?(\d{4,8}|\d{3}[ -]\d{3}) is ((?:your|my) [^\n.,;!]{3,60})",
     "quoted": r"([\"'`])(.{1,299}?)\1",
     "user_in_url": r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://([^\s/:@?#]{0,200}):([^\s/@]{1,200})@",
     # What stands where a value was, or will be.
@@ -94,12 +94,13 @@ VALUES: Mapping[SecretKind, str] = {
     "one_time_code": r"""(?x)
         (?= \D{0,8}\d ) [A-Za-z0-9]{4,10} (?: [ -][A-Za-z0-9]{3,6} ){0,3} (?! [\w:/] )
         | \d{3}[ -]\d{3} (?!\d)
+        | (?= \D{0,63}\d ) [A-Z2-7]{16,64} (?!\w)
         | \d\d (?: [ ]\d\d ){2} (?! [ \d] )
     """,
     "card": r"(?:\d[ -]?){12,18}\d|\d{3,4}(?!\d)|\d\d ?/ ?\d\d",
     "bank_account": r"(?=(?:\D{0,2}\d){6})\w[\w ./-]{5,}",
     "identity_number": r"(?=(?:\D{0,2}\d){4})\w[\w ./-]{3,}",
-    "security_answer": r"[^\W\d_]{2,}",
+    "security_answer": r"(?!(?i:yes|no|none|never|unknown|any)\b)[^\W\d_]{2,}",
     "recovery_phrase": r"(?:[^\W\d_]{3,12}[\s,]+){8,}",
     "api_key": r"(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s\"'<>,;]{8,}|[A-Za-z+/=_-]{24,}",
     "token": r"(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s\"'<>,;]{8,}|[A-Za-z+/=_-]{24,}",
