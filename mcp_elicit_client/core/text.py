@@ -31,6 +31,9 @@ _JOINERS = "\u200c\u200d"
 _ZWJ = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
 _TEXT_STYLE = "\ufe0e"
+# What else Unicode lets a style follow, and a joiner precede (emoji-variation-sequences.txt, emoji-zwj-sequences.txt).
+_STYLED = "#*0123456789\u203c\u2049\u2139\u3030\u303d"
+_JOINED_ARROW = "\u2194"
 _MARKS_ON_ONE_LETTER = 4
 _VIRAMA = 9
 
@@ -71,8 +74,8 @@ _TAG_FLAG = re.compile(
     + ")\U000e007f"
 )
 
-# Markup of consoles that read [tags]: closing tags, links, calls and hidden text.
-_MARKUP = re.compile(r"\[(?:/|link=|@|conceal\b)")
+# Markup of consoles that read [tags]: closing tags, calls, links and hidden text, also among other styles.
+_MARKUP = re.compile(r"\[(?:[/@]|[\w ]{0,60}\b(?:link(?:=|\s+[a-z]+:)|conceal\b))")
 _MARKUP_TAG = re.compile(r"\[(?=[A-Za-z/@#])")
 
 
@@ -235,7 +238,7 @@ def _joins(joiner: str, before: str, after: str) -> bool:
     """Return True if a script or an emoji needs *joiner* here."""
     if joiner == _ZWJ:
         if before and (_is_pictograph(before) or before == _EMOJI_STYLE):
-            return bool(after) and unicodedata.category(after) == "So" and after not in _INVISIBLE
+            return after == _JOINED_ARROW or (after != "" and _kind_of(after) in "pf")
         if before and unicodedata.combining(before) == _VIRAMA:
             return True
     return _script(before) in _JOINING_SCRIPTS and _script(after) in _JOINING_SCRIPTS
@@ -246,7 +249,7 @@ def _styles(selector: str, before: str) -> bool:
     """Return True if *selector* chooses the style of an emoji or digit, and hides no data."""
     if selector not in (_EMOJI_STYLE, _TEXT_STYLE) or not before:
         return False
-    return _is_pictograph(before) or before in "#*0123456789\u203c\u2049\u3030\u303d"
+    return _is_pictograph(before) or before in _STYLED
 
 
 def _is_pictograph(character: str) -> bool:
