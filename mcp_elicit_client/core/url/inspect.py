@@ -24,11 +24,11 @@ _MAX_NAME = 253
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-_RAW = r"[A-Za-z0-9._~:/\[\]@!$&'()*+,;=%|<>^`-]"
+_RAW = r"[A-Za-z0-9._~:/\[\]@!$&'()*+,;=%|<>^`{}-]"
 # What browsers encode in each part, of the characters that are allowed here.
 _ENCODED = {
     part: str.maketrans({character: f"%{ord(character):X}" for character in characters})
-    for part, characters in (("path", "<>^`"), ("query", "<>"), ("fragment", "<>`"))
+    for part, characters in (("path", "<>^`{}"), ("query", "<>"), ("fragment", "<>`"))
 }
 
 # Names that are never public (RFC 6761, RFC 6762, RFC 8375, .internal of ICANN).
@@ -67,8 +67,8 @@ class TargetUrl(BaseModel):
 
     Attributes:
         url: The URL to open: scheme and host in lower case, ``<``, ``>``,
-            ``^`` and backticks encoded as browsers encode them, the rest as
-            sent.  ASCII without spaces, quotes or backslashes.
+            ``^``, braces and backticks encoded as browsers encode them, the
+            rest as sent.  ASCII without spaces, quotes or backslashes.
         as_sent: The same URL without this encoding, to show.
         scheme: ``https``, or ``http`` if the host application allows it.
         host: The host that a browser contacts, in ASCII; IPv6 in brackets.  It
