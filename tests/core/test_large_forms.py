@@ -110,12 +110,13 @@ REFERENCE = {"$ref": "#/$defs/x"}
         {"oneOf": titled(10_000)},
         {"type": "array", "items": {"enum": [str(at) for at in range(10_000)]}},
         {"allOf": [{"enum": [str(at) for at in range(10_000)]}]},
+        {"allOf": [{"enum": [str(at) for at in range(10_000)]}, {"type": "string", "minLength": 1}]},
         {"anyOf": [{"type": "string"}, {"type": "integer"}] * 10_000},
         {"type": "string", **{f"x{at}": 1 for at in range(100_000)}},
         {"type": "string", "default": "a:" * 1_000_000, "format": "uri"},
         {"type": "string", "title": "\u202e" * 1_000_000, "description": "e\u0301" * 500_000},
     ],
-    ids=["options", "options of a list", "allOf", "union", "keywords", "default", "texts"],
+    ids=["options", "options of a list", "allOf", "several in allOf", "union", "keywords", "default", "texts"],
 )
 @pytest.mark.parametrize(
     "referring", [REFERENCE, {"anyOf": [REFERENCE, {"type": "null"}]}], ids=["reference", "reference or null"]

@@ -106,6 +106,9 @@ def options_of(schema: Mapping[str, Any], report: Report) -> list[tuple[object, 
     enum = schema.get("enum")
     if titled is not None:
         options: list[tuple[object, object]] = [(_constant(option), option.get("title")) for option in titled]
+        if isinstance(enum, list):
+            listed = {json_key(value) for value in enum if _is_scalar(value)}
+            options = [(value, title) for value, title in options if _is_scalar(value) and json_key(value) in listed]
     elif isinstance(enum, list):
         options = list(zip(enum, _names(schema.get("enumNames"), enum, report), strict=True))
     elif "const" in schema:
@@ -143,6 +146,10 @@ def _titled_options(schema: Mapping[str, Any]) -> list[dict[str, Any]] | None:
             if options:
                 return options
     return None
+
+
+def _is_scalar(value: object) -> bool:
+    return not isinstance(value, (dict, list))
 
 
 def _is_null(option: object) -> bool:

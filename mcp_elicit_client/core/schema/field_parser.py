@@ -23,7 +23,8 @@ from mcp_elicit_client.core.schema.unwrapping import Definitions, UnsupportedSch
 from mcp_elicit_client.core.text import is_plain, is_unicode, sanitize_and_cut, sanitize_text
 from mcp_elicit_client.core.validation.content import to_json_value, validate_field
 
-_RULES_NOT_CHECKED = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "contains"})
+_RULES_NOT_CHECKED = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "contains", "enum", "const"})
+_LIMITS_OF_OPTIONS = frozenset({"minLength", "maxLength", "pattern"}) | NUMBER_KEYWORDS - {"format"}
 _WRAPPERS = frozenset({"$ref", "allOf", "items"})
 _MAX_FORMAT = 64
 _MAX_COUNT = 2**1000
@@ -145,13 +146,11 @@ def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], parser:
     limits, kind = parser.limits, schema.get("type")
     options = None if kind == "array" or ENUM_KEYWORDS.isdisjoint(schema) else options_of(schema, report)
     if options is not None:
-        return ChoiceField.model_validate({**common, "choices": _choices(options, kind, parser, report)})
+        return ChoiceField.model_validate({**common, "choices": _choices(options, schema, parser, report)})
     if kind is None:
         kind = _guess_type(schema)
         report("type_guessed", f"it has no type; {kind} is used")
-    if not _RULES_NOT_CHECKED.isdisjoint(schema):
-        for rule in sorted(_RULES_NOT_CHECKED.intersection(schema)):
-            report("rule_not_checked", f"its {rule} is not checked")
+    _report_rules_not_checked(schema, report)
     match kind:
         case "string":
             return TextField.model_validate({**common, **_text_limits(schema, limits, report)})
@@ -166,6 +165,11 @@ def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], parser:
             return _list_field(schema, common, parser, report)
         case _:
             raise UnsupportedSchemaError("has an unsupported type")
+
+
+def _report_rules_not_checked(schema: Mapping[str, Any], report: Report) -> None:
+    for rule in sorted(_RULES_NOT_CHECKED.intersection(schema)):
+        report("rule_not_checked", f"its {rule} is not checked")
 
 
 def _guess_type(schema: Mapping[str, Any]) -> str:
@@ -192,14 +196,43 @@ def _guess_type(schema: Mapping[str, Any]) -> str:
 
 
 def _choices(
-    options: Sequence[tuple[object, object]], kind: object, parser: SchemaParser, report: Report
+    options: Sequence[tuple[object, object]], schema: Mapping[str, Any], parser: SchemaParser, report: Report
 ) -> list[dict[str, object]]:
     """Return the arguments of each `Choice`."""
     parser.count_options(len(options))
-    choices = list(named_options(options, kind, parser.limits, report).values())
+    if not _LIMITS_OF_OPTIONS.isdisjoint(schema):
+        options = _within_limits(options, schema, parser, report)
+    choices = list(named_options(options, schema.get("type"), parser.limits, report).values())
     if not choices:
         raise UnsupportedSchemaError("has no option that can be sent")
     return choices
+
+
+def _within_limits(
+    options: Sequence[tuple[object, object]], schema: Mapping[str, Any], parser: SchemaParser, report: Report
+) -> Sequence[tuple[object, object]]:
+    """Return the options that the limits beside them allow.  Formats and patterns are not checked."""
+    limits = parser.limits
+    if "pattern" in schema:
+        report("rule_not_checked", "its pattern is not checked")
+    schema = {keyword: value for keyword, value in schema.items() if keyword not in ("format", "pattern")}
+    fields: dict[type, Field] = {}  # what each kind of option must fit: only strings have a length
+    for value, _ in options:
+        if isinstance(value, str) and str not in fields:
+            fields[str] = TextField(name="", title="", **_text_limits(schema, limits, report))
+        elif type(value) in (int, float) and int not in fields:
+            bounds: dict[str, Any] = number_limits(schema, limits, report, integer=False)
+            fields[int] = fields[float] = NumberField(name="", title="", **bounds)
+
+    fitting = [
+        (value, title)
+        for value, title in options
+        if type(value) not in fields or not validate_field(fields[type(value)], value, limits)
+    ]
+    if len(fitting) < len(options):
+        dropped = len(options) - len(fitting)
+        report("options_dropped", f"{dropped} of {len(options)} options are outside its limits; they were dropped")
+    return fitting
 
 
 def _text_limits(schema: Mapping[str, Any], limits: Limits, report: Report) -> dict[str, Any]:
@@ -272,12 +305,13 @@ def _items(items: object, parser: SchemaParser, report: Report) -> tuple[list[di
         raise UnsupportedSchemaError("is a list of unsupported values")
     options = options_of(items, report)
     if options is not None:
-        choices = _choices(options, items.get("type"), parser, report)
+        choices = _choices(options, items, parser, report)
         if not all(isinstance(choice["value"], str) for choice in choices):
             raise UnsupportedSchemaError("is a list of options that are not strings")
         return choices, None
     if items.get("type", _guess_type(items)) != "string":
         raise UnsupportedSchemaError("is a list of values that are not strings")
+    _report_rules_not_checked(items, report)
     return [], TextField(name="", title="", **_text_limits(items, parser.limits, report))
 
 

@@ -1,8 +1,8 @@
-"""Removal of the wrappers around a schema: references, unions with null, ``allOf`` of one schema."""
+"""Removal of the wrappers around a schema: references, unions with null, ``allOf``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from mcp_elicit_client.core.limits import Limits, max_options_of_form
@@ -16,6 +16,7 @@ PREFERRED_TYPES = ("string", "number", "integer", "boolean", "array")
 _REFERENCE_ROOTS = ("$defs", "definitions")
 _MAX_BRANCHES = 32
 _WRAPPERS = frozenset({"$ref", "allOf"})
+_ANNOTATIONS = frozenset({"title", "description", "default", "examples", "deprecated", "$comment"})
 
 
 class UnsupportedSchemaError(Exception):
@@ -84,9 +85,9 @@ def _entries(schema: object) -> int:
     if not isinstance(schema, dict):
         return 0
     entries = len(schema) + sum(len(each) for each in schema.values() if isinstance(each, list))
-    match schema.get("allOf"):
-        case [only]:
-            entries += _entries(only)
+    parts = schema.get("allOf")
+    if isinstance(parts, list):
+        entries += sum(map(_entries, parts))
     return entries + _entries(schema.get("items"))
 
 
@@ -122,6 +123,7 @@ def _open_items(items: object, definitions: Definitions, report: Report) -> obje
     if not isinstance(items, dict):
         return items
     items = definitions.open(items)
+    items = definitions.open(_open_all_of(items, definitions) or items)
     if isinstance(items.get("type"), str) or "enum" in items:
         return items
     return definitions.open(_open_union(items, definitions, report) or items)
@@ -140,9 +142,9 @@ def _allows_null(schema: _Schema) -> bool:
 def _open_once(schema: _Schema, definitions: Definitions, report: Report) -> _Schema | None:
     if "$ref" in schema:
         return definitions.open(schema)
-    match schema.get("allOf"):
-        case [dict(only)]:
-            return {**only, **_without(schema, "allOf")}
+    merged = _open_all_of(schema, definitions)
+    if merged is not None:
+        return merged
     union = _open_union(schema, definitions, report)
     if union is not None:
         return union
@@ -154,6 +156,31 @@ def _open_once(schema: _Schema, definitions: Definitions, report: Report) -> _Sc
             report("union", f"it allows several types; {chosen} is used")
         return {**schema, "type": chosen or "null"}
     return None
+
+
+def _open_all_of(schema: _Schema, definitions: Definitions) -> _Schema | None:
+    """Return *schema* with the keywords inside its ``allOf``; None without one, or if its schemas contradict."""
+    outer = _without(schema, "allOf")
+    match schema.get("allOf"):
+        case [dict(only)]:
+            return {**only, **outer}
+        case [_, _, *_] as parts if len(parts) <= _MAX_BRANCHES:
+            return _merged([*parts, outer], definitions)
+        case _:
+            return None
+
+
+def _merged(parts: Sequence[object], definitions: Definitions) -> _Schema | None:
+    """Return the keywords of all *parts* as one schema; None if two give one keyword different values."""
+    merged: dict[str, Any] = {}
+    for part in parts:
+        if not isinstance(part, dict):
+            return None
+        for keyword, value in definitions.open(part).items():
+            if keyword not in _ANNOTATIONS and merged.get(keyword, value) != value:
+                return None
+            merged[keyword] = value
+    return merged
 
 
 def _open_union(schema: _Schema, definitions: Definitions, report: Report) -> _Schema | None:
