@@ -14,6 +14,7 @@ PATTERNS: Mapping[str, str] = {
     "spelled": r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){2,}",
     "joint": r"\w[^\w\s]{1,2}\w",
     "joined": r"(?<!\w)\w+(?:[^\w\s]{1,2}\w+)+",
+    "number_sign": r"(?<=\w )#(?!\w)|(?<!\w)[Nn]°",
     "no_letters": r"[\W_]+",
     "hump": r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])",
     # Scripts that put no spaces between words, or hang endings on them.

@@ -158,6 +158,8 @@ def _folded(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text[:MOST_TEXT])[:MOST_TEXT]
         text = unicodedata.normalize("NFC", marks().sub("", text)).replace("\u2019", "'")
+    if "#" in text or "°" in text:
+        text = pattern("number_sign").sub(" number ", text)
     if "_" in text:
         text = text.replace("_", " ")
     if "\n" in text:
