@@ -30,8 +30,8 @@ class Limits:
         max_pattern: A regular expression.  Longer ones are not checked.
         check_patterns: Check regular expressions.
         max_answer: The content of an answer, as JSON text.
-        max_depth: The wrappers around a field (``$ref``, ``allOf`` of one
-            schema, a union with null).
+        max_depth: The wrappers around a field (``$ref``, ``allOf``, a
+            union with null).
         max_nesting: The depth of objects and arrays anywhere in the request.
         max_integer: The magnitude of an integer.  JavaScript servers cannot
             tell integers above 2**53 from their neighbors.

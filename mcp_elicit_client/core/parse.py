@@ -49,7 +49,8 @@ _COST_OF_A_VALUE = 8
 _MAX_KNOWN = 10_000
 _SCALARS = frozenset({int, float, bool, type(None)})
 _RULES_BETWEEN_FIELDS = frozenset(
-    {"allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "minProperties"}
+    {"allOf", "anyOf", "oneOf", "not", "if", "enum", "const"}
+    | {"dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties", "propertyNames"}
 )
 
 

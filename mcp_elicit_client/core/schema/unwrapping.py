@@ -16,6 +16,7 @@ PREFERRED_TYPES = ("string", "number", "integer", "boolean", "array")
 _REFERENCE_ROOTS = ("$defs", "definitions")
 _MAX_BRANCHES = 32
 _WRAPPERS = frozenset({"$ref", "allOf"})
+_COMBINED = frozenset({"properties", "required"})
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples", "deprecated", "$comment"})
 
 
@@ -162,9 +163,9 @@ def _open_all_of(schema: _Schema, definitions: Definitions) -> _Schema | None:
     """Return *schema* with the keywords inside its ``allOf``; None without one, or if its schemas contradict."""
     outer = _without(schema, "allOf")
     match schema.get("allOf"):
-        case [dict(only)]:
+        case [dict(only)] if _COMBINED.isdisjoint(outer):
             return {**only, **outer}
-        case [_, _, *_] as parts if len(parts) <= _MAX_BRANCHES:
+        case [_, *_] as parts if len(parts) <= _MAX_BRANCHES:
             return _merged([*parts, outer], definitions)
         case _:
             return None
@@ -176,11 +177,28 @@ def _merged(parts: Sequence[object], definitions: Definitions) -> _Schema | None
     for part in parts:
         if not isinstance(part, dict):
             return None
-        for keyword, value in definitions.open(part).items():
-            if keyword not in _ANNOTATIONS and merged.get(keyword, value) != value:
+        opened = definitions.open(part)
+        for keyword, value in opened.items():
+            if keyword not in merged or keyword in _ANNOTATIONS:
+                merged[keyword] = value
+            elif keyword in _COMBINED and not ("additionalProperties" in merged or "additionalProperties" in opened):
+                merged[keyword] = _combined(merged[keyword], value)
+                if merged[keyword] is None:
+                    return None
+            elif merged[keyword] != value:
                 return None
-            merged[keyword] = value
     return merged
+
+
+def _combined(one: object, other: object) -> object:
+    """Return the properties or the required names of both; None if they contradict."""
+    match one, other:
+        case dict(), dict() if one.keys().isdisjoint(other):
+            return {**one, **other}
+        case list(), list():
+            return list(dict.fromkeys(name for name in (*one, *other) if isinstance(name, str)))
+        case _:
+            return None
 
 
 def _open_union(schema: _Schema, definitions: Definitions, report: Report) -> _Schema | None:
