@@ -27,6 +27,9 @@ from mcp_elicit_client.typing import Answer, FormRequest, Request, UrlRequest
 MAX_DIAGNOSTICS = 32
 """The maximum number of findings in one event.  Further ones are counted."""
 
+MAX_FIELDS_BYTES = 327_680
+"""The maximum length of the fields of one event, so that two events fit into what is read at the end of a log."""
+
 _NAME = 128
 _TEXT = 256
 _VALUE = 1_024
@@ -106,14 +109,15 @@ class EventEncoder:
         fields: list[dict[str, Any]] = [
             {"name": _clean(field.name, _NAME), "kind": field.kind} for field in form.fields
         ]
-        details: dict[str, Any] = {"schema_id": self.schema_id(form), "fields": fields}
+        details: dict[str, Any] = {"schema_id": self.schema_id(form)}
         if answer is None or content is None:
-            return details
+            return details | _limited(fields)
         for field, about in zip(form.fields, fields, strict=True):
             if field.name in content:
                 about["source"] = answer.sources.get(field.name, "unknown")
             if field.name in values:
                 about["value"] = values[field.name]
+        details |= _limited(fields)
         details["unfit"] = _unfit(form, content)
         return details
 
@@ -154,6 +158,18 @@ def _decision(answer: Answer, values: Mapping[str, Any]) -> dict[str, Any]:
         "block_server": answer.block_server or None,
         "remember": answer.remember or None,
     }
+
+
+def _limited(fields: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the first *fields*, without values that are too long, and the number of further ones."""
+    left = MAX_FIELDS_BYTES
+    for index, field in enumerate(fields):
+        if len(_json(field)) > left:
+            field.pop("value", None)
+        left -= len(_json(field)) + 1
+        if left < 0:
+            return {"fields": fields[:index], "more_fields": len(fields) - index}
+    return {"fields": fields}
 
 
 def _json(value: object) -> bytes:

@@ -21,7 +21,7 @@ from typing import Any, get_args
 import anyio
 import pytest
 
-from mcp_elicit_client import Answer, Diagnostic, Server, TextField, accept, parse_request, sanitize_text
+from mcp_elicit_client import Answer, Diagnostic, Limits, Server, TextField, accept, parse_request, sanitize_text
 from mcp_elicit_client._files import LOCK_TIMEOUT
 from mcp_elicit_client.audit import AuditError, AuditLog, Checkpoint, Telemetry, Verification, verify
 from mcp_elicit_client.audit.files import make_key, read_key
@@ -354,6 +354,32 @@ def test_sensitive_data_is_not_logged_with_include_values(path: Path) -> None:
 
     assert [field.get("value") for field in events(path)[0]["fields"]] == ["Paris", None]
     assert b"s3cr3t!" not in path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("fields", "content"),
+    [
+        pytest.param(
+            {"many": {"type": "array", "items": {"type": "string"}}}, {"many": ["\U0001f600" * 999] * 200}, id="list"
+        ),
+        pytest.param({f"{'ø' * 120}{at}": {"type": "string"} for at in range(900)}, {}, id="names"),
+    ],
+)
+def test_no_line_is_too_long_to_be_verified(path: Path, fields: dict[str, Any], content: dict[str, Any]) -> None:
+    form = form_params({"properties": {"first": {"type": "string"}, **fields}})
+    request = parse_request(form, server="mail", limits=Limits(max_fields=1_000))
+    log = AuditLog(path, include_values=True)
+    for _ in range(3):
+        anyio.run(log.policy(answering(Answer.accept({"first": "Ada", **content}, by="user"))), request)
+    assert verify(path).valid
+    log.close()
+    path.with_name("audit.jsonl.head").unlink()
+    ask(AuditLog(path))  # finds the end of the log
+
+    [event, *_, last] = events(path)
+    assert (event["fields"][0]["value"], last["seq"]) == ("Ada", 4)
+    assert not any("value" in each for each in event["fields"][1:])
+    assert len(event["fields"]) + event.get("more_fields", 0) == 1 + len(fields)
 
 
 def test_values_and_messages_are_logged_only_if_included(path: Path) -> None:
