@@ -27,8 +27,9 @@ from mcp_elicit_client.inbox import (
     request_schema,
 )
 from mcp_elicit_client.inbox import inbox as inbox_module
+from mcp_elicit_client.inbox.stores.models import HISTORY_TTL
 from mcp_elicit_client.policies import answer_timeout
-from tests.support import form_params
+from tests.support import EVENT_LOOPS, form_params
 from tests.support.inboxes import FORM, KEY, SECRET, URL, Clock, Stores, asking, pending, request, same, until
 
 pytestmark = pytest.mark.anyio
@@ -427,6 +428,21 @@ async def test_history_is_limited_in_age(stores: Stores, clock: Clock) -> None:
         return not (await inbox.history("ann")).entries
 
     await until(is_deleted)
+
+
+@pytest.mark.parametrize("backend", [(loop, "memory") for loop in EVENT_LOOPS], ids="-".join)
+async def test_old_history_of_owners_who_do_not_return_is_deleted_from_memory(stores: Stores, clock: Clock) -> None:
+    inbox = Inbox(stores())
+    for owner in ("ann", "bob"):
+        async with asking(inbox, owner=owner) as asked:
+            (entry,) = await pending(inbox, owner)
+            await inbox.answer(owner, entry.id, "decline")
+            await asked.result()
+    assert FORM["message"] in await stores.content()
+    clock.ahead = HISTORY_TTL + 1
+    await inbox.list("another")
+
+    assert FORM["message"] not in await stores.content()
 
 
 @pytest.mark.parametrize("limits", [{"max_history": 0}, {"history_ttl": 0}], ids=str)

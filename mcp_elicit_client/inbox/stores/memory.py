@@ -6,9 +6,10 @@ import heapq
 import threading
 import time
 from bisect import bisect_left, bisect_right, insort
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from mcp_elicit_client.exceptions import State
 from mcp_elicit_client.inbox.stores.models import (
@@ -59,6 +60,7 @@ class MemoryStore:
         self._requests: dict[str, StoredRequest] = {}
         self._owners: dict[str, _OwnedRequests] = {}
         self._request_expiry: list[tuple[float, str]] = []
+        self._last_closed_at: OrderedDict[str, float] = OrderedDict()
         self._calls: dict[str, StoredCall] = {}
         self._call_expiry: list[tuple[float, str]] = []
         self._claim_tokens: dict[str, str] = {}
@@ -248,12 +250,14 @@ class MemoryStore:
         owned = self._owners[request.owner]
         del owned.pending[bisect_left(owned.pending, (request.sequence, request.id))]
         insort(owned.closed, (revision, request.id))
+        self._last_closed_at[request.owner] = self.clock()
+        self._last_closed_at.move_to_end(request.owner)
         self._limit_history(request.owner)
         self.waiters.deliver(request.id, resolution)
         self.waiters.notify(request.owner)
 
     def _close_stale(self) -> None:
-        """Close requests that have expired, and erase calls that have expired."""
+        """Close requests that have expired, erase calls that have expired, and delete old history of all owners."""
         now = self.clock()
         while self._request_expiry and self._request_expiry[0][0] <= now:
             expired_at, entry_id = heapq.heappop(self._request_expiry)
@@ -263,6 +267,10 @@ class MemoryStore:
         while self._call_expiry and self._call_expiry[0][0] <= now:
             _, call_id = heapq.heappop(self._call_expiry)
             self._expire_call(call_id, now)
+        for owner in [*takewhile(self._has_only_old_history, self._last_closed_at)]:
+            del self._last_closed_at[owner]
+            if self._limit_history(owner):  # A suspended call needs an answer.
+                self._last_closed_at[owner] = now
 
     def _expire_call(self, call_id: str, now: float) -> None:
         """Erase the contents of a call that has expired; later forget its state as well."""
@@ -293,6 +301,9 @@ class MemoryStore:
         if not owned.pending and not closed:
             self._owners.pop(owner, None)
         return closed
+
+    def _has_only_old_history(self, owner: str) -> bool:
+        return self._last_closed_at[owner] + self._history_ttl <= self.clock()
 
     def _is_needed(self, entry_id: str) -> bool:
         """Return True if a suspended call still needs the answer to a request."""
