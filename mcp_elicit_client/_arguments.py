@@ -9,6 +9,7 @@ from typing import Any
 
 _AWAITABLES = ("Awaitable", "Coroutine", "Future", "Task")
 _OWN_POLICIES = "mcp_elicit_client.policies"
+_YEAR = 31_536_000
 
 
 def check_handler(handler: object) -> None:
@@ -51,6 +52,18 @@ def check_policy(policy: object) -> None:
         raise TypeError(f"{name} is async, so it is not a policy. Pass handlers to `on_elicitation`.")
     if is_policy_factory(policy) or not _takes_one(policy):
         raise TypeError(f"{name} makes a policy. Call it: {_name_of(policy)}().")
+
+
+def check_answer_timeout(seconds: float | None) -> float | None:
+    """
+    Return *seconds*, the time to answer a request.
+
+    Raises:
+        ValueError: If it is not above 0 and at most a year.
+    """
+    if seconds is not None and not 0 < seconds <= _YEAR:
+        raise ValueError(f"The answer timeout must be above 0 and at most {_YEAR} seconds, a year, not {seconds!r}.")
+    return seconds
 
 
 def check_policy_result(policy: object, handler: object) -> None:

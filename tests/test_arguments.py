@@ -20,6 +20,7 @@ from mcp_elicit_client.inbox import Inbox, InboxHandler
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.policies import (
     Permissions,
+    answer_timeout,
     compose,
     flag_impersonation,
     hooks,
@@ -218,3 +219,18 @@ async def test_every_kind_of_async_handler_is_accepted(handler: Any) -> None:
     answer = await Dispatcher(outer).answer({"message": "m"}, server=Server(name="mail"))
 
     assert (answer.action, answer.by) in [("cancel", "user"), ("cancel", "unattended")]
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan"), 10**12])
+@pytest.mark.parametrize(
+    "use",
+    [
+        answer_timeout,
+        lambda seconds: recommended(answer_timeout=seconds),
+        lambda seconds: Inbox(MemoryStore(), answer_timeout=seconds),
+    ],
+    ids=["answer_timeout", "recommended", "Inbox"],
+)
+def test_a_time_in_which_no_request_can_be_answered_is_refused(use: Callable[[float], object], seconds: float) -> None:
+    with pytest.raises(ValueError, match="The answer timeout must be above 0 and at most 31536000 seconds"):
+        use(seconds)

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
+from mcp_elicit_client._arguments import check_answer_timeout
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import may_remember
@@ -56,12 +57,13 @@ class Inbox:
     Raises:
         MissingExtraError: If there is a key and ``cryptography`` is not
             installed.
-        ValueError: If the key is too short.
+        ValueError: If the key is too short, or *answer_timeout* is not above
+            0 and at most a year.
     """
 
     def __init__(self, store: Store, key: bytes | None = None, *, answer_timeout: float | None = None) -> None:
         self._store = store
-        self._codec = RecordCodec(make_cipher(key), answer_timeout)
+        self._codec = RecordCodec(make_cipher(key), check_answer_timeout(answer_timeout))
 
     async def aclose(self) -> None:
         """Close the files and connections of the store."""

@@ -66,6 +66,9 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
             seconds; None for 40 seconds for each field, at least 240 and at
             most 1800.
         secrets: Replaces ``protect_secrets()``.
+
+    Raises:
+        ValueError: If *answer_timeout* is not above 0 and at most a year.
     """
     return compose(
         audit,

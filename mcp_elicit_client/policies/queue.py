@@ -10,6 +10,7 @@ from typing import Literal
 
 import anyio
 
+from mcp_elicit_client._arguments import check_answer_timeout
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline, user_and_server_of, with_deadline
@@ -67,7 +68,11 @@ def answer_timeout(seconds: float | None = None) -> Policy:
     Args:
         seconds: The time that the user has, in seconds; None for 40 seconds
             for each field, at least 240 and at most 1800.
+
+    Raises:
+        ValueError: If *seconds* is not above 0 and at most a year.
     """
+    check_answer_timeout(seconds)
 
     async def limit_time(request: Request, ask: NormalizedHandler) -> Answer:
         started_at = datetime.now(timezone.utc)
