@@ -84,7 +84,7 @@ class Inbox:
             The answer; a cancel if the request is not answered in time.
 
         Raises:
-            InboxError: If the store cannot be used.
+            InboxError: If the store cannot be used, or cannot keep *owner*.
             ValueError: If the request cannot be written as JSON.
         """
         stored = self._codec.new_request(owner, request, self._store.clock())

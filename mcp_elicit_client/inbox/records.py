@@ -258,8 +258,12 @@ class RecordCodec:
             call_id: The suspended call that it belongs to.
 
         Raises:
+            InboxError: If *owner* contains a character that not every store
+                can keep.
             ValueError: If the request cannot be written as JSON.
         """
+        if "\0" in owner:
+            raise InboxError("The inbox cannot store a request whose owner contains a NUL character.")
         expires_at = now + self._timeout(request) if request.deadline is None else request.deadline.timestamp()
         entry_id = self.new_id()
         text = self._encode(write_request(request), _request_context(entry_id, owner))

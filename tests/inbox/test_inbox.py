@@ -445,6 +445,18 @@ async def test_old_history_of_owners_who_do_not_return_is_deleted_from_memory(st
     assert FORM["message"] not in await stores.content()
 
 
+async def test_an_owner_that_no_database_can_keep_does_not_disturb_others(stores: Stores) -> None:
+    inbox, other = Inbox(stores()), Inbox(stores())
+    async with asking(inbox) as asked:
+        (entry,) = await pending(other)
+        refused = await InboxHandler(inbox)(request(user="ann\0bob"))
+        await other.answer("ann", entry.id, "accept", {"a": "red"})
+        answer = await asked.result()
+
+    assert (refused.action, refused.by, "NUL" in refused.reason) == ("cancel", "error", True)
+    assert answer.content == {"a": "red"}
+
+
 @pytest.mark.parametrize("limits", [{"max_history": 0}, {"history_ttl": 0}], ids=str)
 @pytest.mark.parametrize("action", ["accept", "decline", "withdraw"])
 async def test_without_a_history_answers_are_delivered_and_then_deleted(

@@ -124,11 +124,11 @@ class SqlWorker:
         try:
             if self._wait():
                 return True
-            self._close_left()
             if time.monotonic() >= self._maintain_at:
                 self._maintain()
                 self._maintain_at = time.monotonic() + self._lease_ttl / 3
             self._look()
+            self._close_left()  # last, so that what cannot be closed does not stop the others
             self._has_failed = False
         except InboxError as error:
             if not self._has_failed:
