@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import anyio
 
-from mcp_elicit_client._concurrency import start_in_background
+from mcp_elicit_client._concurrency import not_cancelled_inside, start_in_background
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.notice import Notice
@@ -77,7 +77,7 @@ class Notifier:
         async def show() -> None:
             try:
                 with anyio.move_on_after(NOTICE_TIMEOUT):
-                    await self.notify(notice)
+                    await not_cancelled_inside(self.notify(notice))
             except Exception:
                 _logger.exception("a notice about server %r could not be shown", request.server.name)
 

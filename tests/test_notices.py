@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import anyio
@@ -98,6 +99,23 @@ async def test_an_answer_never_waits_for_a_notice_or_fails_with_it() -> None:
             result = await registry_of(person).callback("mail")(None, PASSWORD)  # type: ignore[arg-type]
             await person.waits()
         assert result.action == "decline"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+async def test_a_notice_that_is_cancelled_inside_is_logged_and_ends_nothing_else(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Window(Person):
+        async def notify(self, notice: Notice) -> None:
+            self.notices.append(notice)
+            raise asyncio.CancelledError
+
+    window = Window()
+    await registry_of(window).callback("mail")(None, PASSWORD)  # type: ignore[arg-type]
+    await settle()
+
+    assert len(window.notices) == 1
+    assert "a notice about server 'mail' could not be shown" in caplog.text
 
 
 async def test_a_user_gets_one_notice_a_minute_about_a_server() -> None:

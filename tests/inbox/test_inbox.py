@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -623,12 +624,17 @@ async def test_actions_are_not_readable_with_a_key(stores: Stores) -> None:
     assert (await inbox.get("ann", entry.id)).action == "decline"
 
 
-async def test_the_owner_of_a_new_request_is_notified_and_a_failing_hook_changes_nothing(inbox: Inbox) -> None:
+@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("failure", [ValueError, asyncio.CancelledError])
+async def test_the_owner_of_a_new_request_is_notified_and_a_failing_hook_changes_nothing(
+    failure: type[BaseException],
+) -> None:
+    inbox = Inbox(MemoryStore())
     notified: list[tuple[str, str]] = []
 
     async def notify(owner: str, entry_id: str) -> None:
         notified.append((owner, entry_id))
-        raise ValueError("no network")
+        raise failure
 
     answers: list[Answer] = []
 
