@@ -1,7 +1,8 @@
 """
 Helpers for asyncio and trio.
 
-`run_until`, `collect_in_turns`, `CancellingEvent`, `not_cancelled_inside`, `start_in_background`, `is_trio`, `Waker`.
+`run_until`, `collect_in_turns`, `CancellingEvent`, `not_cancelled_inside`, `call_inside`, `start_in_background`,
+`is_trio` and `Waker`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ async def run_until(stop: Callable[[], Awaitable[object]], work: Callable[[], Aw
         group.start_soon(watch)
         await anyio.lowlevel.checkpoint()
         try:
-            result = await not_cancelled_inside(_awaiting(work))
+            result = await call_inside(work)
         except Exception as error:  # noqa: BLE001 -- raised again outside of the group, which would wrap it
             failure = error
         group.cancel_scope.cancel()
@@ -128,8 +129,18 @@ async def not_cancelled_inside(work: Coroutine[Any, Any, T]) -> T:
 _COUNTS_CANCELS = sys.version_info >= (3, 11)
 
 
-async def _awaiting(work: Callable[[], Awaitable[T]]) -> T:
-    return await work()
+async def call_inside(work: Callable[[], Awaitable[T]]) -> T:
+    """
+    Return the result of *work*, a function of the host application: see `not_cancelled_inside`.
+
+    Raises:
+        CancelledInsideError: As `not_cancelled_inside`.
+    """
+
+    async def called() -> T:
+        return await work()
+
+    return await not_cancelled_inside(called())
 
 
 def _is_cancellation(error: BaseException) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta, timezone
@@ -10,6 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 import anyio
 from pydantic import BaseModel, ConfigDict, Field
 
+from mcp_elicit_client._concurrency import call_inside
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.server_errors import (
     INVALID_PARAMS,
@@ -221,7 +223,7 @@ class TaskPoller:
             return
         self._reported = current
         try:
-            await self._on_status(self.handle)
+            await call_inside(functools.partial(self._on_status, self.handle))
         except Exception:
             _logger.exception("the status of a task of server %r could not be reported", self._server)
 

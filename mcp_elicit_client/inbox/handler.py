@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-from mcp_elicit_client._concurrency import not_cancelled_inside, run_until
+from mcp_elicit_client._concurrency import call_inside, run_until
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import check_user
@@ -80,13 +80,10 @@ class InboxHandler:
             ids.append(entry_id)
             is_stored.set()
 
-        async def call_on_pending() -> None:
-            await on_pending(owner, ids[0])
-
         async def announce() -> None:
             await is_stored.wait()
             try:
-                await not_cancelled_inside(call_on_pending())
+                await call_inside(lambda: on_pending(owner, ids[0]))
             except Exception:
                 _logger.exception("The owner of a new request could not be notified.")
             await anyio.sleep_forever()

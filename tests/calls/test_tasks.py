@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import anyio
@@ -339,12 +340,15 @@ async def test_two_tasks_that_resume_one_handle_ask_once(tasker: Tasker, user: U
     assert sorted(user.asked) == ["Name for a?", "Name for b?"]
 
 
-async def test_the_host_sees_each_status_once_and_sanitized(tasker: Tasker, user: User) -> None:
+@pytest.mark.parametrize("failure", [ValueError, asyncio.CancelledError])
+async def test_the_host_sees_each_status_once_and_sanitized(
+    tasker: Tasker, user: User, failure: type[BaseException]
+) -> None:
     reported: list[tuple[str, str | None]] = []
 
     async def report(task: TaskHandle) -> None:
         reported.append((task.status, task.status_message))
-        raise ValueError("a broken callback changes nothing")
+        raise failure  # a broken callback changes nothing
 
     steps = [{"work": 3, "message": "half \x1b[31mdone\u202e"}, ask("a")]
     async with connected(tasker, user) as (caller, client):

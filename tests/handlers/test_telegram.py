@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from tests.support import form_params
 
 pytest.importorskip("telegram")
 
-from telegram.ext import Application, MessageHandler, filters
+from telegram.ext import Application, ExtBot, MessageHandler, filters
 from telegram.request import HTTPXRequest
 
 from mcp_elicit_client.handlers.chat import delivery
@@ -341,6 +342,22 @@ async def test_what_the_chat_cannot_show_is_passed_on(bot: Bot) -> None:
 
     assert answer.content == {"password": "x"}
     assert not api.messages
+
+
+async def test_a_request_whose_message_was_cancelled_inside_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def elsewhere(request: Request) -> Answer:
+        return Answer.accept({"a": True}, by="user")
+
+    async def cancelled_inside(*_args: Any, **_options: Any) -> Any:
+        raise asyncio.CancelledError
+
+    api = FakeTelegram()
+    async with api.serve() as base_url, running(api, base_url, fallback=elsewhere) as other:
+        monkeypatch.setattr(ExtBot, "send_message", cancelled_inside)
+        with anyio.fail_after(60):
+            answer = await other.ask(form({"a": {"type": "boolean"}}))
+
+    assert answer.content == {"a": True}
 
 
 @pytest.mark.parametrize(("label", "action"), [("Decline", "decline"), ("Cancel", "cancel")])

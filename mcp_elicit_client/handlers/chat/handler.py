@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary
 
 import anyio
 
+from mcp_elicit_client._concurrency import call_inside
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.dispatch import normalize_handler
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
@@ -100,7 +101,7 @@ class ChatHandler:
             placed.append((owner, entry_id))
             self._asking.add(entry_id)
             try:
-                await self.announce(owner, entry_id)
+                await call_inside(lambda: self.announce(owner, entry_id))
             except Exception as error:
                 if not isinstance(error, ChatError):
                     _logger.exception("A request could not be shown in a chat.")
