@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextvars import Context
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -38,7 +39,8 @@ class NotebookKernel:
     """
 
     def __init__(self, shell: Any) -> None:
-        self.parent: Mapping[str, Any] = shell.get_parent()
+        # In a context of its own: that of a task may belong to an earlier cell.
+        self.parent: Mapping[str, Any] = Context().run(shell.get_parent)
         self._shell = shell
         self._lock = threading.Lock()
         self._interrupts: list[Waker] = []
