@@ -1,5 +1,6 @@
 """`Form` and its five kinds of field."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -296,6 +297,11 @@ class Form(_WithCached, defer_build=False):
         return sum(len(field.choices) for field in self.fields if isinstance(field, (ChoiceField, MultiChoiceField)))
 
     @cached_property
+    def _digest(self) -> str:
+        # A dump of the model takes a quarter of the time of its own `repr`, and tells 1 from 1.0 and from true.
+        return hashlib.sha256(repr(self.model_dump()).encode()).hexdigest()
+
+    @cached_property
     def _schemas(self) -> dict[str, Mapping[str, Any]]:
         return {}
 
@@ -324,6 +330,9 @@ has_password: Callable[[Form], bool] = attrgetter("_has_password")
 
 option_count: Callable[[Form], int] = attrgetter("_option_count")
 """Return the number of options of all fields."""
+
+form_digest: Callable[[Form], str] = attrgetter("_digest")
+"""Return a text that equal forms share."""
 
 schemas_of: Callable[[Form], dict[str, Mapping[str, Any]]] = attrgetter("_schemas")
 """Return the schemas that were written for a form, by protocol version."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, computed_field, field_v
 from pydantic import Field as Setting
 
 from mcp_elicit_client.core.diagnostics import Diagnostic, has_warning
-from mcp_elicit_client.core.form import Form
+from mcp_elicit_client.core.form import Form, form_digest
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.text import sanitize_and_cut
 from mcp_elicit_client.core.url.inspect import TargetUrl, UrlRules
@@ -342,7 +342,7 @@ def is_safe_to_remember(request: FormRequest) -> bool:
 
 def request_key(request: Request) -> str:
     """Return a text that two requests share if they have the same message, form or URL, and reported origin."""
-    subject = repr(request.form) if isinstance(request, FormRequest) else request.target.url
+    subject = form_digest(request.form) if isinstance(request, FormRequest) else request.target.url
     behind = f" {request.claimed_origin}" if request.claimed_origin else ""
     return f"{request.mode} {request.message} {subject}{behind}"
 

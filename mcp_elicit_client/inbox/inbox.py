@@ -134,7 +134,7 @@ class Inbox:
                 owner.
             InboxError: If the store cannot be used.
         """
-        return self._codec.entry(await self._find(owner, entry_id))
+        return self._codec.entry_to_show(await self._find(owner, entry_id))
 
     async def validate(self, owner: str, entry_id: str, content: Mapping[str, Any] | None) -> ValidationResult:
         """Check an answer without sending it; raises as `get`."""

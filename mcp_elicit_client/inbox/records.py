@@ -8,7 +8,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from functools import cached_property
 from typing import Any, ClassVar, Literal, cast, get_args
 
@@ -116,12 +116,20 @@ class Entry(BaseModel):
         return UNTRUSTED
 
     def read(self) -> Request:
-        """Return `request` as a `FormRequest` or `UrlRequest`."""
+        """
+        Return `request` as a `FormRequest` or `UrlRequest`.
+
+        Raises:
+            InboxError: If it is not a request.
+        """
         return self._request
 
     @cached_property
     def _request(self) -> Request:
-        return _REQUESTS.validate_python(self.request)
+        try:
+            return _REQUESTS.validate_python(self.request)
+        except ValueError:
+            raise _unreadable() from None
 
     def notice(self) -> Notice | None:
         """Return the notice that a policy declined the request before it was stored; None otherwise."""
@@ -140,7 +148,8 @@ class EntryPage(BaseModel):
         next_cursor: The cursor of the next page; None on the last page.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+    # `defer_build`: built at the first page, because it would slow down the import.
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
 
     entries: tuple[Entry, ...]
     next_cursor: str | None = None
@@ -265,15 +274,20 @@ class RecordCodec:
         if "\0" in owner:
             raise InboxError("The inbox cannot store a request whose owner contains a NUL character.")
         expires_at = now + self._timeout(request) if request.deadline is None else request.deadline.timestamp()
+        if request.deadline is None:
+            latest = latest_deadline(_time(now), _time(expires_at))
+        else:
+            latest = request.max_deadline or request.deadline
         entry_id = self.new_id()
-        text = self._encode(write_request(request), _request_context(entry_id, owner))
+        # With the latest time at which it can expire, so that entries can be listed before their requests are read.
+        text = self._encode(f"{latest.timestamp()} {write_request(request)}", _request_context(entry_id, owner))
         return StoredRequest(entry_id, owner, text, created_at=now, expires_at=expires_at, call_id=call_id)
 
     def extended(self, stored: StoredRequest) -> float:
         """Return when *stored* expires if the user extends its deadline, in seconds since 1970."""
         request = self.decode_request(stored)
         step = self._timeout(request) if request.deadline is None else request.deadline.timestamp() - stored.created_at
-        latest = self._max_expires_at(stored, request).timestamp()
+        latest, _ = self._request_text(stored)
         return max(min(stored.expires_at + step, latest), stored.expires_at)
 
     def encode_draft(self, owner: str, key: str, text: str) -> str:
@@ -286,12 +300,6 @@ class RecordCodec:
 
     def _timeout(self, request: Request) -> float:
         return default_answer_timeout(request) if self._answer_timeout is None else self._answer_timeout
-
-    def _max_expires_at(self, stored: StoredRequest, request: Request) -> datetime:
-        if request.deadline is not None:
-            return request.max_deadline or _time(stored.expires_at)
-        created_at = _time(stored.created_at)
-        return latest_deadline(created_at, created_at + timedelta(seconds=self._timeout(request)))
 
     def decode_request(self, stored: StoredRequest) -> Request:
         """Return the request in *stored*."""
@@ -307,36 +315,41 @@ class RecordCodec:
         found = self._latest.pop(place, None)
         if found is None:
             try:
-                found = _Decoded(read_request(self._request_json(stored)))
+                _, text = self._request_text(stored)
+                found = _Decoded(read_request(text))
             except ValueError:
-                raise InboxError("The inbox contains a request that cannot be read.") from None
+                raise _unreadable() from None
         self._latest[place] = found
         if len(self._latest) > _MAX_LATEST:
             self._latest.popitem(last=False)
         return found
 
+    def entry_to_show(self, stored: StoredRequest) -> Entry:
+        """Return what owners may see of a request, which is read already."""
+        entry = self.entry(stored)
+        vars(entry)["_request"] = self.decode_request(stored)
+        return entry
+
     def entry(self, stored: StoredRequest) -> Entry:
         """Return what owners may see of a request."""
         resolution = stored.resolution
         try:
-            request = self.decode_request(stored)
-            entry = Entry(
+            latest, text = self._request_text(stored)
+            return Entry(
                 id=stored.id,
                 owner=stored.owner,
-                request=from_json(self._request_json(stored)),
+                request=from_json(text),
                 state="pending" if resolution is None else resolution.state,
                 answered_by="" if resolution is None else resolution.answered_by,
                 updated_at=_time(stored.created_at if resolution is None else resolution.updated_at),
                 created_at=_time(stored.created_at),
                 expires_at=_time(stored.expires_at),
-                max_expires_at=self._max_expires_at(stored, request),
+                max_expires_at=_time(latest),
                 call=stored.call_id or None,
                 action=self._action(stored, resolution),
             )
         except ValueError:
-            raise InboxError("The inbox contains a request that cannot be read.") from None
-        vars(entry)["_request"] = request  # so that `Entry.read` need not read it again
-        return entry
+            raise _unreadable() from None
 
     def page(self, stored: Sequence[StoredRequest], limit: int, cursors: Sequence[int]) -> EntryPage:
         """Return the first *limit* of *stored* as a page.  *cursors* are their positions in the list."""
@@ -389,8 +402,10 @@ class RecordCodec:
         """Return what is needed to resume *call*."""
         return self._decode(call.body, _call_context(call.id, call.owner, call.request_ids))
 
-    def _request_json(self, stored: StoredRequest) -> str:
-        return self._decode(stored.request, _request_context(stored.id, stored.owner))
+    def _request_text(self, stored: StoredRequest) -> tuple[float, str]:
+        """Return the latest time at which *stored* can expire, in seconds since 1970, and its request as JSON."""
+        latest, _, text = self._decode(stored.request, _request_context(stored.id, stored.owner)).partition(" ")
+        return float(latest), text
 
     def _action(self, stored: StoredRequest, resolution: Resolution | None) -> Action | None:
         if resolution is None or resolution.state != "answered":
@@ -452,6 +467,10 @@ def _call_context(call_id: str, owner: str, request_ids: Sequence[str]) -> str:
 
 def _draft_context(owner: str, key: str) -> str:
     return f"draft {key} {owner}"
+
+
+def _unreadable() -> InboxError:
+    return InboxError("The inbox contains a request that cannot be read.")
 
 
 def _time(seconds: float) -> datetime:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from mcp_elicit_client._concurrency import collect_in_turns
 from mcp_elicit_client.core.diagnostics import has_warning
+from mcp_elicit_client.core.form import form_digest
 from mcp_elicit_client.core.request import is_safe_to_remember, user_and_server_of
 from mcp_elicit_client.core.secrets.in_answer import searching_steps
 from mcp_elicit_client.core.secrets.in_request import secret_fields
@@ -188,7 +189,7 @@ class RememberedAnswers:
 
 
 def _key(request: FormRequest) -> _Key:
-    parts = (request.server, request.claimed_origin, request.tool, request.message, repr(request.form))
+    parts = (request.server, request.claimed_origin, request.tool, request.message, form_digest(request.form))
     return (*user_and_server_of(request), hashlib.sha256(repr(parts).encode()).hexdigest())
 
 

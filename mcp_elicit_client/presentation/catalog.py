@@ -204,6 +204,7 @@ def catalog_of_accept_language(header: str) -> MessageCatalog:
     return MessageCatalog.for_language(languages.from_accept_language(header, available_languages()))
 
 
+@cache
 def available_languages() -> tuple[str, ...]:
     """Return the languages of the included translations as BCP 47 tags, English first."""
     found = sorted(each.name for each in LOCALES.iterdir() if (each / "LC_MESSAGES").is_dir())

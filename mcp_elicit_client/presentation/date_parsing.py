@@ -16,25 +16,25 @@ LOCAL_TIME_ZONE = "local"
 _MAX_DATE = 60
 """The maximum number of characters of a date."""
 
-_YEAR_FIRST = re.compile(r"([0-9]{4})(?P<separator>[-/]|\. ?)([0-9]{1,2})(?P=separator)([0-9]{1,2})\.?", re.ASCII)
-_YEAR_LAST = re.compile(r"([0-9]{1,2})(?P<separator>[-/]|\. ?)([0-9]{1,2})(?P=separator)([0-9]{4})", re.ASCII)
-_EAST_ASIAN = re.compile(r"(?:([0-9]{4}) ?[年년] ?)?([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日日号號일]?")
-_NUMBER_OR_WORD = re.compile(r"([0-9]{1,4})(?![0-9])(?:st|nd|rd|th|er|\.?[ºª])?|([^\s\d,./-]+)\.?", re.IGNORECASE)
-_BETWEEN = re.compile(r"[\s,./-]*")
-_DATE_AND_TIME = re.compile(
+# Patterns are compiled at their first use, because they would slow down the import.
+_YEAR_FIRST = r"(?a)([0-9]{4})(?P<separator>[-/]|\. ?)([0-9]{1,2})(?P=separator)([0-9]{1,2})\.?"
+_YEAR_LAST = r"(?a)([0-9]{1,2})(?P<separator>[-/]|\. ?)([0-9]{1,2})(?P=separator)([0-9]{4})"
+_EAST_ASIAN = r"(?:([0-9]{4}) ?[年년] ?)?([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日日号號일]?"
+_NUMBER_OR_WORD = r"(?i)([0-9]{1,4})(?![0-9])(?:st|nd|rd|th|er|\.?[ºª])?|([^\s\d,./-]+)\.?"
+_BETWEEN = r"[\s,./-]*"
+_DATE_AND_TIME = (
     r"(?P<date>.{5,60}?)(?:[Tt]|,?[ \t]{1,9}(?:(?:at|um|à|a las)[ \t]{1,9})?|(?<=[日일]))"
     r"(?P<time>[0-9]{1,2}(?:[:.][0-9]|[ \t]?[AaPp]\.?[Mm]).{0,100})"
 )
-_HOURS = re.compile(r"(?<![0-9])([0-9]{1,2}) ?(?:h(?=[ 0-9]|$)|[時시])(?: ?([0-9]{2})(?: ?[分분])?)?")
-_TIME = re.compile(
-    r"(?P<hour>[0-9]{1,2})(?:[:.](?P<minute>[0-9]{2})(?P<seconds>:[0-9]{2}(?:\.[0-9]{1,9})?)?)?"
+_HOURS = r"(?<![0-9])([0-9]{1,2}) ?(?:h(?=[ 0-9]|$)|[時시])(?: ?([0-9]{2})(?: ?[分분])?)?"
+_TIME = (
+    r"(?a)(?P<hour>[0-9]{1,2})(?:[:.](?P<minute>[0-9]{2})(?P<seconds>:[0-9]{2}(?:\.[0-9]{1,9})?)?)?"
     r"(?:[ \t]?(?P<half>[AaPp])\.?[Mm]\.?(?![A-Za-z/]))?(?:[ \t]Uhr)?"
-    r"(?:[ \t]{0,9}(?P<zone>[A-Za-z+\u2212-][A-Za-z0-9_+:/\u2212-]{0,63}))?",
-    re.ASCII,
+    r"(?:[ \t]{0,9}(?P<zone>[A-Za-z+\u2212-][A-Za-z0-9_+:/\u2212-]{0,63}))?"
 )
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2009\u202f"), " ")
 """The spaces between the parts of formatted dates and times, which users paste."""
-_OFFSET = re.compile(r"(?:UTC|GMT)?([+-])([0-9]{1,2}):?([0-9]{2})?", re.ASCII | re.IGNORECASE)
+_OFFSET = r"(?ai)(?:UTC|GMT)?([+-])([0-9]{1,2}):?([0-9]{2})?"
 
 
 class DateFaultError(Exception):
@@ -63,11 +63,11 @@ def date_readings(text: str, conventions: Conventions) -> tuple[str, ...]:
     Raises:
         DateFaultError: If the year has two digits.
     """
-    if match := _YEAR_FIRST.fullmatch(text):
+    if match := re.fullmatch(_YEAR_FIRST, text):
         return (_iso(match[1], match[3], match[4]),)
-    if match := _YEAR_LAST.fullmatch(text):
+    if match := re.fullmatch(_YEAR_LAST, text):
         return _in_either_order(match[1], match[3], match[4], conventions)
-    if match := _EAST_ASIAN.fullmatch(text):
+    if match := re.fullmatch(_EAST_ASIAN, text):
         return (_iso(*match.groups()),) if match[1] else _without_year(int(match[2]), match[3])
     return _with_month_name(text, conventions.months) or (text,)
 
@@ -101,10 +101,11 @@ def _with_month_name(text: str, names: MonthNames) -> tuple[str, ...]:
 
 def _tokens(text: str) -> list[str]:
     """Return the numbers and words of *text*; empty if it contains something else."""
+    number_or_word, separators = re.compile(_NUMBER_OR_WORD), re.compile(_BETWEEN)
     tokens, position = [], 0
-    while len(text) <= _MAX_DATE and (match := _NUMBER_OR_WORD.match(text, position)):
+    while len(text) <= _MAX_DATE and (match := number_or_word.match(text, position)):
         tokens.append(match[1] or match[2])
-        between = _BETWEEN.match(text, match.end())
+        between = separators.match(text, match.end())
         position = between.end() if between else match.end()
     return tokens if position == len(text) else []
 
@@ -141,7 +142,7 @@ def date_time_readings(text: str, conventions: Conventions, time_zone: str | Non
     Raises:
         DateFaultError: If the zone is unknown, or the clocks skip the time.
     """
-    match = _DATE_AND_TIME.fullmatch(_with_colons(text))
+    match = re.fullmatch(_DATE_AND_TIME, _with_colons(text))
     if match is None:
         return date_readings(text, conventions)
     days = date_readings(match["date"], conventions)
@@ -159,14 +160,14 @@ def in_time_zone(moment: datetime, time_zone: str | None) -> datetime:
 def names_time_zone(text: str) -> bool:
     """Return True if the date and time *text* says in which time zone it is."""
     text = _with_colons(text)
-    match = _DATE_AND_TIME.fullmatch(text)
-    time = _TIME.fullmatch(match["time"] if match else text)
+    match = re.fullmatch(_DATE_AND_TIME, text)
+    time = re.fullmatch(_TIME, match["time"] if match else text)
     return time is not None and time["zone"] is not None
 
 
 def _with_colons(text: str) -> str:
     """Return *text* with its times as ``19:30``, not ``19h30`` or ``19時30分``, and without no-break spaces."""
-    return _HOURS.sub(lambda match: f"{match[1]}:{match[2] or '00'}", text.translate(_SPACES))
+    return re.sub(_HOURS, lambda match: f"{match[1]}:{match[2] or '00'}", text.translate(_SPACES))
 
 
 def _iso(year: str, month: str, day: str) -> str:
@@ -175,7 +176,7 @@ def _iso(year: str, month: str, day: str) -> str:
 
 def _join_time(text: str, time_zone: str | None, day: str) -> tuple[str, ...]:
     """Return the times with offset that *text* may mean on *day*."""
-    match = _TIME.fullmatch(_with_colons(text))
+    match = re.fullmatch(_TIME, _with_colons(text))
     if match is None or (match["minute"] is None and match["half"] is None):
         return (text,)
     hour = int(match["hour"])
@@ -195,7 +196,7 @@ def _offsets(zone: str | None, moment: str) -> tuple[str, ...]:
     zone = zone.replace("\u2212", "-")
     if zone.upper() in ("Z", "UTC", "GMT"):
         return ("Z",)
-    if offset := _OFFSET.fullmatch(zone):
+    if offset := re.fullmatch(_OFFSET, zone):
         return (f"{offset[1]}{offset[2]:0>2}:{offset[3] or '00'}",)
     try:
         naive = datetime.fromisoformat(moment)

@@ -12,12 +12,13 @@ _DECIMALS = ".,\N{ARABIC DECIMAL SEPARATOR}"
 _SEPARATORS = f"{_DECIMALS}{_SPACES}{_APOSTROPHES}\N{ARABIC THOUSANDS SEPARATOR}"
 _MINUS = "\N{MINUS SIGN}"
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
-_NUMBER = re.compile(
-    rf"(?P<sign>[+-]?)(?P<digits>[0-9{_SEPARATORS}]{{1,400}})(?P<exponent>[eE][+-]?[0-9]{{1,4}})?",
-    re.ASCII,
+# Patterns are compiled at their first use, because they would slow down the import.
+_INTEGER = r"(?a)[+-]?[0-9]{1,300}"
+_NUMBER = (
+    r"(?a)"
+    rf"(?P<sign>[+-]?)(?P<digits>[0-9{_SEPARATORS}]{{1,400}})(?P<exponent>[eE][+-]?[0-9]{{1,4}})?"
 )
-_FRACTION = re.compile(r"[0-9]{0,300}", re.ASCII)
+_FRACTION = r"(?a)[0-9]{0,300}"
 
 
 def number_readings(text: str, conventions: Conventions) -> tuple[int | float, ...]:
@@ -29,7 +30,7 @@ def number_readings(text: str, conventions: Conventions) -> tuple[int | float, .
     two readings and ``7,5`` has one.  If there are several and the locale of
     the user has only one of them, that is the result.
     """
-    match = _NUMBER.fullmatch(text.replace(_MINUS, "-"))
+    match = re.fullmatch(_NUMBER, text.replace(_MINUS, "-"))
     if match is None:
         return ()
     found: dict[tuple[str, str], int | float] = {}
@@ -38,7 +39,7 @@ def number_readings(text: str, conventions: Conventions) -> tuple[int | float, .
         if reading is not None:
             plain, used = reading
             number = f"{match['sign']}{plain}{match['exponent'] or ''}"
-            found[used] = int(number) if _INTEGER.fullmatch(number) else float(number)
+            found[used] = int(number) if re.fullmatch(_INTEGER, number) else float(number)
     if len(set(found.values())) > 1:
         usual = [value for used, value in found.items() if _is_usual(*used, conventions)]
         if len(usual) == 1:
@@ -56,7 +57,7 @@ def number_text(value: float, conventions: Conventions) -> str:
 def _read(digits: str, decimal: str, conventions: Conventions) -> tuple[str, tuple[str, str]] | None:
     """Return *digits* with a decimal point and without groups, and the separators that are used; None if not valid."""
     whole, separator, fraction = digits.partition(decimal)
-    if not _FRACTION.fullmatch(fraction) or not (whole or fraction):
+    if not re.fullmatch(_FRACTION, fraction) or not (whole or fraction):
         return None
     groups = "".join(dict.fromkeys(character for character in whole if not character.isdigit()))
     if len(groups) > 1 or (groups and not _is_grouped(whole, groups, conventions)):

@@ -14,9 +14,10 @@ from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import Choice
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
-_LIKE_A_NUMBER = re.compile(r"[\W_]*\d{1,300}(?:[.,]0{1,300})?[\W_]*")
-_QUOTED_OR_PLAIN = re.compile(r'\s*(?:"([^"]*)"\s*|([^,]*))(?:,|$)')
+# Patterns are compiled at their first use, because they would slow down the import.
+_INTEGER = r"(?a)[+-]?[0-9]{1,300}"
+_LIKE_A_NUMBER = r"[\W_]*\d{1,300}(?:[.,]0{1,300})?[\W_]*"
+_QUOTED_OR_PLAIN = r'\s*(?:"([^"]*)"\s*|([^,]*))(?:,|$)'
 
 _Index: TypeAlias = Mapping[str, AbstractSet[int]]
 
@@ -61,7 +62,7 @@ class OptionNames:
                 raise self._error(ambiguous=True)
             if found:
                 return self._field.choices[found.pop()]
-        if _INTEGER.fullmatch(name) and 1 <= int(name) <= len(self._field.choices) and self._are_numbered:
+        if re.fullmatch(_INTEGER, name) and 1 <= int(name) <= len(self._field.choices) and self._are_numbered:
             return self._field.choices[int(name) - 1]
         raise self._error()
 
@@ -77,7 +78,7 @@ class OptionNames:
         """
         if "\n" in text:
             return self._select_each(text.split("\n"))
-        quoted = [match[1] or match[2] for match in _QUOTED_OR_PLAIN.finditer(text)]
+        quoted = [match[1] or match[2] for match in re.finditer(_QUOTED_OR_PLAIN, text)]
         plain = text.split(",")
         found: list[list[Choice]] = []
         for parts in (plain, [text], quoted):
@@ -102,7 +103,7 @@ class OptionNames:
 def accepts_option_numbers(field: ChoiceField | MultiChoiceField) -> bool:
     """Return True if an option can be selected by its number: no title and no value looks like a whole number."""
     names = (name for choice in field.choices for name in (choice.title, str(choice.value)))
-    return not any(_LIKE_A_NUMBER.fullmatch(unicodedata.normalize("NFKC", name)) for name in names)
+    return not any(re.fullmatch(_LIKE_A_NUMBER, unicodedata.normalize("NFKC", name)) for name in names)
 
 
 def _index(choices: Iterable[Choice], name: Callable[[Choice], str]) -> _Index:

@@ -33,7 +33,8 @@ class UrlPrompt(BaseModel):
             nothing.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+    # `defer_build`: built at the first URL, because it would slow down the import.
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
 
     request: UrlRequest
     step: Literal["consent", "waiting"]

@@ -349,6 +349,35 @@ async def test_data_of_another_format_is_refused_with_advice(stores: Stores, key
 
 
 @pytest.mark.parametrize("backend", [("asyncio", "memory")], ids="-".join)
+async def test_a_request_that_cannot_be_read_does_not_hide_the_others(stores: Stores) -> None:
+    store = stores()
+    inbox = Inbox(store)
+    async with asking(inbox), asking(inbox):
+        damaged, _ = await pending(inbox, count=2)
+        stored = store._requests[damaged.id]
+        store._requests[damaged.id] = replace(stored, request=stored.request.replace('"mode":"form"', '"mode":"fax"'))
+        first, second = (await inbox.list("ann")).entries
+        assert second.read().message
+        with pytest.raises(InboxError, match="contains a request that cannot be read"):
+            first.read()
+        with pytest.raises(InboxError, match="contains a request that cannot be read"):
+            await inbox.get("ann", damaged.id)
+
+
+@pytest.mark.parametrize("found", ["1:", "1:soon {}", "1:1.5 {", "1:1.5"])
+@pytest.mark.parametrize("backend", [("asyncio", "memory")], ids="-".join)
+async def test_a_text_that_is_no_request_is_an_error(stores: Stores, found: str) -> None:
+    store = stores()
+    inbox = Inbox(store)
+    async with asking(inbox):
+        (entry,) = await pending(inbox)
+        store._requests[entry.id] = replace(store._requests[entry.id], request=found)
+        for reading in (inbox.get("ann", entry.id), inbox.list("ann"), inbox.extend("ann", entry.id)):
+            with pytest.raises(InboxError, match="contains a request that cannot be read"):
+                await reading
+
+
+@pytest.mark.parametrize("backend", [("asyncio", "memory")], ids="-".join)
 async def test_an_encrypted_text_cannot_be_moved_to_another_request(stores: Stores) -> None:
     store = stores()
     inbox = Inbox(store, KEY)

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -261,6 +262,19 @@ async def test_a_front_end_gives_the_user_more_time_up_to_the_latest_deadline(we
     assert replies[-1].json() == stored
     assert (other.status_code, unchanged) == (404, shown)
     assert (late.status_code, late.json()["state"]) == (409, "answered")
+
+
+@pytest.mark.parametrize("path", ["/", "/{id}"])
+async def test_a_stored_request_that_cannot_be_read_makes_the_inbox_unavailable(web: Web, path: str) -> None:
+    stored = web.inbox._store._requests  # type: ignore[attr-defined]
+    async with web.asked() as question:
+        text = stored[question.id].request.replace('"mode":"form"', '"mode":"fax"')
+        stored[question.id] = replace(stored[question.id], request=text)
+        statuses = [
+            (await web.client.get(path.format(id=question.id), headers=headers)).status_code for headers in ({}, PAGE)
+        ]
+
+    assert statuses == [503, 503]
 
 
 async def test_the_openapi_description_contains_every_endpoint(web: Web) -> None:

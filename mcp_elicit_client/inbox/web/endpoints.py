@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from mcp_elicit_client.core.validation.content import ValidationResult
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
-from mcp_elicit_client.inbox.records import Entry
+from mcp_elicit_client.inbox.records import Entry, EntryPage
 from mcp_elicit_client.inbox.web.controls import (
     REVIEWED_NAME,
     FormData,
@@ -99,14 +99,14 @@ class Endpoints:
             if is_first:
                 pages.add_notices((await self._inbox.history(owner, limit=_RECENT)).entries)
             return pages.pending(page, is_first=is_first)
-        return JSONResponse(page.model_dump(mode="json"))
+        return _list_json(page)
 
     async def history(self, web: WebRequest) -> Response:
         """List the closed requests."""
         page = await self._inbox.history(await self.owner(web), cursor=_cursor(web))
         if _wants_page(web):
             return self._pages_for(web).history(page)
-        return JSONResponse(page.model_dump(mode="json"))
+        return _list_json(page)
 
     async def events(self, web: WebRequest) -> Response:
         """Stream new and changed requests."""
@@ -334,6 +334,12 @@ def _see(entry: Entry, view: View = "form") -> Response:
     """Redirect to a view of a request, so that reloading and going back repeat nothing."""
     url = entry.id if view == "form" else f"{entry.id}?view={view}"
     return Response(status_code=303, headers={"Location": url})
+
+
+def _list_json(page: EntryPage) -> Response:
+    for entry in page.entries:
+        entry.read()  # An `InboxError` in a computed field would become an error of pydantic.
+    return JSONResponse(page.model_dump(mode="json"))
 
 
 def _cursor(web: WebRequest) -> str | None:

@@ -52,6 +52,7 @@ class EventStream(Response):
             try:
                 async with aclosing(self._inbox.watch(self._owner)) as entries:
                     async for entry in entries:
+                        entry.read()  # An `InboxError` in a computed field would become an error of pydantic.
                         await send_text(f"event: entry\ndata: {entry.model_dump_json()}\n\n")
             except InboxError:
                 group.cancel_scope.cancel()  # Browsers connect again.
