@@ -24,6 +24,7 @@ from mcp_elicit_client.typing import Action, UrlRequest
 
 _ANSWERING = ("--answers", "--set", "--open-url", "--decline", "--cancel")
 _SUSPENDING = ("--suspend",)
+_OF_SUSPENDED_CALLS = ("--store", "--user", "--suspend-timeout")
 _ASKING = ("--headless", "--browser")
 _COMBINED = frozenset({"--answers", "--set", "--open-url"})
 
@@ -35,6 +36,8 @@ def scripted_answers(options: argparse.Namespace) -> ScriptedAnswers | None:
     Raises:
         UsageError: If the options or the file are not valid.
     """
+    if not options.suspend and (useless := [name for name in _OF_SUSPENDED_CALLS if _is_given(options, name)]):
+        raise UsageError(messages.SUSPEND_MISSING, option=useless[0])
     chosen = [name for name in (*_ANSWERING, *_SUSPENDING) if _is_given(options, name)]
     if not chosen:
         return None

@@ -46,6 +46,7 @@ ARGUMENTS_NOT_AN_OBJECT = Message("The arguments must be a JSON object.")
 
 OPTIONS_CONFLICT = Message("{first} cannot be combined with {second}.")
 TOOL_MISSING = Message("{option} needs a TOOL.")
+SUSPEND_MISSING = Message("{option} needs --suspend.")
 SET_SHAPE = Message("--set needs FIELD=VALUE.")
 OPEN_URL_HINT = Message("To accept the URL without opening it, pass --open-url none.")
 URL_NOT_OPENED = Message("This URL was accepted, but not opened:")

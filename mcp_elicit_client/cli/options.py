@@ -186,7 +186,6 @@ def _add_call(commands: Any, catalog: MessageCatalog) -> None:
         "--suspend-timeout",
         metavar="SECONDS",
         type=_seconds,
-        default=DEFAULT_TIMEOUT,
         help=messages.SUSPEND_TIMEOUT,
         count=int(DEFAULT_TIMEOUT),
     )

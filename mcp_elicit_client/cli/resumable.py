@@ -52,7 +52,7 @@ class CallSettings:
         chosen = dataclasses.asdict(limits(options))
         changed = {name: value for name, value in chosen.items() if value != getattr(DEFAULT_LIMITS, name)}
         kept = address if store.is_private and not address.may_contain_secrets else None
-        return cls(options.suspend_timeout, kept, options.allow_loopback, changed)
+        return cls(options.suspend_timeout or DEFAULT_TIMEOUT, kept, options.allow_loopback, changed)
 
     def write(self) -> str:
         """Return the settings as JSON."""

@@ -52,6 +52,9 @@ NO_OPTIONS: Mapping[str, Any] = {
     "headless": False,
     "browser": False,
     "suspend": False,
+    "store": None,
+    "user": None,
+    "suspend_timeout": None,
 }
 
 
