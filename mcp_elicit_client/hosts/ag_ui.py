@@ -193,7 +193,10 @@ class InterruptBridge:
         server, tool_call_id = await thread.call(call_id)
         if server is None:
             return None
-        caller = self._callers[server]
+        caller = self._callers.get(server)
+        if caller is None:
+            _logger.error("a call of server %r cannot be resumed: `connections` has no caller for it", server)
+            raise ResumeEntryError("The server of the call is not available.", "RESUME_FAILED")
         suspend = thread.options(reference=tool_call_id)
         try:
             async with self.connections[caller]() as client:

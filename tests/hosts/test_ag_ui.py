@@ -210,6 +210,23 @@ async def test_an_answer_whose_run_was_lost_is_sent_when_it_is_repeated(inbox: I
     assert said(answered) == {"tool-0": {"got": {"action": "accept", "content": NAME}}}
 
 
+async def test_a_call_of_a_server_that_was_removed_is_resumed_once_it_is_back(
+    inbox: Inbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    endpoint = Endpoint(["form"], inbox)
+    bridge, without = endpoint.bridge, InterruptBridge(SuspendOptions(inbox), {})
+    async with endpoint.front_end() as front:
+        asked = await front.run(text="hello")
+        endpoint.bridge = without
+        refused = await front.run(resolved(asked.interrupt, NAME))
+        endpoint.bridge = bridge
+        answered = await front.run(resolved(asked.interrupt, NAME))
+
+    assert refused.error == "RESUME_FAILED"
+    assert "`connections` has no caller for it" in caplog.text
+    assert said(answered) == {"tool-0": {"got": {"action": "accept", "content": NAME}}}
+
+
 async def _all_entries(inbox: Inbox, front: FrontEnd, user: str = "ann") -> Any:
     from mcp_elicit_client.hosts._ag_ui_thread import Thread
 
