@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcp_elicit_client.calls.url_elicitations import CompletionTracker, UrlCompletion
 from mcp_elicit_client.core.parse import MAX_ELICITATION_ID
@@ -94,6 +92,14 @@ def _answered_modes(handler: Handler, options: RequestOptions) -> frozenset[Mode
     return modes if options.modes is None else modes.intersection(options.modes)
 
 
+class _OpenRequest(NamedTuple):
+    """A request of an agent that is not answered yet."""
+
+    task: asyncio.Task[None]
+    session_id: object
+    elicitation_id: object
+
+
 class _AgentRequests:
     """The requests of one agent over one connection."""
 
@@ -105,8 +111,8 @@ class _AgentRequests:
         self._agent = agent
         self._declared: frozenset[Mode] = frozenset()
         self._completions = CompletionTracker()
-        self._urls: set[str] = set()
-        self._open: dict[object, tuple[asyncio.Task[None], object]] = {}
+        self._open: dict[object, _OpenRequest] = {}
+        self._elicitation_ids: set[str] = set()
 
     def attach(self, connection: object) -> None:
         """Handle the messages of *connection*."""
@@ -118,7 +124,7 @@ class _AgentRequests:
                 self._declared = wire.declared_modes(message)
             case wire.CANCEL_SESSION:
                 session_id = wire.as_mapping(message.get("params")).get("sessionId")
-                for request_id in [each for each, (_, session) in self._open.items() if session == session_id]:
+                for request_id in [each for each, request in self._open.items() if request.session_id == session_id]:
                     self._withdraw(request_id, result={"action": "cancel"})
 
     def _on_received(self, message: wire.Message) -> bool:
@@ -144,12 +150,19 @@ class _AgentRequests:
         if request_id in self._open:
             self._refuse(request_id, "the ID of the request is in use")
             return
+        elicitation_id = params.get("elicitationId")
+        if isinstance(elicitation_id, str):
+            if elicitation_id in self._elicitation_ids:
+                self._refuse(request_id, "`elicitationId` is in use")
+                return
+            self._elicitation_ids.add(elicitation_id)
+            self._completions.forget(elicitation_id)
         task = self._tap.start(self._answer(request_id, params))
-        self._open[request_id] = (task, params.get("sessionId"))
+        self._open[request_id] = _OpenRequest(task, params.get("sessionId"), elicitation_id)
 
     def _withdraw(self, request_id: object, **response: Any) -> None:
-        task, _ = self._open.pop(request_id)
-        task.cancel()
+        self._open[request_id].task.cancel()
+        self._remove(request_id)
         self._tap.respond(request_id, **response)
 
     def _refuse(self, request_id: object, reason: str) -> None:
@@ -158,9 +171,8 @@ class _AgentRequests:
 
     async def _answer(self, request_id: object, params: wire.Message) -> None:
         try:
-            with self._reserved(params.get("elicitationId")):
-                request = wire.to_mcp_params(params, self._declared)
-                answer = await self._dispatcher.answer_in(None, request, server=self._agent)
+            request = wire.to_mcp_params(params, self._declared)
+            answer = await self._dispatcher.answer_in(None, request, server=self._agent)
         except RequestError as error:
             self._refuse(request_id, str(error))
         except Exception:
@@ -168,28 +180,13 @@ class _AgentRequests:
             self._tap.respond(request_id, result={"action": "cancel"})
         else:
             self._tap.respond(request_id, result=self._dispatcher.to_wire(answer))
-        # After a cancellation, the response was sent, and the ID may be in use again.
-        self._open.pop(request_id, None)
+        self._remove(request_id)
 
-    @contextlib.contextmanager
-    def _reserved(self, elicitation_id: object) -> Iterator[None]:
-        """
-        Reserve the ID of a URL elicitation while it is open.
-
-        Raises:
-            RequestError: If it is in use.
-        """
-        if not isinstance(elicitation_id, str):
-            yield
-            return
-        if elicitation_id in self._urls:
-            raise RequestError("`elicitationId` is in use")
-        self._urls.add(elicitation_id)
-        self._completions.forget(elicitation_id)
-        try:
-            yield
-        finally:
-            self._urls.discard(elicitation_id)
+    def _remove(self, request_id: object) -> None:
+        """Forget a request that has its response: the agent may use its IDs again."""
+        request = self._open.pop(request_id, None)
+        if request is not None and isinstance(request.elicitation_id, str):
+            self._elicitation_ids.discard(request.elicitation_id)
 
     async def _ask(self, request: Request, /) -> Answer:
         if isinstance(request, UrlRequest) and request.elicitation_id is not None:

@@ -283,6 +283,31 @@ async def test_an_id_that_is_in_use_is_refused() -> None:
     assert (same_url["id"], same_url["error"]) == (2, {"code": -32602, "message": "`elicitationId` is in use"})
 
 
+async def test_the_ids_of_a_withdrawn_request_can_be_used_at_once() -> None:
+    user = User()
+    goes_on = anyio.Event()
+
+    async def ask(request: Request) -> Answer:
+        if user.is_open.is_set():
+            return Answer.accept(by="user")
+        try:
+            return await user.never(request)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await goes_on.wait()
+
+    async with agent_of(ask) as (_, peer):
+        peer.say("elicitation/create", URL, id=1)
+        await user.is_open.wait()
+        peer.say("$/cancel_request", {"requestId": 1})
+        assert (await peer.read())["error"]["code"] == -32800
+        with anyio.fail_after(60):
+            again = await peer.call("elicitation/create", URL, 2)
+        goes_on.set()
+
+    assert again["result"] == {"action": "accept"}
+
+
 async def test_a_flood_of_requests_is_limited() -> None:
     user = User()
     async with agent_of(user.never) as (_, peer):
