@@ -310,7 +310,7 @@ class Inbox:
 
     async def watch(self, owner: str) -> AsyncGenerator[Entry, None]:
         """
-        Yield all pending requests of *owner*, then each request that is new or changes.
+        Yield all pending requests of *owner*, then each request that is new or closed.
 
         The generator does not end by itself: close it, or cancel the task.
 

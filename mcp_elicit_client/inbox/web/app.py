@@ -39,7 +39,7 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
     ``GET /history``       the closed requests, without values
     ``GET /{id}``          one request
     ``POST /{id}``         an answer, or a request for more time
-    ``GET /events``        new and changed requests, as server-sent events
+    ``GET /events``        new and closed requests, as server-sent events
     ``GET /remembered``    the remembered answers of the user, with *remembered*
     ``POST /remembered``   forget one of them, or all
     ``GET /openapi.json``  the OpenAPI description of these endpoints

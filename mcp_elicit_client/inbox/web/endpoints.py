@@ -109,7 +109,7 @@ class Endpoints:
         return _list_json(page)
 
     async def events(self, web: WebRequest) -> Response:
-        """Stream new and changed requests."""
+        """Stream new and closed requests."""
         return EventStream(self._inbox, await self.owner(web))
 
     async def openapi(self, web: WebRequest) -> Response:

@@ -17,7 +17,7 @@ HEARTBEAT_INTERVAL = 15.0
 
 class EventStream(Response):
     """
-    A stream of the pending requests, then of each request that is new or changes.
+    A stream of the pending requests, then of each request that is new or closed.
 
     The name of each event is ``entry``.  Its data is an `Entry` as JSON.
 
