@@ -6,6 +6,7 @@ import itertools
 import logging
 import os
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from pydantic_core import from_json
 
 from mcp_elicit_client._files import LockTimeoutError, UnsafeFileError, locked, open_safely
 from mcp_elicit_client.core.request import user_and_server_of
+from mcp_elicit_client.core.text import is_unicode
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import PermissionsFileError
 from mcp_elicit_client.typing import Answer, Handler, Mode, Request
@@ -64,6 +66,10 @@ def _key(rule: Rule) -> _Key:
     return rule.user, rule.server, rule.tool, rule.mode
 
 
+def _can_be_stored(rule: Rule) -> bool:
+    return all(name is None or is_unicode(name) for name in _key(rule))
+
+
 class _File(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -94,6 +100,7 @@ class Permissions:
         self._path = None if path is None else Path(path)
         self._rules: dict[_Key, Rule] = {}
         self._unsaved: dict[_Key, Rule] = {}
+        self._lock = threading.Lock()
         self._blocked: set[tuple[str | None, str]] = set()
         self._read_at: tuple[int, ...] | None = None
         self._refresh()
@@ -169,7 +176,8 @@ class Permissions:
             user: The user; None for all users.
 
         Raises:
-            PermissionsFileError: If the file cannot be written.  The
+            PermissionsFileError: If the file cannot be written, or cannot
+                contain a name, because it is not valid Unicode.  The
                 permission then applies until the process ends.
             ValueError: If *permission* is unknown, or ``block_until_restart``
                 without a server.
@@ -182,9 +190,12 @@ class Permissions:
             self._blocked.add((user, server))
             return
         rule = Rule(server=server, mode=mode, tool=tool, user=user, permission=permission)
-        self._unsaved[_key(rule)] = rule
-        self._rules |= self._unsaved
-        self._write()
+        with self._lock:
+            self._unsaved[_key(rule)] = rule
+            self._rules |= self._unsaved
+            self._write()
+            if self._unsaved.get(_key(rule)) is rule:
+                raise PermissionsFileError(f"{self._path} cannot contain a name that is not valid Unicode.")
 
     def __iter__(self) -> Iterator[Rule]:
         return iter(self._rules.values())
@@ -213,7 +224,6 @@ class Permissions:
             return
         try:
             with locked(self._path):
-                stored = dict(self._unsaved)  # another thread may add to it
                 if os.path.lexists(self._path):
                     self._read()
                 self._replace()
@@ -221,11 +231,12 @@ class Permissions:
             raise PermissionsFileError(f"Cannot write {self._path}: {error.strerror}.") from None
         except (UnsafeFileError, LockTimeoutError) as error:
             raise PermissionsFileError(f"Cannot write {self._path}: {error}") from None
-        self._unsaved = {key: rule for key, rule in self._unsaved.items() if stored.get(key) is not rule}
+        self._unsaved = {key: rule for key, rule in self._unsaved.items() if not _can_be_stored(rule)}
 
     def _replace(self) -> None:
         assert self._path is not None
-        text = f"{_File(rules=list(self._rules.values())).model_dump_json(indent=2, exclude_none=True)}\n"
+        rules = list(filter(_can_be_stored, self._rules.values()))
+        text = f"{_File(rules=rules).model_dump_json(indent=2, exclude_none=True)}\n"
         if len(text.encode()) > _MAX_FILE:
             raise PermissionsFileError(f"{self._path} would be larger than {_MAX_FILE} bytes. Remove rules from it.")
         descriptor, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")  # mode 0600

@@ -345,6 +345,17 @@ def test_writes_are_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert permissions._permission_for(request(server="other")) == "block"  # as long as the process lives
 
 
+def test_a_name_that_no_file_can_contain_does_not_prevent_that_others_are_stored(tmp_path: Path) -> None:
+    path = tmp_path / "permissions.json"
+    permissions = Permissions(path)
+    with pytest.raises(PermissionsFileError, match="cannot contain a name that is not valid Unicode"):
+        permissions.set("block", server="mail\udcff")
+    permissions.set("block", server="files")
+
+    assert [each.server for each in Permissions(path)] == ["files"]
+    assert permissions._permission_for(request(server="mail\udcff")) == "block"  # until the process ends
+
+
 def test_no_file_is_written_that_is_too_large_to_read(tmp_path: Path) -> None:
     path = tmp_path / "permissions.json"
     permissions = Permissions(path)
