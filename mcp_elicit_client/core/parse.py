@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from mcp_elicit_client.core.deferred import build_models
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import Field, Form
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
@@ -156,9 +157,11 @@ def read_wire(  # noqa: PLR0913 -- as for parse_request
             request = FormRequest(**common, form=form, diagnostics=(*found, *more))
         case "url":
             multi_round_trip = (protocol_version or "") >= FIRST_MULTI_ROUND_TRIP_VERSION
+            target = _target(wire.get("url"), url_rules)
+            build_models(UrlRequest)
             request = UrlRequest(
                 **common,
-                target=_target(wire.get("url"), url_rules),
+                target=target,
                 elicitation_id=_elicitation_id(wire.get("elicitationId")),
                 respond_after=respond_after or ("completion" if multi_round_trip else "consent"),
                 diagnostics=tuple(found),

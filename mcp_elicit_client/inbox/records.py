@@ -136,7 +136,7 @@ class Entry(BaseModel):
         who, _, policy = self.answered_by.partition(" ")
         if who != POLICY or self.owner == self.answered_by or self.action != "decline":
             return None
-        return Notice(request=self.read(), policy=policy, reason="")
+        return Notice.model_construct(request=self.read(), policy=policy, reason="")
 
 
 class EntryPage(BaseModel):
@@ -148,8 +148,7 @@ class EntryPage(BaseModel):
         next_cursor: The cursor of the next page; None on the last page.
     """
 
-    # `defer_build`: built at the first page, because it would slow down the import.
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     entries: tuple[Entry, ...]
     next_cursor: str | None = None

@@ -33,8 +33,7 @@ class UrlPrompt(BaseModel):
             nothing.
     """
 
-    # `defer_build`: built at the first URL, because it would slow down the import.
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     request: UrlRequest
     step: Literal["consent", "waiting"]

@@ -40,8 +40,7 @@ class SecretFinding(BaseModel):
         message: A sentence for the user.  It never quotes the answer.
     """
 
-    # `defer_build`: built at the first finding, because it would slow down the import.
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     field: str | None
     kind: SecretKind

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
+from mcp_elicit_client.core.deferred import build_models
 from mcp_elicit_client.core.url.domains import UrlWarning, host_warnings, registrable_domain
 from mcp_elicit_client.exceptions import UnsafeUrlError
 
@@ -119,6 +120,7 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
         UnsafeUrlError: If the host is ambiguous, or if *rules* do not allow
             it.
     """
+    build_models(UrlWarning, TargetUrl)
     if len(url) > MAX_URL:
         raise UnsafeUrlError("too_long", f"`url` must have at most {MAX_URL} characters")
     plain = _plain_url().fullmatch(url)
