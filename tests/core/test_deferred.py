@@ -39,7 +39,7 @@ def test_threads_can_use_a_deferred_model_for_the_first_time_at_once() -> None:
             start.wait()
             try:
                 build_models(part, whole)
-                whole(part=part(numbers=(1, 2)))  # type: ignore[call-arg]
+                whole(part=part(numbers=(1, 2)))
             except BaseException as error:
                 failures.append(error)
 

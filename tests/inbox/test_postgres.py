@@ -10,7 +10,7 @@ import pytest
 
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, PostgresStore
 from mcp_elicit_client.inbox.stores.postgres_connection import Listener
-from tests.support.inboxes import SECRET, Stores, asking, pending, request, stopped, until
+from tests.support.inboxes import SECRET, Stores, asking, pending, request, stopped, until, waiting_for_answer
 
 pytestmark = pytest.mark.anyio
 
@@ -21,7 +21,7 @@ ONCE = pytest.mark.parametrize("backend", [("asyncio", "postgres")], ids="-".joi
 @ON_POSTGRES
 async def test_requests_survive_a_server_that_is_killed(stores: Stores) -> None:
     inbox, other = Inbox(stores()), Inbox(stores())
-    async with asking(inbox) as one, asking(inbox) as two:
+    async with waiting_for_answer(inbox) as one, waiting_for_answer(inbox) as two:
         before = await pending(other, count=2)
         with stopped(stores.servers.postgres):
             with pytest.raises(InboxError):
@@ -48,7 +48,7 @@ async def test_the_next_use_after_a_restart_succeeds(stores: Stores) -> None:
 @ONCE
 async def test_an_answer_that_was_given_just_before_a_crash_is_delivered(stores: Stores) -> None:
     inbox, other = Inbox(stores()), Inbox(stores())
-    async with asking(inbox) as asked:
+    async with waiting_for_answer(inbox) as asked:
         (entry,) = await pending(other)
         await other.answer("ann", entry.id, "accept", {"a": SECRET})
         with stopped(stores.servers.postgres):
@@ -64,8 +64,7 @@ async def test_an_answer_that_was_given_just_before_a_crash_is_delivered(stores:
 @ONCE
 async def test_a_request_expires_although_the_server_is_gone(stores: Stores) -> None:
     inbox = Inbox(stores(), answer_timeout=3)
-    async with asking(inbox) as asked:
-        await pending(inbox)
+    async with waiting_for_answer(inbox) as asked:
         with stopped(stores.servers.postgres):
             answer = await asked.result()
 

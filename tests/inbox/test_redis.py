@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client.inbox import Inbox, InboxError, InboxHandler, RedisStore
-from tests.support.inboxes import RedisServer, Stores, asking, pending, request, stopped, until
+from tests.support.inboxes import RedisServer, Stores, asking, pending, request, stopped, until, waiting_for_answer
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +23,7 @@ async def test_requests_survive_a_redis_that_restarts_without_its_data(tmp_path:
     here, there = RedisStore(server.url), RedisStore(server.url)
     inbox, other = Inbox(here), Inbox(there)
     try:
-        async with asking(inbox) as one, asking(inbox) as two:
+        async with waiting_for_answer(inbox) as one, waiting_for_answer(inbox) as two:
             before = await pending(other, count=2)
             server.stop()
             with pytest.raises(InboxError):
@@ -58,14 +58,14 @@ async def test_requests_survive_a_redis_that_restarts_with_older_data(tmp_path: 
                     seen.append(entry.id)  # noqa: PERF401 -- one by one
 
     try:
-        async with asking(inbox) as one, anyio.create_task_group() as group:
+        async with waiting_for_answer(inbox) as one, anyio.create_task_group() as group:
             (old,) = await pending(other)
             async with Redis.from_url(server.url) as client:
                 await client.save()
             for _ in range(20):
                 async with asking(inbox):
                     await pending(other, count=2)
-            async with asking(inbox) as two:
+            async with waiting_for_answer(inbox) as two:
                 (_, new) = await pending(other, count=2)
                 group.start_soon(watch)
                 with stopped(server), pytest.raises(InboxError):
@@ -93,8 +93,7 @@ async def test_a_request_expires_although_redis_is_gone(tmp_path: Path) -> None:
     server = RedisServer(tmp_path)
     inbox = Inbox(RedisStore(server.url), answer_timeout=3)
     try:
-        async with asking(inbox) as asked:
-            await pending(inbox)
+        async with waiting_for_answer(inbox) as asked:
             server.stop()
             answer = await asked.result()
     finally:

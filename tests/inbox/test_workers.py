@@ -16,7 +16,7 @@ import anyio.to_thread
 import httpx
 import pytest
 
-from tests.support import LONG, ROOT
+from tests.support import LONG, ROOT, read_line
 from tests.support.inboxes import PostgresServer, RedisServer, stopped, until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.event_loops("asyncio")]
@@ -101,7 +101,7 @@ async def test_of_many_requests_over_http_none_is_lost_and_none_answered_twice(s
                         group.start_soon(answer, client, entry)
             output, _ = await anyio.to_thread.run_sync(asking.communicate)
 
-    answers = json.loads(output)
+    answers = json.loads(output.removeprefix("stored\n"))
     assert sorted(number for number, _, _ in answers) == list(range(count))
     assert all((said, action) == (f"first {number}", "accept") for number, said, action in answers)
     assert sorted(statuses) == [200] * count + [409] * count
@@ -140,6 +140,7 @@ async def _in(told: list[str], state: str) -> bool:
 async def test_pending_requests_survive_a_restart_of_the_server(shared: Shared) -> None:
     async with front(shared) as client:
         with worker("ask", shared, 3) as asking:
+            assert await anyio.to_thread.run_sync(read_line, asking) == "stored\n"
             before = await until(lambda: _all(client, 3))
             with stopped(shared.server):
                 assert (await client.get("/")).status_code == 503

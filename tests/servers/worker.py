@@ -1,7 +1,7 @@
 """
 The two processes of a web product: one that asks, one that serves the inbox over HTTP; a store is between them.
 
-``ask ADDRESS COUNT`` prints the answers, ``serve ADDRESS`` the port.
+``ask ADDRESS COUNT`` prints a line when its requests are stored, then the answers; ``serve ADDRESS`` prints the port.
 """
 
 from __future__ import annotations
@@ -23,8 +23,15 @@ FORM = {"properties": {"a": {"type": "string"}}, "required": ["a"]}
 
 
 async def ask(store: Store, count: int) -> None:
-    handler = InboxHandler(Inbox(store), "ann")
+    stored: list[str] = []
     answers: list[object] = []
+
+    async def note(_owner: str, entry_id: str) -> None:
+        stored.append(entry_id)
+        if len(stored) == count:
+            print("stored", flush=True)
+
+    handler = InboxHandler(Inbox(store), "ann", on_pending=note)
 
     async def one(number: int) -> None:
         answer = await handler(parse_request({"message": str(number), "requestedSchema": FORM}, server="mail"))

@@ -282,10 +282,15 @@ class Waiting:
 
 
 @asynccontextmanager
-async def asking(inbox: Inbox, params: Any = None, owner: str | None = "ann") -> AsyncIterator[Waiting]:
+async def asking(
+    inbox: Inbox,
+    params: Any = None,
+    owner: str | None = "ann",
+    on_pending: Callable[[str, str], Awaitable[object]] | None = None,
+) -> AsyncIterator[Waiting]:
     """Let a handler wait for an answer in the background."""
     waiting = Waiting()
-    handler = InboxHandler(inbox, owner)
+    handler = InboxHandler(inbox, owner, on_pending)
 
     async def ask() -> None:
         with waiting.scope:
@@ -296,3 +301,17 @@ async def asking(inbox: Inbox, params: Any = None, owner: str | None = "ann") ->
         group.start_soon(ask)
         yield waiting
         group.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def waiting_for_answer(inbox: Inbox) -> AsyncIterator[Waiting]:
+    """As `asking`, once the handler knows that its request is stored.  Others can list the request before."""
+    stored = anyio.Event()
+
+    async def note(_owner: str, _entry_id: str) -> None:
+        stored.set()
+
+    async with asking(inbox, on_pending=note) as waiting:
+        with anyio.fail_after(60):
+            await stored.wait()
+        yield waiting
