@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextvars
+import functools
 import importlib.util
 import json
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -375,6 +377,30 @@ async def test_a_request_during_the_calls_of_two_users_in_one_session_is_not_ass
             group.cancel_scope.cancel()
 
     assert (result.action, seen) == ("cancel", [])
+
+
+@pytest.mark.parametrize(("user", "asked"), [("bob", "bob"), (None, None)])
+async def test_a_request_belongs_to_a_call_over_its_own_session(
+    user: str | None, asked: str | None, tmp_path: Path
+) -> None:
+    lines: list[str] = []
+    users: list[str | None] = []
+    caller = Caller(recording(users), "mail")
+    async with in_process(caller, "legacy", lines.append) as of_ann, in_process(caller, "legacy") as other:
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as group:
+                call_of_ann = functools.partial(caller.call_tool, user="ann")
+                group.start_soon(call_of_ann, of_ann, "slow", {"mark": str(tmp_path / "mark")})
+                while not lines:
+                    await anyio.sleep(0.01)
+                if user is None:  # a call that is not made by the caller
+                    result = await other.call_tool("form", {})
+                else:
+                    result = await caller.call_tool(other, "form", {}, user=user)
+                group.cancel_scope.cancel()
+
+    assert json.loads(result.content[0].text)["got"] == {"action": "accept", "content": NAMED}
+    assert users == [asked]
 
 
 async def test_a_request_for_another_user_than_that_of_the_active_call_is_not_assigned_to_either() -> None:

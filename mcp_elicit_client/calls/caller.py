@@ -71,7 +71,7 @@ class Caller(_Connections):
         user: The user that calls are for, and requests outside of calls: 1 to
             256 characters; None if there is only one user.  A call may name
             another.  Use one session for each user: if calls of several users
-            are active in one `Caller`, server-initiated requests are
+            are active over one session, server-initiated requests are
             cancelled, because the SDK does not say which call they belong to.
         modes: The modes that are declared and answered.  Requests in another
             mode are refused.  None for the modes of the registry, or both.

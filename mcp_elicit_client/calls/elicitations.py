@@ -19,7 +19,7 @@ from mcp_elicit_client.dispatch import NormalizedHandler
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.notices import Notifier
 from mcp_elicit_client.request_options import RequestOptions
-from mcp_elicit_client.sdk.callback import SdkDispatcher
+from mcp_elicit_client.sdk.callback import SdkDispatcher, may_arrive_over
 from mcp_elicit_client.stored_answers import answering_from
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
@@ -66,13 +66,17 @@ class ElicitationDispatcher:
         return _During(call, self.calls)
 
     def current_user(self) -> str | None:
-        """Return the user of the active calls; that of the `Caller` if there is no call, or users differ."""
-        users = {call.user for call in self.calls}
+        """Return the user of the calls over the session of a request; that of the `Caller` if there is not one."""
+        users = {call.user for call in self._calls_of_request()}
         return users.pop() if len(users) == 1 else self.user
+
+    def _calls_of_request(self) -> tuple[ActiveCall, ...]:
+        """Return the active calls that the request in progress may belong to: those over its session."""
+        return tuple(call for call in self.calls if may_arrive_over(call.session))
 
     async def on_server_request(self, request: Request) -> Answer:
         """Answer a server-initiated request: see `Caller.handler`."""
-        calls = tuple(self.calls)
+        calls = self._calls_of_request()
         callers = {call.user for call in calls}
         users = (callers | {request.user}) - {None}
         if len(callers) > 1 or len(users) > 1:

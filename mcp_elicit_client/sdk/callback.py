@@ -6,6 +6,7 @@ import functools
 import importlib
 import logging
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from mcp_elicit_client._arguments import check_sync
@@ -28,6 +29,18 @@ UserSource: TypeAlias = str | Callable[[], str | None] | None
 The user that requests are for, or a function that returns it for each
 request; None if there is only one user.
 """
+
+_receiving: ContextVar[object] = ContextVar("receiving", default=None)
+"""The session over which the request in progress arrived, if it is known."""
+
+
+def may_arrive_over(session: object) -> bool:
+    """Return False if the request in progress arrived over another session of the SDK than *session*."""
+    import mcp
+
+    receiving = _receiving.get()
+    are_known = isinstance(receiving, mcp.ClientSession) and isinstance(session, mcp.ClientSession)
+    return receiving is session or not are_known
 
 
 @functools.cache
@@ -81,6 +94,13 @@ class SdkDispatcher(Dispatcher):
         *context* is what the SDK passes to a callback, or any object that has
         a ``session``.  *details* replace those of *context*.
         """
+        token = _receiving.set(getattr(context, "session", None))
+        try:
+            return await self._answer_in(context, params, server, details)
+        finally:
+            _receiving.reset(token)
+
+    async def _answer_in(self, context: object, params: object, server: Server, details: dict[str, Any]) -> Answer:
         if "user" not in details:
             try:
                 details["user"] = check_user(self._user()) if callable(self._user) else self._user
