@@ -236,6 +236,10 @@ def _timed_out() -> Answer:
 
 async def _wait_until_closed(session: Any) -> None:
     # mcp 2.x notifies only tasks that wait for a result.  While a request is open, no task does.
-    dispatcher = getattr(session, "_dispatcher", None)
-    while not getattr(dispatcher, "_closed", False):  # noqa: ASYNC110 -- there is no event
+    while not is_closed(session):  # noqa: ASYNC110 -- there is no event
         await anyio.sleep(_POLL_INTERVAL)
+
+
+def is_closed(session: Any) -> bool:
+    """Return True if nothing can be sent over *session* any more."""
+    return bool(getattr(getattr(session, "_dispatcher", None), "_closed", False))

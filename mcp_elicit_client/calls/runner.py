@@ -16,7 +16,7 @@ import anyio
 from typing_extensions import assert_never
 
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask, StoredAnswersFor
-from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
+from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, is_closed
 from mcp_elicit_client.calls.methods import FIRST_ROUND, CallSpec, RoundInput, list_tools_until
 from mcp_elicit_client.calls.multi_round_trip import (
     InputRequired,
@@ -177,7 +177,8 @@ class CallRunner:
             }
             host_requests = _stored_host_requests(snapshot)
             given = await self._respond({**snapshot.answers, **answers}, host_requests, snapshot.state)
-            before_send()
+            if not is_closed(self._call.session):  # otherwise the SDK raises its error, and nothing is sent
+                before_send()
             return await self._run(given)
 
     async def _run(self, given: RoundInput, outcome: Outcome | None = None) -> Any:

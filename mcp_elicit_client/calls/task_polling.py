@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_elicit_client._concurrency import call_inside
 from mcp_elicit_client.calls.active_call import ActiveCall
+from mcp_elicit_client.calls.elicitations import is_closed
 from mcp_elicit_client.calls.server_errors import (
     INVALID_PARAMS,
     error_code,
@@ -173,7 +174,7 @@ class TaskPoller:
             raise TaskError("expired", task_id=self.state.id) from error
         if is_capability_required(error):
             raise read_capability_error(error) from error
-        if is_closed(self._call.session, error) or anyio.current_time() > self._last_success + MAX_OUTAGE:
+        if cannot_repeat(self._call.session, error) or anyio.current_time() > self._last_success + MAX_OUTAGE:
             raise TaskError("interrupted", task_id=self.state.id) from error
 
     async def send(self, key: str, response: Mapping[str, Any]) -> None:
@@ -263,8 +264,8 @@ class TaskPoller:
                 _logger.debug("a task of server %r could not be cancelled: %s", self._server, type(error).__name__)
 
 
-def is_closed(session: Any, error: Exception) -> bool:
+def cannot_repeat(session: Any, error: Exception) -> bool:
     """Return True if *error* means that *session* cannot be used any more."""
     if isinstance(error, (anyio.ClosedResourceError, anyio.BrokenResourceError)):
         return True
-    return bool(getattr(getattr(session, "_dispatcher", None), "_closed", False))
+    return is_closed(session)

@@ -455,6 +455,21 @@ async def test_a_resume_that_is_cancelled_before_sending_leaves_the_call_unchang
         assert told(await who.resume(suspended.id, client, suspend))["got"]["content"] == NAMED
 
 
+@both_loops
+async def test_a_resume_over_a_closed_connection_leaves_the_call_unchanged(
+    suspend: SuspendOptions, seen: list[str]
+) -> None:
+    async with visitor(seen) as (who, client):
+        suspended = await who.call_tool(client, "form", suspend=suspend)
+        closed = client.session
+    await answer(suspend, suspended, NAMED)
+    with pytest.raises(mcp.MCPError, match="Connection closed"):
+        await who.resume(suspended.id, closed, suspend)
+
+    async with visitor(seen) as (who, client):
+        assert told(await who.resume(suspended.id, client, suspend))["got"] == {"action": "accept", "content": NAMED}
+
+
 async def test_a_resume_that_is_cancelled_after_sending_ends_the_call(suspend: SuspendOptions, seen: list[str]) -> None:
     async with visitor(seen) as (who, client):
         suspended = await who.call_tool(client, "hang", suspend=suspend)
