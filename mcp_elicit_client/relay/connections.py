@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import anyio
 import anyio.abc
 
+from mcp_elicit_client.calls.active_call import CallTimeouts
 from mcp_elicit_client.calls.methods import unwrap_session
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, ProtocolVersion
 from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError
@@ -107,14 +108,26 @@ class ConnectionPool:
         mode: As for `Caller.connect`.
         idle_timeout: Seconds after which an unused connection is closed.
         max_calls: The maximum number of calls of one client at a time.
+        timeouts: Returns what limits the time in which the server is
+            connected.
     """
 
-    def __init__(self, target: Any, make_caller: MakeCaller, *, mode: str, idle_timeout: float, max_calls: int) -> None:
+    def __init__(  # noqa: PLR0913 -- those of a relay, by keyword
+        self,
+        target: Any,
+        make_caller: MakeCaller,
+        *,
+        mode: str,
+        idle_timeout: float,
+        max_calls: int,
+        timeouts: Callable[[], CallTimeouts],
+    ) -> None:
         self._target = target
         self._make_caller = make_caller
         self._mode = mode
         self._idle_timeout = idle_timeout
         self._max_calls = max_calls
+        self._timeouts = timeouts
         self._idle: dict[tuple[Hashable, frozenset[Mode]], list[UpstreamConnection]] = {}
         self._in_use: Counter[Hashable] = Counter()
         self._connected: set[Hashable] = set()
@@ -128,7 +141,7 @@ class ConnectionPool:
 
         Raises:
             RefusedError: If the client has too many calls in progress.
-            CallError: If the server cannot be reached.
+            CallError: If the server cannot be reached, or not in time.
         """
         if self._in_use[downstream.key] >= self._max_calls:
             raise RefusedError("too_many_calls")
@@ -204,7 +217,8 @@ class ConnectionPool:
         connection.caller = self._make_caller(connection, downstream.modes, downstream.user)
         target = self._target(downstream.user) if callable(self._target) else self._target
         try:
-            failure = await self.group.start(connection.run, target, self._mode)
+            with self._timeouts():
+                failure = await self.group.start(connection.run, target, self._mode)
         except BaseException:
             connection.close()
             raise

@@ -70,8 +70,9 @@ class Relay:
         inbox: Where the state of calls is stored between two requests of a
             client; None for the memory of this process.
         request_options: Limits and URL rules for requests.
-        timeout: The maximum time of the upstream server in one call, in
-            seconds; None for no limit.  It is paused while a request is open.
+        timeout: The maximum time of the upstream server in one call, and
+            before that to connect, in seconds; None for no limit.  It is
+            paused while a request is open.
         answer_timeout: The maximum time of the user, in seconds: for all
             server-initiated requests of a call, or for each result of a
             server with multi-round-trip requests.
@@ -117,7 +118,12 @@ class Relay:
         self._max_rounds = max_rounds
         self._handler = GatewayHandler(policies)
         self._connections = ConnectionPool(
-            upstream, self._make_caller, mode=mode, idle_timeout=idle_timeout, max_calls=max_calls
+            upstream,
+            self._make_caller,
+            mode=mode,
+            idle_timeout=idle_timeout,
+            max_calls=max_calls,
+            timeouts=self._options.start,
         )
         self._held = HeldCalls(self._connections, max_calls=max_calls, leg_ttl=answer_timeout)
         legs = MemoryLegs() if inbox is None else InboxLegs(inbox)

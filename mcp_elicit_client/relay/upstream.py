@@ -64,6 +64,10 @@ class CallOptions:
     timeout: float | None
     answer_timeout: float | None
 
+    def start(self) -> CallTimeouts:
+        """Return the timeouts of one call, from now on."""
+        return CallTimeouts(self.timeout, self.answer_timeout)
+
 
 class UpstreamCaller(Caller):
     """A `Caller` with the ways in which a relay makes calls."""
@@ -157,8 +161,8 @@ class UpstreamCaller(Caller):
         return await self._pausing_runner(call, spec, progress_callback).resume(snapshot, given, before_send)
 
     def _active_call(self, client: Any, spec: CallSpec, options: CallOptions) -> ActiveCall:
-        timeouts = CallTimeouts(options.timeout, options.answer_timeout)
-        return ActiveCall(unwrap_session(client), spec.tool, timeouts, self._limits.max_questions, user=self.user)
+        limit = self._limits.max_questions
+        return ActiveCall(unwrap_session(client), spec.tool, options.start(), limit, user=self.user)
 
     def _pausing_runner(
         self, call: ActiveCall, spec: CallSpec, progress_callback: ProgressCallback | None = None

@@ -461,6 +461,26 @@ async def test_a_server_that_cannot_be_reached_fails_the_call_only() -> None:
                 await caller.call_tool(client, "echo", {})
 
 
+@pytest.mark.parametrize("down", SIDES)
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_server_that_accepts_a_connection_and_says_nothing_times_out(down: str, mode: str) -> None:
+    @asynccontextmanager
+    async def silence() -> AsyncIterator[Any]:
+        import mcp.shared.memory
+
+        memory: Any = mcp.shared.memory
+        async with memory.create_client_server_memory_streams() as (ours, _theirs):
+            yield ours
+
+    caller = Caller(User(), "gateway")
+    async with (
+        Relay("visitor", lambda _user: silence(), mode=mode, timeout=0.1) as relay,
+        connected(relay, down, caller) as client,
+    ):
+        with anyio.fail_after(30), pytest.raises(Exception, match="The server did not answer in time"):
+            await caller.call_tool(client, "echo", {})
+
+
 @both_sides
 async def test_the_policies_of_the_gateway_see_the_answer_of_the_user(up: str, down: str) -> None:
     seen: list[Answer] = []
