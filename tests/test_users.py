@@ -446,6 +446,22 @@ async def test_a_suspended_call_is_stored_with_its_user_and_resumed_for_them() -
 
 
 @pytest.mark.rounds
+async def test_a_call_of_a_conversation_is_resumed_for_its_user_only() -> None:
+    inbox = Inbox(MemoryStore())
+    caller = Caller(InboxHandler(inbox), "mail")
+    options = SuspendOptions(inbox, owner="conversation")
+    async with in_process(caller, "auto") as client:
+        suspended: Any = await caller.call_tool(client, "form", {}, user="ann", suspend=options)
+        await inbox.answer("conversation", suspended.pending_ids[0], "accept", NAMED)
+        with pytest.raises(ResumeError) as caught:
+            await caller.resume(suspended.id, client, options, user="bob")
+        result: Any = await caller.resume(suspended.id, client, options, user="ann")
+
+    assert caught.value.code == "unknown"
+    assert json.loads(result.content[0].text)["got"]["content"] == NAMED
+
+
+@pytest.mark.rounds
 async def test_a_call_without_a_user_is_not_suspended_in_an_inbox_of_several() -> None:
     caller = Caller(recording([]), "mail")
     async with in_process(caller, "auto") as client:

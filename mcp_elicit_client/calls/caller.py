@@ -373,7 +373,7 @@ class Caller(_Connections):
         session = unwrap_session(client)
         user = self._user_of_call(user)
         stored, owner = calls_of(suspend.inbox), owner_of_call(suspend, user)
-        loaded = await load_call(stored, owner, call_id, self.server.name)
+        loaded = await load_call(stored, owner, call_id, self.server.name, user=user)
         if not uses_multi_round_trip(session):
             raise ResumeError("protocol")
         timeouts, limit = CallTimeouts(timeout, answer_timeout), self._limits.max_questions
@@ -385,7 +385,7 @@ class Caller(_Connections):
         if loaded.suspended.pending_ids:
             return loaded.suspended
         async with claim_call(stored, owner, call_id) as claim:
-            loaded = await load_call(stored, owner, call_id, self.server.name, "resuming")
+            loaded = await load_call(stored, owner, call_id, self.server.name, "resuming", user=user)
             if loaded.suspended.pending_ids or isinstance(loaded, LoadedTask):
                 return loaded.suspended
             snapshot = loaded.snapshot

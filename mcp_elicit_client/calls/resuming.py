@@ -88,23 +88,30 @@ class GivenAnswer:
         return self.given or Answer.cancel(by="unattended", reason="the request was not answered")
 
 
-async def load_call(
-    calls: SuspendedCalls, owner: str, call_id: str, server: str, state: CallState = "suspended"
+async def load_call(  # noqa: PLR0913 -- whose call it is, and what is expected of it
+    calls: SuspendedCalls,
+    owner: str,
+    call_id: str,
+    server: str,
+    state: CallState = "suspended",
+    *,
+    user: str | None,
 ) -> LoadedCall | LoadedTask:
     """
     Load a suspended call.
 
     Args:
         calls: Where it is stored.
-        owner: Its user.
+        owner: Its owner in the inbox.
         call_id: Its ID.
         server: The name that the host application gave the server.
         state: The expected state: ``resuming`` if this process has claimed
             the call.
+        user: Who resumes it; None if the host application does not say.
 
     Raises:
         ResumeError: If the call does not exist, cannot be resumed, or belongs
-            to another server.
+            to another user or server.
         InboxError: If the inbox cannot be used or read.
     """
     found = await calls.find(owner, call_id)
@@ -121,6 +128,8 @@ async def load_call(
         suspended = suspended_call(found.call, (each for each, answer in by_id if answer is None))
     except (ValueError, OverflowError):
         raise InboxError(NOT_A_CALL) from None
+    if user is not None and snapshot.user not in (user, None):
+        raise ResumeError("unknown")
     if snapshot.server != server:
         raise ResumeError("server")
     if isinstance(snapshot, TaskSnapshot):

@@ -251,7 +251,7 @@ class TaskSuspender:
         return self._snapshot.created_at + max(lifetime, MIN_LIFETIME)
 
     async def _load(self) -> LoadedTask:
-        loaded = await load_call(self._calls, self._owner, self._stored.id, self._server)
+        loaded = await load_call(self._calls, self._owner, self._stored.id, self._server, user=self._call.user)
         if not isinstance(loaded, LoadedTask):
             raise InboxError("The stored task cannot be read. Call the tool again.")
         return loaded
