@@ -30,8 +30,10 @@ async def http_transport(url: str, headers: Mapping[str, str] | None = None) -> 
     from mcp.client.streamable_http import streamable_http_client
 
     timeout = _httpx().Timeout(_TIMEOUT, read=_READ_TIMEOUT)
+    # Before mcp 1.30 and 2.2, the client follows redirects, also to other origins: they must not get the headers.
+    follows = not headers
     async with (
-        _client_class()(timeout=timeout, headers=dict(headers or {})) as client,
+        _client_class()(timeout=timeout, headers=dict(headers or {}), follow_redirects=follows) as client,
         streamable_http_client(url, http_client=client) as streams,
     ):
         yield streams

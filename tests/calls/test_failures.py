@@ -14,7 +14,7 @@ import pytest
 
 from mcp_elicit_client import Answer, FormRequest
 from mcp_elicit_client.calls import Caller
-from mcp_elicit_client.calls._connect import Command, connect
+from mcp_elicit_client.calls._connect import Address, Command, connect
 from mcp_elicit_client.typing import Request
 from tests.servers.raw import ERAS, Era, RawHttpServer
 from tests.support.plain import plain
@@ -166,6 +166,21 @@ async def test_a_server_that_refuses_the_connection_for_the_answer_ends_the_call
 
     assert not isinstance(caught.value, TimeoutError)
     assert not hasattr(caught.value, "exceptions")
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_redirect_to_another_path_of_the_server_is_followed(era: Era) -> None:
+    """As the SDK does: web frameworks redirect ``/mcp`` to ``/mcp/``."""
+
+    async def answer(_request: Request) -> Answer:
+        return Answer.accept({"text": TYPED}, by="user")
+
+    with raw_server(era, "http") as (_, server), anyio.fail_after(60):
+        moved = Address(server.url.replace("/mcp", "/moved"), {})
+        async with connect(moved, Caller(answer, "raw")) as connection:
+            result = await connection.call_tool("ask", {})
+
+    assert result["content"][0]["text"] == TYPED
 
 
 MESSAGE_ONLY: list[dict[str, Any]] = [

@@ -273,6 +273,9 @@ def _handler(server: RawHttpServer) -> type[http.server.BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            if self.path == "/moved":
+                self.redirect("/mcp")
+                return
             server.methods.append(message.get("method", "answer"))
             if server.status is not None:
                 self.respond(server.status)
@@ -309,6 +312,12 @@ def _handler(server: RawHttpServer) -> type[http.server.BaseHTTPRequestHandler]:
             self.send_header("content-length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        def redirect(self, location: str) -> None:
+            self.send_response(307)
+            self.send_header("location", location)
+            self.send_header("content-length", "0")
+            self.end_headers()
 
         def stream(self, pushing: PushingCall, at: int) -> None:
             self.send_response(200)
