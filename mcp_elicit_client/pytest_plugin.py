@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _TERMINAL = "-"
 _WIDTH = 100
-_REPORTED: pytest.StashKey[list[Elicitation]] = pytest.StashKey()
+_VALUE: pytest.StashKey[Elicitation] = pytest.StashKey()
+_REPORTED: pytest.StashKey[_Reported] = pytest.StashKey()
 
 
 @dataclass
@@ -143,7 +144,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Prepare the report."""
-    config.stash[_REPORTED] = []
+    config.stash[_REPORTED] = _Reported()
+    config.pluginmanager.register(config.stash[_REPORTED])
+
+
+class _Reported:
+    """What is reported of each test, also of those in the processes of pytest-xdist."""
+
+    def __init__(self) -> None:
+        self.tests: list[dict[str, Any]] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take what `pytest_runtest_makereport` has added."""
+        if hasattr(report, "elicitation"):
+            self.tests.append(json.loads(report.elicitation))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
+    """Add the requests and replies of a test to its report, as JSON."""
+    made: Any = yield
+    if call.when == "teardown" and (value := item.stash.get(_VALUE, None)) is not None:
+        made.get_result().elicitation = json.dumps({"lines": [*_lines(value)], "json": _as_json(value)})
 
 
 @pytest.fixture
@@ -161,7 +183,7 @@ def elicitation(request: pytest.FixtureRequest) -> Iterator[Elicitation]:
     registry = ElicitationRegistry()
     value = Elicitation(request.node.nodeid, user, registry)
     registry.on_elicitation(value._answer)  # noqa: SLF001 -- asks the user, or a file
-    request.config.stash[_REPORTED].append(value)
+    request.node.stash[_VALUE] = value
     yield value
     scripted = value._scripted  # noqa: SLF001
     if value.strict and scripted is not None and (report := scripted.report(width=_WIDTH)):
@@ -177,17 +199,17 @@ def elicitation(request: pytest.FixtureRequest) -> Iterator[Elicitation]:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Write the report if the option was passed."""
     where = config.getoption("--elicit-report")
-    reported = config.stash[_REPORTED]
+    reported = config.stash[_REPORTED].tests
     if where is None:
         return
     if where != _TERMINAL:
-        Path(where).write_text(json.dumps([_as_json(each) for each in reported], indent=2), encoding="utf-8")
+        Path(where).write_text(json.dumps([each["json"] for each in reported], indent=2), encoding="utf-8")
         terminalreporter.write_line(f"elicitations of {len(reported)} tests: {where}")
         return
     terminalreporter.section("elicitations")
     for each in reported:
-        terminalreporter.write_line(each.test)
-        for line in _lines(each):
+        terminalreporter.write_line(each["json"]["test"])
+        for line in each["lines"]:
             terminalreporter.write_line(f"  {line}")
 
 

@@ -99,6 +99,14 @@ def test_the_report_can_be_a_file(run: Run, tmp_path: Path) -> None:
     assert report[2]["results"][0]["outcome"] == "fail"
 
 
+def test_the_report_contains_the_tests_of_other_processes(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+
+    run(TESTS, "-p", "xdist", "-n", "1", f"--elicit-report={file}").assert_outcomes(passed=3)
+
+    assert [len(each["requests"]) for each in json.loads(file.read_text())] == [1, 1, 0]
+
+
 BEYOND = """
 import anyio
 
