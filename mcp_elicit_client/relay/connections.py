@@ -34,6 +34,9 @@ _logger = logging.getLogger("mcp_elicit_client")
 MAX_LISTENERS = 64
 """The maximum number of URL elicitations of one connection whose completion is awaited."""
 
+_MIN_INTERVAL = 0.1
+"""The minimum interval between two looks for unused connections, in seconds."""
+
 AskClient: TypeAlias = Callable[[Request], Awaitable[Answer]]
 """Asks the client whose call uses a connection."""
 
@@ -176,7 +179,7 @@ class ConnectionPool:
     async def close_idle(self) -> None:
         """Close unused connections, for ever."""
         while True:
-            await anyio.sleep(self._idle_timeout / 4)
+            await anyio.sleep(max(self._idle_timeout / 4, _MIN_INTERVAL))
             oldest = anyio.current_time() - self._idle_timeout
             for key, connections in [*self._idle.items()]:
                 for each in [*connections]:

@@ -276,6 +276,21 @@ async def test_the_connections_of_a_client_are_closed_when_it_disconnects() -> N
             await opened[0].wait()
 
 
+async def test_a_relay_that_keeps_no_unused_connection_waits_between_its_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    intervals: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        intervals.append(seconds)
+        await anyio.sleep_forever()
+
+    monkeypatch.setattr("mcp_elicit_client.relay.connections.anyio.sleep", sleep)
+    async with Relay("visitor", target(visitor.build(lambda _line: None)), idle_timeout=0):
+        await anyio.wait_all_tasks_blocked()
+
+    assert intervals
+    assert min(intervals) > 0
+
+
 async def test_a_client_cannot_make_any_number_of_calls_at_a_time() -> None:
     asked = anyio.Event()
 
