@@ -817,6 +817,14 @@ async def test_a_time_has_the_control_of_the_browser_and_a_list_of_time_zones(
             assert (await question.over()).content == content
 
 
+async def test_a_time_in_a_year_with_too_many_digits_stays_in_its_control(web: Web) -> None:
+    async with web.asked(MOMENTS) as question:
+        page = await web.fill(question, "review", **{"f0": "20266-12-24T19:30", "f0-zone": "+01:00"})
+        assert "Enter the year with four digits." in page.text
+        assert page.all("input", id="f0")[0]["value"] == "20266-12-24T19:30"
+        assert [zone["value"] for zone in page.all("option") if "selected" in zone] == ["+01:00"]
+
+
 async def test_hints_contain_every_limit_and_mark_suggested_values(web: Web) -> None:
     properties = {
         "a": {"type": "integer", "minimum": 0.5, "maximum": 9.5, "multipleOf": 2, "default": 4},
@@ -1065,6 +1073,26 @@ async def test_the_time_zone_of_the_computer_is_suggested_until_another_is_selec
         assert await at.input_value() in ("+01:00", "+02:00")
         assert await page.locator("#f0-zone").input_value() == "+05:45"
         await page.fill("#f0", "2026-07-01T10:00")
+        await page.press("#f0", "Tab")
+        assert await page.locator("#f0-zone").input_value() == "+05:45"
+
+
+@IN_A_BROWSER
+async def test_the_suggested_time_zone_follows_a_date_that_is_corrected_on_a_later_page(web: Web) -> None:
+    params = form_params({"properties": {"when": {"type": "string", "format": "date-time"}}})
+    async with web.asked(params) as question, browsing(web, timezone_id="Europe/Berlin") as page:
+        await page.goto(f"/{question.id}")
+        for typed, offset in (("20266-12-24", ""), ("2026-12-24", "+01:00"), ("2026-07-01", "+02:00")):
+            await page.fill("#f0", f"{typed}T19:30")
+            await page.press("#f0", "Tab")
+            assert await page.locator("#f0-zone").input_value() == offset
+            await page.click("text=Review")
+            await page.wait_for_selector("#summary, dl.answers")
+            await page.goto(f"/{question.id}")
+        await page.select_option("#f0-zone", "+05:45")
+        await page.click("text=Review")
+        await page.click("text=Change")
+        await page.fill("#f0", "2026-12-24T19:30")
         await page.press("#f0", "Tab")
         assert await page.locator("#f0-zone").input_value() == "+05:45"
 

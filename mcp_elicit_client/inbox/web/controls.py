@@ -52,9 +52,9 @@ _OMIT = "-"
 _YES, _NO = "yes", "no"
 _INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
 
-# Browsers show neither leap seconds nor more than three digits after the second.
+# Browsers show years of up to six digits, but neither leap seconds nor more than three digits after the second.
 _MOMENT = re.compile(
-    r"(?P<local> (\d{4}-\d{2}-\d{2}T)? ([01]\d|2[0-3]):[0-5]\d (:[0-5]\d(\.\d{1,3})?)? )(?P<zone> Z|[+-]\d{2}:\d{2} )?",
+    r"(?P<local> (\d{4,6}-\d\d-\d\dT)? ([01]\d|2[0-3]):[0-5]\d (:[0-5]\d(\.\d{1,3})?)? )(?P<zone> Z|[+-]\d{2}:\d{2} )?",
     re.ASCII | re.IGNORECASE | re.VERBOSE,
 )
 _OFFSETS = (

@@ -269,7 +269,7 @@ class Card {
   suggestZones() {
     for (const zone of this.form.querySelectorAll("[data-zone]")) {
       const moment = this.find(zone.dataset.zone);
-      let isOurs = !zone.value;
+      let isOurs = !zone.value || zone.value === offsetAt(moment.value);
       this.listenTo(zone, "change", () => { isOurs = false; });
       this.listenTo(moment, "change", () => { if (isOurs) zone.value = moment.value ? offsetAt(moment.value) : ""; });
     }
@@ -407,10 +407,11 @@ async function readEvents(reader, onEntry) {
   }
 }
 
-// Return the offset of this computer's time zone at a time, as in the list of time zones.
+// Return the offset of this computer's time zone at a time, as in the list of time zones; "" for an invalid time.
 function offsetAt(text) {
   const then = new Date(text.includes("T") ? text : `${new Date().toISOString().slice(0, 10)}T${text}`);
   const east = -then.getTimezoneOffset();
+  if (Number.isNaN(east)) return "";
   const two = (number) => String(Math.floor(number)).padStart(2, "0");
   return east ? `${east < 0 ? "-" : "+"}${two(Math.abs(east) / 60)}:${two(Math.abs(east) % 60)}` : "Z";
 }
