@@ -1119,6 +1119,21 @@ async def test_a_long_list_is_searched_by_typing_and_selected_options_are_counte
         assert await page.locator("fieldset .hint:has-text('2 selected')").count() == 1
 
 
+@IN_A_BROWSER
+async def test_keys_for_an_input_method_do_not_select_in_a_list(web: Web) -> None:
+    async with web.asked() as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        search = page.get_by_role("combobox", name="country")
+        await search.fill("C1")
+        for key in ("ArrowDown", "Enter", "Escape"):
+            await search.dispatch_event("keydown", {"key": key, "isComposing": True})
+        assert await search.input_value() == "C1"
+        assert await page.locator("#f8").input_value() == "-"
+        await search.press("Enter")
+        assert await search.input_value() == "C1"
+        assert await page.locator("#f8").input_value() == "1"
+
+
 MANY = form_params(
     {
         "properties": {

@@ -511,6 +511,7 @@ class SearchableList {
   }
 
   press(event) {
+    if (event.isComposing) return;  // The key is for the input method, such as Enter for a Japanese word.
     const isOpen = !this.list.hidden;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
