@@ -170,6 +170,20 @@ async def test_more_time_keeps_the_text_and_extends_the_deadline(has_script: boo
         assert (await question.over()).content == {"name": "Ann"}
 
 
+async def test_the_focus_stays_beside_the_time_that_cannot_be_extended_again() -> None:
+    async with sitting() as desk, asking(desk, WHO, answer_timeout=100):
+        page = await desk.page()
+        more = page.locator("button[value=extend]")
+        await more.focus()
+        can_extend = True
+        while can_extend:
+            async with page.expect_response(lambda response: response.request.method == "POST") as reply:
+                await page.keyboard.press("Enter")
+            can_extend = (await (await reply.value).json())["can_extend"]
+        await more.wait_for(state="hidden")
+        assert await page.evaluate("'countdown' in document.activeElement.dataset")
+
+
 async def test_a_form_is_answered_and_changed_with_the_keyboard_only() -> None:
     async with sitting() as desk, asking(desk, WHO) as question:
         page = await desk.page()

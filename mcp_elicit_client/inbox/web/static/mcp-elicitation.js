@@ -129,7 +129,7 @@ class Card {
         end = Date.parse(times.expires_at);
         isWarned = false;
         more.hidden = !times.can_extend;
-        if (more.hidden) shown.focus();
+        if (more.hidden) { shown.tabIndex = -1; shown.focus(); }
         this.say(this.data.extendedText.replace("{time}", minutes(Math.round((end - Date.now()) / 1000))));
       });
     }
