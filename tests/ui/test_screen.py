@@ -582,6 +582,31 @@ async def test_a_filter_shows_matching_options() -> None:
         assert (await person.done()).content == {}
 
 
+KOREA = ["South Africa", "South Korea", "North Korea", *(f"Country{at}" for at in range(9))]
+
+
+@pytest.mark.parametrize(
+    ("keys", "selected"),
+    [
+        (["south korea", " "], ["South Korea"]),
+        (["south", " ", "korea", " ", BACKSPACE], ["South Korea"]),
+        (["south", DOWN, " "], ["South Korea"]),
+        (["south", " ", " "], ["South Africa"]),
+        (["korea", " ", DOWN, " "], ["South Korea", "North Korea"]),
+        ([" "], ["South Africa"]),
+        (["nowhere", " "], None),
+    ],
+)
+async def test_a_space_in_the_name_of_an_option_is_typed_into_the_filter(
+    keys: list[str], selected: list[str] | None
+) -> None:
+    async with asking(form({"f": {"type": "array", "items": {"enum": KOREA}}})) as person:
+        await person.types(*keys, SEND)
+        await person.sees("Check your answers")
+        await person.types(ENTER)
+        assert (await person.done()).content == ({} if selected is None else {"f": selected})
+
+
 async def test_a_long_form_scrolls() -> None:
     asked = {f"f{at}": {"type": "string", "title": f"Field {at}"} for at in range(64)}
     async with asking(form(asked), rows=12) as person:

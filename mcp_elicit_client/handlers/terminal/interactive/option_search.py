@@ -39,6 +39,11 @@ class OptionSearch:
             self._latest = self._found[query]
         return self._latest
 
+    def contains(self, typed: str) -> bool:
+        """Return True if the name or value of an option contains *typed*, with the spaces at its end."""
+        query = typed.lstrip().casefold()
+        return any(query in each for each in self._folded)
+
     def row_of(self, index: int) -> int | None:
         """Return the row of the option *index* in the latest result; None if it is not there."""
         latest = self._latest

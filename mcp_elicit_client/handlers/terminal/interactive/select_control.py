@@ -94,6 +94,8 @@ class SelectControl(Control):
         match key:
             case "up" | "down":
                 return self._move(-1 if key == "up" else 1)
+            case "space" if self._buffer is not None and self._is_part_of_name(f"{self._buffer.text} "):
+                self._buffer.insert_text(" ")
             case "space":
                 self._select()
             case "enter":
@@ -234,6 +236,12 @@ class SelectControl(Control):
             self.refusal = self.catalog.text(messages.TOO_MANY, max=maximum)
             return None
         return self._find([each.value for each in [*kept, choice]])
+
+    def _is_part_of_name(self, typed: str) -> bool:
+        """Return True if *typed* is the beginning of a name that the user types, who points at no other option."""
+        shown = self.shown
+        is_typing = bool(typed.strip()) and self._pointed is not None and self._pointed == shown[0]
+        return is_typing and self._search.contains(typed)
 
     def _clear(self, *, empty: bool) -> None:
         self._change([], empty=empty)
