@@ -1019,6 +1019,21 @@ async def test_errors_are_shown_early_and_an_answer_from_elsewhere_updates_the_p
 
 
 @IN_A_BROWSER
+async def test_the_list_keeps_its_focus_and_its_place_when_a_request_arrives(web: Web) -> None:
+    async with web.asked() as question, browsing(web, viewport={"width": 320, "height": 120}) as page:
+        await page.goto("/")
+        await page.focus(f"a[href='{question.id}']")
+        await page.evaluate("scrollTo(0, 50)")
+        async with web.asked(URL):
+            await page.wait_for_selector("h1:has-text('Requests (2)')")
+            await page.wait_for_selector(f"a[href='{question.id}']:focus")
+            await page.wait_for_load_state()
+            assert await page.evaluate("scrollY") == 50
+            await web.inbox.answer("ann", question.id, "decline")
+            await page.wait_for_selector("h1:has-text('Requests (1)'):focus")
+
+
+@IN_A_BROWSER
 async def test_every_page_fits_a_narrow_screen(web: Web) -> None:
     long = {**FORM, "message": "w" * 500}
     url = {**URL, "url": f"https://pay.shop.example:8443/{'a' * 300}"}

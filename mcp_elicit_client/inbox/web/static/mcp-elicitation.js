@@ -33,7 +33,8 @@ const element = (name, properties = {}, ...children) => {
 // A card: the content of a page, or of the element.
 
 class Card {
-  // host: how the card reaches the server and shows another page: `request`, `show`, `reload`, `isPage`.
+  // host: how the card reaches the server and shows another page: `request`, `show`, `reload`, `isPage`; and where
+  // the focus was: `takesFocus`, and `focused`, the link in a list.
   constructor(root, host) {
     this.root = root;
     this.host = host;
@@ -59,7 +60,9 @@ class Card {
     // What scrolls can be scrolled with the keyboard.
     for (const each of root.querySelectorAll(".message")) if (each.scrollHeight > each.clientHeight) each.tabIndex = 0;
     const summary = root.querySelector("#summary");
+    const link = host.focused && [...root.querySelectorAll(".entries a")].find((each) => each.getAttribute("href") === host.focused);
     if (summary) summary.focus();
+    else if (link) link.focus({ preventScroll: true });
     else if (host.takesFocus) {
       const heading = root.querySelector("h1");
       if (heading) { heading.tabIndex = -1; heading.focus(); }
@@ -590,11 +593,18 @@ function hasLetters(text, letters) {
 // ---------------------------------------------------------------------------------------------------------------
 // The page as a host of a card.
 
+const focused = history.state && history.state.focused;
 const PAGE = {
   isPage: true,
-  takesFocus: false,
+  takesFocus: Boolean(focused),
+  focused,
   request: (path, { accept = "text/html", ...options } = {}) => fetch(path, { ...options, headers: { Accept: accept } }),
-  reload: () => location.replace(location.href),
+  reload: () => {
+    if (!main.dataset.list) { location.replace(location.href); return; }
+    // A list changes while somebody reads it: the focus and what is in view stay.
+    history.replaceState({ focused: document.activeElement.getAttribute("href") }, "");
+    location.reload();
+  },
 };
 
 // Tell the page that shows this one in a frame how high the content is.  The header frame-ancestors decides which
@@ -696,7 +706,9 @@ class McpElicitation extends HTMLElement {
     delete card.dataset.alone;
     const heading = card.querySelector("h1");
     if (heading) card.setAttribute("aria-label", heading.textContent);
-    const takesFocus = this.#card !== null && this.shadowRoot.activeElement !== null;
+    const active = this.shadowRoot.activeElement;
+    const takesFocus = this.#card !== null && active !== null;
+    const focused = active && active.getAttribute("href");
     this.#end();
     this.shadowRoot.adoptedStyleSheets = [style];
     this.shadowRoot.replaceChildren(card);
@@ -704,6 +716,7 @@ class McpElicitation extends HTMLElement {
     this.#card = new Card(card, {
       isPage: false,
       takesFocus,
+      focused,
       request: (...about) => this.#request(...about),
       show: (...about) => this.#show(...about),
       reload: () => this.#show(current),
