@@ -6,7 +6,7 @@ import re
 from datetime import date, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from mcp_elicit_client.core.validation.formats import FormatFault, is_date
+from mcp_elicit_client.core.validation.formats import FormatFault, is_date, is_date_time
 from mcp_elicit_client.presentation.locale_conventions import Conventions
 from mcp_elicit_client.presentation.month_names import MonthNames
 
@@ -146,7 +146,8 @@ def date_time_readings(text: str, conventions: Conventions, time_zone: str | Non
     if match is None:
         return date_readings(text, conventions)
     days = date_readings(match["date"], conventions)
-    return tuple(f"{day}T{time}" for day in days for time in _join_time(match["time"], time_zone, day))
+    readings = [f"{day}T{time}" for day in days for time in _join_time(match["time"], time_zone, day)]
+    return tuple(filter(is_date_time, readings)) or tuple(readings[:1])
 
 
 def in_time_zone(moment: datetime, time_zone: str | None) -> datetime:
