@@ -172,7 +172,7 @@ def _add_call(commands: Any, catalog: MessageCatalog) -> None:
     parser.add("tool", metavar="TOOL", nargs="?", help=messages.TOOL)
     parser.add("--args", metavar="JSON", default="{}", help=messages.TOOL_ARGUMENTS)
     parser.add("--url", metavar="URL", help=messages.URL)
-    parser.add("--name", metavar="NAME", help=messages.NAME)
+    parser.add("--name", metavar="NAME", type=_server_name, help=messages.NAME)
     parser.add("--json", action="store_true", help=messages.AS_JSON)
     parser.add("--legacy", action="store_true", help=messages.LEGACY)
     parser.add("--answers", metavar="FILE", help=messages.ANSWERS)
@@ -234,7 +234,7 @@ def _add_answer(commands: Any, catalog: MessageCatalog) -> None:
     parser.add("--dry-run", action="store_true", help=messages.DRY_RUN)
     _add_store(parser)
     parser.add("--url", metavar="URL", help=messages.URL)
-    parser.add("--name", metavar="NAME", help=messages.NAME)
+    parser.add("--name", metavar="NAME", type=_server_name, help=messages.NAME)
     _add_values_of_environment(parser)
 
 
@@ -252,7 +252,8 @@ def _add_show(commands: Any, catalog: MessageCatalog) -> None:
     epilog = _exit_status(catalog, messages.SHOW_SUCCEEDED, messages.SHOW_FAILED, messages.USAGE_ERROR)
     parser = _add_command(commands, catalog, "show", run_show, messages.SHOW, epilog=epilog)
     parser.add("file", metavar="FILE", help=messages.FILE)
-    parser.add("--name", metavar="NAME", default=catalog.text(messages.FILE_SERVER), help=messages.NAME)
+    name = catalog.text(messages.FILE_SERVER)
+    parser.add("--name", metavar="NAME", type=_server_name, default=name, help=messages.NAME)
     parser.add("--json", action="store_true", help=messages.DETAILED_JSON)
     _add_handler(parser)
     _add_limits(parser)
@@ -319,7 +320,7 @@ def _add_check(commands: Any, catalog: MessageCatalog) -> None:
     parser.add("--user", metavar="HOOK", help=messages.HOOK)
     parser.add("--interface", choices=("chat", "inbox", "pages", "terminal"), help=messages.INTERFACE)
     parser.add("--shape", choices=("sdk", "fastmcp", "langchain", "mcp-agent"), default="sdk", help=messages.SHAPE)
-    parser.add("--server", metavar="NAME", default="fake-server", help=messages.SHOWN_SERVER)
+    parser.add("--server", metavar="NAME", type=_server_name, default="fake-server", help=messages.SHOWN_SERVER)
     parser.add("--only", metavar="NAME", action="append", default=[], help=messages.ONLY)
     parser.add("--answer-timeout", metavar="SECONDS", type=_seconds, default=5.0, help=messages.ANSWER_TIMEOUT)
     parser.add("--scenario-timeout", metavar="SECONDS", type=_seconds, default=30.0, help=messages.SCENARIO_TIMEOUT)
@@ -364,6 +365,12 @@ def _add_limits(parser: _Parser) -> None:
 
 def _dashed(name: str) -> str:
     return name.replace("_", "-")
+
+
+def _server_name(value: str) -> str:
+    if not value.strip():
+        raise argparse.ArgumentTypeError("the name is empty: pass the name that users see")
+    return value
 
 
 def _count(value: str) -> int:
