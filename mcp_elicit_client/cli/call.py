@@ -58,8 +58,14 @@ def run_demo_command(options: argparse.Namespace) -> int:
             functools.partial(run_demo, handler, functools.partial(print, flush=True), options.catalog, options.json)
         )
     except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
+        _raise_if_output_is_closed(error)
         raise CommandFailedError(explain(error, options.catalog)) from None
     return 0
+
+
+def _raise_if_output_is_closed(error: Exception) -> None:
+    if any(isinstance(each, BrokenPipeError) for each in leaf_errors(error)):
+        raise BrokenPipeError from None
 
 
 def run_call(options: argparse.Namespace) -> int:
@@ -119,8 +125,7 @@ async def _connect_and_call(
         except CommandFailedError:
             raise
         except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
-            if any(isinstance(each, BrokenPipeError) for each in leaf_errors(error)):
-                raise BrokenPipeError from None
+            _raise_if_output_is_closed(error)
             hint = f"\n{catalog.text(messages.NEEDS_LEGACY)}" if needs_legacy(error, mode) else ""
             raise CommandFailedError(explain(error, catalog, errlog) + hint) from None
 

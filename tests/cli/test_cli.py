@@ -514,8 +514,9 @@ def test_an_interrupt_ends_the_command(run: Any, monkeypatch: pytest.MonkeyPatch
     assert run("show", file=GOOD)[0] == 130
 
 
-def test_a_closed_output_ends_the_command_silently() -> None:
-    command = [sys.executable, "-m", "mcp_elicit_client.cli", "call", *DEMO]
+@pytest.mark.parametrize("words", [["call", *DEMO], ["demo", "--auto"]], ids=["call", "demo"])
+def test_a_closed_output_ends_the_command_silently(words: list[str]) -> None:
+    command = [sys.executable, "-m", "mcp_elicit_client.cli", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
