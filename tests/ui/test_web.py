@@ -964,6 +964,13 @@ async def test_events_contain_pending_requests_and_changes_until_the_client_disc
     assert "Ann" not in "".join(sent)
 
 
+async def test_a_head_request_for_the_events_ends_at_once(web: Web) -> None:
+    with anyio.fail_after(60):
+        reply = await web.client.head("/events")
+
+    assert (reply.status_code, reply.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+
+
 # --- a real browser
 
 

@@ -34,9 +34,15 @@ class EventStream(Response):
         self._inbox = inbox
         self._owner = owner
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 -- an ASGI app
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the client disconnects."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        if scope["method"] != "HEAD":
+            await self._send_events(receive, send)
+        with anyio.CancelScope(shield=True), anyio.move_on_after(1):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _send_events(self, receive: Receive, send: Send) -> None:
         lock = anyio.Lock()
 
         async def send_text(text: str) -> None:
@@ -65,5 +71,3 @@ class EventStream(Response):
         async with anyio.create_task_group() as group:
             for task in (send_heartbeats, send_entries, wait_for_disconnect):
                 group.start_soon(task)
-        with anyio.CancelScope(shield=True), anyio.move_on_after(1):
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
