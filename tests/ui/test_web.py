@@ -360,6 +360,15 @@ async def test_forms_of_other_sites_are_refused(web: Web, headers: dict[str, str
     assert state == ("answered" if status == 303 else "pending")
 
 
+@pytest.mark.parametrize("content_type", ["application/json ; charset=utf-8", "Application/JSON"])
+async def test_json_is_accepted_however_its_content_type_is_written(web: Web, content_type: str) -> None:
+    async with web.asked() as question:
+        headers = {"content-type": content_type}
+        reply = await web.client.post(f"/{question.id}", content=b'{"action": "decline"}', headers=headers)
+
+    assert reply.status_code == 200
+
+
 async def test_forms_from_other_origins_of_the_host_are_accepted() -> None:
     app = inbox_app(Inbox(MemoryStore()), lambda _: "ann", origins=["https://front.example"])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://inner:8000") as client:

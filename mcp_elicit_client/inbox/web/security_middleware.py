@@ -116,7 +116,8 @@ class SecurityMiddleware:
             return False
         if origin is None or (origin == "null" and site == "same-origin"):
             # Browsers name the origin of every form.  Requests without one must be JSON, which no form can send.
-            return site == "same-origin" or headers.get("content-type", "").partition(";")[0] == "application/json"
+            content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+            return site == "same-origin" or content_type == "application/json"
         return len(headers.getlist("host")) == 1 and urlsplit(origin).netloc == headers["host"]
 
     def _limited(self, receive: Receive) -> Receive:
