@@ -21,7 +21,7 @@ import anyio.lowlevel
 from mcp_elicit_client._arguments import check_handler, check_policy, check_policy_result, describe
 from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_cancelled_inside
 from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
-from mcp_elicit_client.core.budgets import Admission
+from mcp_elicit_client.core.budgets import Admission, UserAndServer
 from mcp_elicit_client.core.form import has_patterns, index_choices
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import check_size, parse_request, read_wire, restrict_request, to_wire
@@ -77,6 +77,9 @@ _state: ContextVar[_RequestState | None] = ContextVar("request_state", default=N
 
 _is_registered: ContextVar[bool] = ContextVar("is_registered", default=False)
 """True while `stored_answers` answer in place of a registered handler."""
+
+_limited_by: ContextVar[frozenset[tuple[object, UserAndServer]]] = ContextVar("limited_by", default=frozenset())
+"""The policies that limit asking and contain the current policy, each with the user and server that it limits."""
 
 _outer_refusals: ContextVar[tuple[Callable[[], Answer | None], ...]] = ContextVar("outer_refusals", default=())
 """What the policies outside of the current one would answer to the request by now, outermost first."""
@@ -284,19 +287,33 @@ def apply_policy(
         answer: The policy: takes the request and the normalized handler.
         limits_asking: The policy only limits how often or when users are
             asked.  It is skipped when a suspended call is resumed, because
-            the user has answered already.
+            the user has answered already, and inside of itself: a registry
+            and one registered in it may share a policy.
         refuse: Returns the answer of the policy to a request that waits
             behind it, if it would refuse the request by now; otherwise None.
     """
     inner = normalize_handler(handler)
 
     def ask(request: Request, /) -> Coroutine[Any, Any, Answer]:
+        if not limits_asking:
+            return ask_refusable(request)
         stored = stored_answers.get()
-        if limits_asking and stored is not None and stored.is_resuming:
+        limiting = (answer, user_and_server_of(request))
+        if (stored is not None and stored.is_resuming) or limiting in _limited_by.get():
             return inner(request)
-        return answer(request, inner) if refuse is None else ask_refusable(request, refuse)
+        return ask_limited(request, limiting)
 
-    async def ask_refusable(request: Request, refuse: Callable[[Request], Answer | None]) -> Answer:
+    async def ask_limited(request: Request, limiting: tuple[object, UserAndServer]) -> Answer:
+        token = _limited_by.set(_limited_by.get() | {limiting})
+        try:
+            return await ask_refusable(request)
+        finally:
+            _limited_by.reset(token)
+
+    def ask_refusable(request: Request) -> Coroutine[Any, Any, Answer]:
+        return answer(request, inner) if refuse is None else ask_while_refusing(request, refuse)
+
+    async def ask_while_refusing(request: Request, refuse: Callable[[Request], Answer | None]) -> Answer:
         with refusing(functools.partial(refuse, request)):
             return await answer(request, inner)
 
@@ -486,6 +503,7 @@ class Dispatcher:
     async def _answer_request(self, request: Request, handler: NormalizedHandler) -> Answer:
         server = request.server.name
         token = _read_with.set(self.request_options)
+        limited_by = _limited_by.set(frozenset())  # the session may have been opened by a handler
         try:
             answer = validate_answer(await not_cancelled_inside(handler(request)))
             answer = await check_answer_async(request, answer, self.request_options.limits)
@@ -499,6 +517,7 @@ class Dispatcher:
             _logger.exception("a request of server %r could not be answered", server)
             return Answer.cancel(by="error", reason="the handler failed")
         finally:
+            _limited_by.reset(limited_by)
             _read_with.reset(token)
         if answer.by == "error":
             _logger.warning("no answer for server %r: %s", server, reason_for_log(answer))

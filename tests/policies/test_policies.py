@@ -713,6 +713,36 @@ async def test_a_queued_request_whose_event_loop_was_closed_is_skipped() -> None
     assert shown == ["first", "second", "third"]
 
 
+@pytest.mark.parametrize(
+    ("make", "times"), [(one_at_a_time, 9), (lambda: rate_limit(["5/hour"]), 5), (cooldown_after_declines, 3)]
+)
+async def test_a_policy_that_two_nested_registries_share_limits_each_request_once(make: Any, times: int) -> None:
+    asked, policy = Asked(NO), make()
+    inner, outer = ElicitationRegistry(policy=policy), ElicitationRegistry(policy=policy)
+    inner.on_elicitation(asked)
+    outer.on_elicitation(inner)
+
+    with anyio.fail_after(60):
+        for _ in range(9):
+            await outer(request())
+
+    assert len(asked.requests) == times
+
+
+async def test_a_shared_policy_limits_the_requests_of_sessions_that_a_handler_opened() -> None:
+    answers: list[Answer] = []
+    policy = rate_limit(["1/hour"])
+    inner = guarded(policy, answering(YES))
+
+    async def open_session(_request: Request) -> Answer:
+        answers.append(await Dispatcher(inner).answer(TEXT, server=Server(name="mail")))
+        return YES
+
+    await guarded(policy, open_session)(request())
+
+    assert [(answer.action, answer.policy) for answer in answers] == [("cancel", "rate_limit")]
+
+
 @pytest.mark.parametrize("queue", [one_at_a_time, lambda: None])
 async def test_a_server_that_is_blocked_while_its_patterns_are_checked_is_not_shown(queue: Any) -> None:
     permissions = Permissions()
