@@ -160,7 +160,11 @@ async def test_server_text_is_quoted_and_host_text_comes_last(bot: Bot) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["see evil.example", "ask @admin", "/start now", "#tag", "https://a.example/", "+49 123 456 789"]
+    "text",
+    [
+        *("see evil.example", "see i\u2764.example", "see \U0001f4a9.la", "see ~.example", "https://a.example/"),
+        *("ask @admin", "/start now", "#tag", "+49 123 456 789"),
+    ],
 )
 async def test_nothing_in_server_text_becomes_a_link(bot: Bot, text: str) -> None:
     shown = await bot.asks(form({"a": {"type": "string", "title": text}}))
