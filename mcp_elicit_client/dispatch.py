@@ -12,7 +12,7 @@ import functools
 import logging
 from collections.abc import Callable, Collection, Coroutine, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import Any, TypeAlias, TypeVar
 
 import anyio
@@ -370,6 +370,22 @@ def _answering(handler: Handler) -> Ask:
     return ask
 
 
+@contextmanager
+def _apart_from_other_requests(options: RequestOptions) -> Iterator[None]:
+    """Begin to answer a request that was read with *options*.  A handler of another one may have opened its session."""
+    tokens: tuple[Token[Any], ...] = (
+        _read_with.set(options),
+        _state.set(None),
+        _outer_refusals.set(()),
+        _limited_by.set(frozenset()),
+    )
+    try:
+        yield
+    finally:
+        for token in tokens:
+            token.var.reset(token)
+
+
 def options_for(handler: Handler, request_options: RequestOptions | None) -> RequestOptions:
     """
     Return *request_options*; if that is None, the options of the registry or `Caller` that *handler* contains.
@@ -502,11 +518,10 @@ class Dispatcher:
 
     async def _answer_request(self, request: Request, handler: NormalizedHandler) -> Answer:
         server = request.server.name
-        token = _read_with.set(self.request_options)
-        limited_by = _limited_by.set(frozenset())  # the session may have been opened by a handler
         try:
-            answer = validate_answer(await not_cancelled_inside(handler(request)))
-            answer = await check_answer_async(request, answer, self.request_options.limits)
+            with _apart_from_other_requests(self.request_options):
+                answer = validate_answer(await not_cancelled_inside(handler(request)))
+                answer = await check_answer_async(request, answer, self.request_options.limits)
         except CancelledInsideError:
             _logger.exception(
                 "a request of server %r could not be answered: a task of the handler was cancelled", server
@@ -516,9 +531,6 @@ class Dispatcher:
             # Catch every exception here.  Handler errors must not reach the server or fail the host's call.
             _logger.exception("a request of server %r could not be answered", server)
             return Answer.cancel(by="error", reason="the handler failed")
-        finally:
-            _limited_by.reset(limited_by)
-            _read_with.reset(token)
         if answer.by == "error":
             _logger.warning("no answer for server %r: %s", server, reason_for_log(answer))
         return answer

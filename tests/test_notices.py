@@ -10,9 +10,10 @@ import anyio.lowlevel
 import httpx
 import pytest
 
-from mcp_elicit_client import Answer, ElicitationRegistry, parse_request
+from mcp_elicit_client import Answer, ElicitationRegistry, Server, parse_request
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.core.notice import Notice
+from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
@@ -221,3 +222,15 @@ async def test_a_browser_handler_prints_a_notice(capsys: pytest.CaptureFixture[s
     await settle()
 
     assert capsys.readouterr().err.startswith("A request from mail was declined.")
+
+
+async def test_a_notice_of_a_session_that_a_handler_opened_is_shown() -> None:
+    person = Person()
+
+    async def open_session(_request: Any) -> Answer:
+        await Dispatcher(registry_of(person)).answer(PASSWORD, server=Server(name="shop"))
+        return Answer.cancel(by="user")
+
+    await registry_of(open_session)(parse_request(NAME, server="mail"))
+
+    assert (await person.waits()).request.server.name == "shop"

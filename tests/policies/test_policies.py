@@ -729,6 +729,21 @@ async def test_a_policy_that_two_nested_registries_share_limits_each_request_onc
     assert len(asked.requests) == times
 
 
+async def test_a_block_of_one_server_leaves_a_session_with_another_that_its_handler_opened() -> None:
+    answers: list[Answer] = []
+    permissions = Permissions()
+    other: Any = guarded(one_at_a_time(), answering(YES))
+
+    async def open_session(_request: Request) -> Answer:
+        permissions.set("block", server="mail")
+        answers.append(await Dispatcher(other).answer(TEXT, server=Server(name="shop")))
+        return YES
+
+    await guarded(permissions.policy, open_session)(request())
+
+    assert [answer.action for answer in answers] == ["accept"]
+
+
 async def test_a_shared_policy_limits_the_requests_of_sessions_that_a_handler_opened() -> None:
     answers: list[Answer] = []
     policy = rate_limit(["1/hour"])
