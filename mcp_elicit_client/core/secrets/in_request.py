@@ -107,7 +107,9 @@ def _asked_by(field: Field, message_signs: str) -> SecretFinding | None:
                 return _asking(field, kind, where)
     if given := _kind_of_example(field.title, title):
         return _asking(field, given, "title")
-    if given := _kind_of_example(field.description, description):
+    # A title may say that the example is a path, unless the description asks for what is there.
+    beside = "" if rules.contexts["contents"].search(description) else title
+    if given := _kind_of_example(field.description, description, beside):
         return _asking(field, given, "description")
     if isinstance(field, TextField) and field.format == "password":
         return _asking(field, "password", "name")
@@ -192,14 +194,14 @@ def _asked_in(message: str, message_signs: str) -> SecretKind | None:
     return asked or _kind_of_example(message, message_signs)
 
 
-def _kind_of_example(text: str, signs: str) -> SecretKind | None:
-    """Return the secret that *text* gives an example of: ``starts with sk-``."""
+def _kind_of_example(text: str, signs: str, beside: str = "") -> SecretKind | None:
+    """Return the secret that *text* gives an example of: ``starts with sk-``.  *beside*: the signs of its title."""
     rules = load_rules()
     match = _example_in(text)
     if match is None or rules.contexts["negation"].search(signs):
         return None
     kind, unless = rules.example_kinds[(match.lastindex or 1) - 1]
-    return None if unless and unless.search(signs) else kind
+    return None if unless and unless.search(signs + beside) else kind
 
 
 @lru_cache(maxsize=512)
