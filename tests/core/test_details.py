@@ -311,6 +311,7 @@ SENTENCES = {
     "ambiguous_host": {
         "`url` must start with https://",
         "`url` has an ambiguous host",
+        "`url` has a character after its host that must be percent-encoded",
         "`url` has an IP address in an unusual notation",
         "`url` has a host of more than 253 characters",
         "`url` has an invalid international host name",
@@ -324,6 +325,28 @@ SENTENCES = {
     "scheme": {"`url` must have the scheme https"},
     "too_long": {"`url` must have at most 2048 characters"},
 }
+
+
+@pytest.mark.parametrize(
+    ("url", "names_the_character"),
+    [
+        *(("https://a.example/two words", True), ("https://a.example/\u00fc", True), ('https://a.example?q="x"', True)),
+        *(("https://a.example:8443#a\\b", True), ("HTTPS://A.example/\n", True), ("https://a.example/a b/", True)),
+        *(
+            ("https://a b.example/", False),
+            ("https://a.example\\.b.example/", False),
+            ("https://a@b.example/x y", False),
+        ),
+    ],
+)
+def test_a_character_that_must_be_encoded_is_not_said_to_be_in_the_host(url: str, names_the_character: bool) -> None:
+    with pytest.raises(UnsafeUrlError) as caught:
+        inspect_url(url)
+
+    assert ("must be percent-encoded" in str(caught.value), caught.value.code) == (
+        names_the_character,
+        "ambiguous_host",
+    )
 
 
 def test_an_email_may_be_254_characters_long() -> None:

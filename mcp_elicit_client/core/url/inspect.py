@@ -160,6 +160,10 @@ def _unsafe(url: str) -> UnsafeUrlError:
         return UnsafeUrlError("ambiguous_host", "`url` must start with https://")
     if scheme[1].lower() not in _DEFAULT_PORTS:
         return UnsafeUrlError("scheme", "`url` must have the scheme https")
+    if re.match(
+        rf"https?://[\w.:\[\]-]+[/?#](?:{_RAW}|[?#])*(?!{_RAW}|[?#]).", url, re.ASCII | re.IGNORECASE | re.DOTALL
+    ):
+        return UnsafeUrlError("ambiguous_host", "`url` has a character after its host that must be percent-encoded")
     return UnsafeUrlError("ambiguous_host", "`url` has an ambiguous host")
 
 
