@@ -155,6 +155,24 @@ def _entered(component: dict[str, Any], value: Any) -> dict[str, Any]:
     return {"values": [labels[each] for each in value]}
 
 
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("see https://a.example/**b**", "see https:\u200b//a.example/\\*\\*b\\*\\*"),
+        ("[this](https://evil.example)", "\\[this](https:\u200b//evil.example)"),
+        ("in <#123456789012345678>", "in \\<#123456789012345678>"),
+        ("run </pay:123456789012345678>", "run \\</pay:123456789012345678>"),
+        ("<mailto:a@evil.example>", "\\<mailto:a@evil.example>"),
+    ],
+)
+def test_the_adapter_of_the_page_breaks_markup_mentions_and_links(text: str, escaped: str) -> None:
+    page = (ROOT / "docs" / "chat-adapter.md").read_text(encoding="utf-8")
+    program: dict[str, Any] = {}
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], program)
+
+    assert program["escape"](text) == escaped
+
+
 async def test_the_adapter_of_the_page_asks_and_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     page = (ROOT / "docs" / "chat-adapter.md").read_text(encoding="utf-8")
     program: dict[str, Any] = {}
