@@ -146,7 +146,7 @@ def to_text(field: Field, value: Any, context: InputContext = DEFAULT_CONTEXT) -
             options = choices_by_key(field)
             texts = [field.label_of(options[json_key(each)]) if field.choices else str(each) for each in value]
             if any("," in each for each in (*texts, *map(field.label_of, field.choices))):
-                return "\n".join(texts) if len(texts) > 1 else f"{texts[0]}\n"
+                return f"{texts[0]}\n" if len(texts) == 1 else "\n".join(texts)
             return ", ".join(texts)
         case BooleanField():
             return "yes" if value else "no"

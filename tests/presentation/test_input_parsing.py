@@ -69,6 +69,13 @@ def test_the_text_of_a_value_means_that_value(row: dict[str, Any]) -> None:
         assert parse_text(field, to_text(field, value)) == expected
 
 
+@pytest.mark.parametrize("options", [["a", "b"], ["a, b", "c"]])
+def test_the_text_of_an_empty_selection_is_empty(options: list[str]) -> None:
+    field = one_field({"type": "array", "items": {"enum": options}, "default": []})
+
+    assert to_text(field, field.default) == ""
+
+
 TEXT = {"type": "string"}
 OPTIONS = {"enum": ["a", "b"]}
 SEVERAL = {"type": "array", "items": {"enum": ["a", "b"]}}
