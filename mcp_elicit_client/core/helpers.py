@@ -10,7 +10,12 @@ from mcp_elicit_client.core.answer import Answer, check_answer, invalid_answer, 
 from mcp_elicit_client.core.form import Form
 from mcp_elicit_client.core.parse import parse_request
 from mcp_elicit_client.core.request import FormRequest, Request, limits_of, user_and_server_of
-from mcp_elicit_client.core.validation.content import ValidationResult, validate_content, validate_without_patterns
+from mcp_elicit_client.core.validation.content import (
+    ValidationResult,
+    drop_nulls,
+    validate_content,
+    validate_without_patterns,
+)
 from mcp_elicit_client.core.validation.field_errors import AnswerError, join_errors
 from mcp_elicit_client.core.validation.patterns import settle_defaults
 from mcp_elicit_client.exceptions import RequestError
@@ -164,7 +169,7 @@ def default_answer(request: Request, partial: Mapping[str, Any] | None = None) -
     """Return the accept of a form with its defaults and *partial*, which wins; or a cancel that says why not."""
     if not isinstance(request, FormRequest):
         return Answer.cancel(by="unattended", reason="only a user can consent to a URL")
-    content = _requested(request.form, apply_defaults(request, partial))
+    content = drop_nulls(request.form, _requested(request.form, apply_defaults(request, partial)))
     validation = validate_without_patterns(request.form, content)
     if not validation:
         reason = f"the default values do not complete the form: {join_errors(validation.errors)}"

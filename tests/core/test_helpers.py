@@ -191,6 +191,14 @@ async def test_a_handler_that_returns_the_defaults_cancels_a_confirmation(wire: 
     assert (result.action, result.content) == ("cancel", None)
 
 
+def test_a_null_that_is_not_sent_accepts_no_confirmation(caplog: pytest.LogCaptureFixture) -> None:
+    for params in in_every_shape(CONFIRMATIONS["with a null default"]):
+        result = accept_with_defaults(params, {"yes": None})
+
+        assert (result.action, result.content) == ("cancel", None)
+        assert "only a user can confirm it" in caplog.text
+
+
 def test_a_field_that_the_host_fills_in_is_accepted() -> None:
     result = accept_with_defaults(CONFIRMATIONS["with optional fields"], {"reason": "tested"})
 
