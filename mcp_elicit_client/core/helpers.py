@@ -114,7 +114,7 @@ def accept(content: Mapping[str, Any] | None = None, *, request: object = None) 
     """
     if request is not None:
         parsed = parse_request(request)
-        return _checked_result(parsed, _accept_requested(parsed, content or {}))
+        return _checked_result(parsed, _accept_requested(parsed, {} if content is None else content))
     if content is None:
         return _result(Answer.accept(by="host"))
     sendable = validate_without_patterns(Form(), content)
@@ -180,11 +180,11 @@ def default_answer(request: Request, partial: Mapping[str, Any] | None = None) -
     return Answer.accept(content, by="default", sources=sources)  # type: ignore[arg-type]
 
 
-def _accept_requested(request: Request, content: Mapping[str, Any]) -> Answer:
+def _accept_requested(request: Request, content: object) -> Answer:
     """Return the accept of those values that *request* asks for; a cancel if they do not fit."""
     if not isinstance(request, FormRequest):
         return Answer.accept(by="host")
-    requested = _requested(request.form, content)
+    requested = _requested(request.form, content) if isinstance(content, Mapping) else None
     validation = validate_without_patterns(request.form, requested)
     if not validation:
         return invalid_answer(validation.errors, "the answer does not fit the form")

@@ -143,6 +143,15 @@ def test_content_that_does_not_fit_its_form_is_a_logged_cancel(
         assert "Ada" not in record.getMessage()
 
 
+@pytest.mark.parametrize("content", [False, "Ada", ["Ada"], [], ("name", "Ada")])
+def test_content_that_is_no_mapping_is_a_logged_cancel(content: Any, caplog: pytest.LogCaptureFixture) -> None:
+    for params in in_every_shape(form_params({"properties": {"name": TEXT}})):
+        result = accept(content, request=params)
+
+        assert (result.action, result.content) == ("cancel", None)
+        assert "The answer must be an object" in caplog.text
+
+
 def test_a_url_is_accepted_without_content() -> None:
     params = {"mode": "url", "message": "m", "url": "https://example.com/", "elicitationId": "e"}
 
