@@ -18,7 +18,7 @@ _MAX_DATE = 60
 
 # Patterns are compiled at their first use, because they would slow down the import.
 _YEAR_FIRST = r"(?a)([0-9]{4})(?P<separator>[-/]|\. ?)([0-9]{1,2})(?P=separator)([0-9]{1,2})\.?"
-_YEAR_LAST = r"(?a)([0-9]{1,2})(?P<separator>[-/]|\. ?)([0-9]{1,2})(?P=separator)([0-9]{4})"
+_YEAR_LAST = r"(?a)([0-9]{1,2})(?P<separator>[-/]|\. ?)([0-9]{1,2})(?P=separator)([0-9]{4})\.?"
 _EAST_ASIAN = r"(?:([0-9]{4}) ?[年년] ?)?([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日日号號일]?"
 _NUMBER_OR_WORD = r"(?i)([0-9]{1,4})(?![0-9])(?:st|nd|rd|th|er|\.?[ºª])?|([^\s\d,./-]+)\.?"
 _BETWEEN = r"[\s,./-]*"
