@@ -26,7 +26,7 @@ _DATE_AND_TIME = (
     r"(?P<date>.{5,60}?)(?:[Tt]|,?[ \t]{1,9}(?:(?:at|um|à|a las)[ \t]{1,9})?|(?<=[日일]))"
     r"(?P<time>[0-9]{1,2}(?:[:.][0-9]|[ \t]?[AaPp](?:\. ?)?[Mm]).{0,100})"
 )
-_HOURS = r"(?<![0-9])([0-9]{1,2}) ?(?:h(?=[ 0-9]|$)|[時시])(?: ?([0-9]{2})(?: ?[分분])?)?"
+_HOURS = r"(?<![0-9])([0-9]{1,2}) ?(?:h(?=[ 0-9]|$)|[時시])(?: ?(?:([0-9]{1,2}) ?[分분]|([0-9]{2})))?"
 _TIME = (
     r"(?a)(?P<hour>[0-9]{1,2})(?:[:.](?P<minute>[0-9]{2})(?P<seconds>:[0-9]{2}(?:\.[0-9]{1,9})?)?)?"
     r"(?:[ \t]?(?P<half>[AaPp])(?:\. ?)?[Mm]\.?(?![A-Za-z/]))?(?:[ \t]Uhr)?"
@@ -168,7 +168,7 @@ def names_time_zone(text: str) -> bool:
 
 def _with_colons(text: str) -> str:
     """Return *text* with its times as ``19:30``, not ``19h30`` or ``19時30分``, and without no-break spaces."""
-    return re.sub(_HOURS, lambda match: f"{match[1]}:{match[2] or '00'}", text.translate(_SPACES))
+    return re.sub(_HOURS, lambda match: f"{match[1]}:{match[2] or match[3] or '00':0>2}", text.translate(_SPACES))
 
 
 def _iso(year: str, month: str, day: str) -> str:
