@@ -54,7 +54,7 @@ _LEAP_SECOND = 60
 # Dates and times as users may write them: they show what is wrong.
 _ANY_DATE = r"([0-9]{1,9})-([0-9]{1,2})-([0-9]{1,2})"
 _SHORT_YEAR = r"[0-9]{1,2}([-/.]) ?[0-9]{1,2}\1 ?[0-9]{2}\.?"
-_ANY_TIME = r"([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.[0-9]+)?)?\s*(?P<zone>.*)"
+_ANY_TIME = r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]+)?)?(?![0-9:])\s*(?P<zone>.*)"
 _HOUR_PART = r"(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
 _DURATION = (
     rf"P(?:[0-9]+W|(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)(?:T{_HOUR_PART})?|T{_HOUR_PART})"
@@ -173,7 +173,7 @@ def time_fault(text: str) -> FormatFault:
         return FormatFault("hour")
     if not match["zone"]:
         return FormatFault("zone")
-    is_zone = re.fullmatch(r"[Zz]|[+-][0-9]{2}:[0-9]{2}", match["zone"], re.ASCII)
+    is_zone = re.fullmatch(r"[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]", match["zone"], re.ASCII)
     return _UNKNOWN_FAULT if is_zone else FormatFault("unknown_zone")
 
 
