@@ -24,12 +24,12 @@ _NUMBER_OR_WORD = r"(?i)([0-9]{1,4})(?![0-9])(?:st|nd|rd|th|er|\.?[ºª])?|([^\s
 _BETWEEN = r"[\s,./-]*"
 _DATE_AND_TIME = (
     r"(?P<date>.{5,60}?)(?:[Tt]|,?[ \t]{1,9}(?:(?:at|um|à|a las)[ \t]{1,9})?|(?<=[日일]))"
-    r"(?P<time>[0-9]{1,2}(?:[:.][0-9]|[ \t]?[AaPp](?:\. ?)?[Mm]).{0,100})"
+    r"(?P<time>[0-9]{1,2}(?:[:.][0-9]|[ \t]?[AaPp](?:\. ?)?[Mm]|[ \t][Uu]hr).{0,100})"
 )
 _HOURS = r"(?<![0-9])([0-9]{1,2}) ?(?:h(?=[ 0-9]|$)|[時시])(?: ?(?:([0-9]{1,2}) ?[分분]|([0-9]{2})))?"
 _TIME = (
     r"(?a)(?P<hour>[0-9]{1,2})(?:[:.](?P<minute>[0-9]{2})(?P<seconds>:[0-9]{2}(?:\.[0-9]{1,9})?)?)?"
-    r"(?:[ \t]?(?P<half>[AaPp])(?:\. ?)?[Mm]\.?(?![A-Za-z/]))?(?:[ \t]Uhr)?"
+    r"(?:[ \t]?(?P<half>[AaPp])(?:\. ?)?[Mm]\.?(?![A-Za-z/]))?(?P<clock>[ \t][Uu]hr)?"
     r"(?:[ \t]{0,9}(?P<zone>[A-Za-z+\u2212-][A-Za-z0-9_+:/\u2212-]{0,63}))?"
 )
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2009\u202f"), " ")
@@ -178,7 +178,7 @@ def _iso(year: str, month: str, day: str) -> str:
 def _join_time(text: str, time_zone: str | None, day: str) -> tuple[str, ...]:
     """Return the times with offset that *text* may mean on *day*."""
     match = re.fullmatch(_TIME, _with_colons(text))
-    if match is None or (match["minute"] is None and match["half"] is None):
+    if match is None or not (match["minute"] or match["half"] or match["clock"]):
         return (text,)
     hour = int(match["hour"])
     if match["half"]:
