@@ -213,7 +213,7 @@ def parse_without_checks(field: Field, text: str, context: InputContext = DEFAUL
         case NumberField():
             return _parse_number(field, text.strip(), context)
         case BooleanField():
-            return _parse_boolean(field, text.strip().casefold())
+            return _parse_boolean(field, narrow(text).strip().casefold())
         case ChoiceField():
             return OptionNames(field).select(text).value
         case MultiChoiceField():

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import Choice
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
+from mcp_elicit_client.presentation.locale_conventions import narrow
 
 # Patterns are compiled at their first use, because they would slow down the import.
 _INTEGER = r"(?a)[+-]?[0-9]{1,300}"
@@ -64,6 +65,9 @@ class OptionNames:
                 return self._field.choices[found.pop()]
         if re.fullmatch(_INTEGER, name) and 1 <= int(name) <= len(self._field.choices) and self._are_numbered:
             return self._field.choices[int(name) - 1]
+        narrowed = narrow(name)
+        if narrowed != name:
+            return self.select(narrowed)
         raise self._error()
 
     def select_several(self, text: str) -> list[Choice]:
