@@ -79,7 +79,9 @@ def month_names(tag: str | None) -> MonthNames:
     months = {name: min(numbers) for name, numbers in found.items() if len(numbers) == 1 and _is_word(name)}
     quoted: Iterable[str] = re.findall("'([^']+)'", locale.date_formats["long"].pattern)
     fillers = {_normalize(word) for each in quoted for word in each.split()}
-    return MonthNames(months, _ENGLISH_FILLERS | fillers)
+    for *before, name in map(str.split, found):  # such as "de" before "novembre" in Catalan
+        fillers.update(before if name in months else ())
+    return MonthNames(months, (_ENGLISH_FILLERS | fillers) - months.keys())
 
 
 def _with_prefix(months: Mapping[str, int], prefix: str) -> set[int]:
@@ -89,8 +91,8 @@ def _with_prefix(months: Mapping[str, int], prefix: str) -> set[int]:
 
 
 def _normalize(word: str) -> str:
-    """Return *word* in lower case, without accents and without a point at the end."""
-    decomposed = unicodedata.normalize("NFKD", word.strip().removesuffix(".").casefold())
+    """Return *word* in lower case, without accents and without a point at the end, and with a plain apostrophe."""
+    decomposed = unicodedata.normalize("NFKD", word.strip().removesuffix(".").casefold().replace("\u2019", "'"))
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
