@@ -115,8 +115,9 @@ REFERENCE = {"$ref": "#/$defs/x"}
         {"type": "string", **{f"x{at}": 1 for at in range(100_000)}},
         {"type": "string", "default": "a:" * 1_000_000, "format": "uri"},
         {"type": "string", "title": "\u202e" * 1_000_000, "description": "e\u0301" * 500_000},
+        {"$ref": "#/" + "%20/" * 250_000},
     ],
-    ids=["options", "options of a list", "allOf", "several in allOf", "union", "keywords", "default", "texts"],
+    ids=["options", "options of a list", "allOf", "several in allOf", "union", "keywords", "default", "texts", "path"],
 )
 @pytest.mark.parametrize(
     "referring", [REFERENCE, {"anyOf": [REFERENCE, {"type": "null"}]}], ids=["reference", "reference or null"]

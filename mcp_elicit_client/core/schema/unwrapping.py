@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 from mcp_elicit_client.core.limits import Limits, max_options_of_form
 from mcp_elicit_client.core.schema.enums import Report, spells_choices
@@ -13,7 +15,8 @@ _Schema: TypeAlias = Mapping[str, Any]
 PREFERRED_TYPES = ("string", "number", "integer", "boolean", "array")
 """The types of a union, the most general input first."""
 
-_REFERENCE_ROOTS = ("$defs", "definitions")
+_INDEX = "(?a)[0-9]{1,9}"
+_MAX_REFERENCE = 2_000
 _MAX_BRANCHES = 32
 _WRAPPERS = frozenset({"$ref", "allOf"})
 _COMBINED = frozenset({"properties", "required"})
@@ -70,15 +73,24 @@ class Definitions:
         self._entries_left -= entries
 
     def _referenced(self, reference: object) -> _Schema:
-        if isinstance(reference, str):
-            start, _, rest = reference.partition("/")
-            root_name, _, name = rest.partition("/")
-            name = name.replace("~1", "/").replace("~0", "~")
-            if start == "#" and root_name in _REFERENCE_ROOTS and isinstance(self._root.get(root_name), dict):
-                target = self._root[root_name].get(name)
-                if isinstance(target, dict):
-                    return target
+        if isinstance(reference, str) and reference.startswith("#/") and len(reference) <= _MAX_REFERENCE:
+            target: object = self._root
+            for part in unquote(reference[2:]).split("/"):
+                target = _member(target, part.replace("~1", "/").replace("~0", "~"))
+            if isinstance(target, dict):
+                return target
         raise UnsupportedSchemaError("refers to a schema outside the request; references are not fetched")
+
+
+def _member(container: object, name: str) -> object:
+    """Return the value *name* of an object, or the one with this index of a list; None if it has no such member."""
+    match container:
+        case dict():
+            return container.get(name)
+        case list() if re.fullmatch(_INDEX, name) and int(name) < len(container):
+            return container[int(name)]
+        case _:
+            return None
 
 
 def _entries(schema: object) -> int:
