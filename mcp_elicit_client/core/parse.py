@@ -230,9 +230,12 @@ def to_wire(params: object) -> Mapping[str, Any]:
     the names on the wire.
 
     Raises:
-        RequestError: If *params* is neither a dictionary nor a model.
+        RequestError: If *params* is neither a dictionary nor a model, or a
+            dictionary with the names of a model.
     """
     if isinstance(params, Mapping):
+        if "requested_schema" in params and "requestedSchema" not in params:  # model_dump() of mcp 2: the form is lost
+            raise RequestError("`requestedSchema` is missing; use `by_alias=True` to dump params that have it")
         return params
     if not isinstance(params, BaseModel):
         raise RequestError("`params` must be an object")

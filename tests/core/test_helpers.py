@@ -12,6 +12,7 @@ from mcp_elicit_client import (
     Answer,
     ElicitationRegistry,
     FormRequest,
+    RequestError,
     accept,
     accept_with_defaults,
     apply_defaults,
@@ -150,6 +151,18 @@ def test_content_that_is_no_mapping_is_a_logged_cancel(content: Any, caplog: pyt
 
         assert (result.action, result.content) == ("cancel", None)
         assert "The answer must be an object" in caplog.text
+
+
+@pytest.mark.parametrize("by_alias", [False, True])
+def test_the_content_for_dumped_params_is_sent_or_refused(by_alias: bool) -> None:
+    wire = form_params({"type": "object", "properties": {"a": TEXT}})
+    dumped = mcp.types.ElicitRequestFormParams.model_validate(wire).model_dump(by_alias=by_alias)
+
+    if "requestedSchema" in dumped:
+        assert accept({"a": "x"}, request=dumped).content == {"a": "x"}
+    else:
+        with pytest.raises(RequestError, match="by_alias=True"):
+            accept({"a": "x"}, request=dumped)
 
 
 def test_a_url_is_accepted_without_content() -> None:
