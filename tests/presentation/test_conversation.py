@@ -431,3 +431,22 @@ def test_a_choice_is_typed_in_either_language_or_by_a_beginning(typed: str, choi
     german = MessageCatalog.for_language("de")
 
     assert find_choice(typed, ChoiceMaker(german, "mail").make("send", "decline", "cancel")) == choice
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "choice"),
+    [
+        ("es", "si", "yes"),
+        ("es", "SI\u0301", "yes"),  # as macOS separates accents
+        ("de", "bestatigen", "confirm"),
+        ("fr", "mémoriser", "remember"),
+        ("fr", "memoriser", "remember"),
+        ("ja", "はい", "yes"),
+        ("ja", "ｎｏ", "no"),
+    ],
+)
+def test_a_choice_is_typed_with_or_without_its_accents(language: str, typed: str, choice: str) -> None:
+    pytest.importorskip("babel", reason="the extra languages is not installed")
+    catalog = MessageCatalog.for_language(language)
+
+    assert find_choice(typed, ChoiceMaker(catalog, "mail").make("yes", "no", "confirm", "remember")) == choice

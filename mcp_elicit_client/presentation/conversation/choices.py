@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mcp_elicit_client.presentation import messages
@@ -60,16 +61,19 @@ def find_choice(typed: str, choices: Sequence[Choice]) -> str | None:
     Return the ID of the choice that *typed* means; None if it means none, or several.
 
     A choice is typed in full or by a beginning that no other choice has, in
-    English or in the language of the user, with or without a slash.
+    English or in the language of the user, with or without accents and a
+    slash.
     """
-    word = " ".join(typed.split()).casefold().removeprefix("/")
+    word = _fold(" ".join(typed.split())).removeprefix("/")
     if not word:
         return None
-    exact = {each.id for each in choices if word in _fold(each.word, each.label, *each.aliases)}
-    begun = {each.id for each in choices if any(name.startswith(word) for name in _fold(each.word, *each.aliases))}
+    exact = {each.id for each in choices if word in map(_fold, (each.word, each.label, *each.aliases))}
+    begun = {each.id for each in choices if any(_fold(name).startswith(word) for name in (each.word, *each.aliases))}
     found = exact or begun
     return found.pop() if len(found) == 1 else None
 
 
-def _fold(*names: str) -> Iterable[str]:
-    return [name.casefold() for name in names]
+def _fold(text: str) -> str:
+    """Return *text* in lower case, without accents."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
