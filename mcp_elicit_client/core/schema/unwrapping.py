@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
@@ -20,6 +20,10 @@ _MAX_REFERENCE = 2_000
 _MAX_BRANCHES = 32
 _WRAPPERS = frozenset({"$ref", "allOf"})
 _COMBINED = frozenset({"properties", "required"})
+_STRICTEST: Mapping[str, Callable[[Any, Any], Any]] = {
+    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems"), max),
+    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems"), min),
+}
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples", "deprecated", "$comment"})
 
 
@@ -184,7 +188,7 @@ def _open_all_of(schema: _Schema, definitions: Definitions) -> _Schema | None:
 
 
 def _merged(parts: Sequence[object], definitions: Definitions) -> _Schema | None:
-    """Return the keywords of all *parts* as one schema; None if two give one keyword different values."""
+    """Return the keywords of all *parts* as one schema; None if two differ in more than a limit."""
     merged: dict[str, Any] = {}
     for part in parts:
         if not isinstance(part, dict):
@@ -197,9 +201,15 @@ def _merged(parts: Sequence[object], definitions: Definitions) -> _Schema | None
                 merged[keyword] = _combined(merged[keyword], value)
                 if merged[keyword] is None:
                     return None
+            elif keyword in _STRICTEST and _are_numbers(merged[keyword], value):
+                merged[keyword] = _STRICTEST[keyword](merged[keyword], value)
             elif merged[keyword] != value:
                 return None
     return merged
+
+
+def _are_numbers(*values: object) -> bool:
+    return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
 def _combined(one: object, other: object) -> object:
