@@ -383,16 +383,18 @@ async def test_a_request_during_the_calls_of_two_users_in_one_session_is_not_ass
 async def test_a_request_belongs_to_a_call_over_its_own_session(
     user: str | None, asked: str | None, tmp_path: Path
 ) -> None:
-    lines: list[str] = []
+    begun = anyio.Event()
     users: list[str | None] = []
     caller = Caller(recording(users), "mail")
-    async with in_process(caller, "legacy", lines.append) as of_ann, in_process(caller, "legacy") as other:
+    async with (
+        in_process(caller, "legacy", lambda _line: begun.set()) as of_ann,
+        in_process(caller, "legacy") as other,
+    ):
         with anyio.fail_after(60):
             async with anyio.create_task_group() as group:
                 call_of_ann = functools.partial(caller.call_tool, user="ann")
                 group.start_soon(call_of_ann, of_ann, "slow", {"mark": str(tmp_path / "mark")})
-                while not lines:
-                    await anyio.sleep(0.01)
+                await begun.wait()
                 if user is None:  # a call that is not made by the caller
                     result = await other.call_tool("form", {})
                 else:
