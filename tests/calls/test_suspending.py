@@ -463,7 +463,7 @@ async def test_a_resume_over_a_closed_connection_leaves_the_call_unchanged(
         suspended = await who.call_tool(client, "form", suspend=suspend)
         closed = client.session
     await answer(suspend, suspended, NAMED)
-    with pytest.raises(mcp.MCPError, match="Connection closed"):
+    with pytest.raises(mcp.MCPError, match="Connection closed"):  # type: ignore[attr-defined,unused-ignore]
         await who.resume(suspended.id, closed, suspend)
 
     async with visitor(seen) as (who, client):
