@@ -26,6 +26,9 @@ _ANSWERING = ("--answers", "--set", "--open-url", "--decline", "--cancel")
 _SUSPENDING = ("--suspend",)
 _OF_SUSPENDED_CALLS = ("--store", "--user", "--suspend-timeout")
 _ASKING = ("--headless", "--browser")
+_OF_OPEN_CALLS = ("--legacy",)
+"""Options of calls that cannot be suspended."""
+
 _COMBINED = frozenset({"--answers", "--set", "--open-url"})
 
 
@@ -41,7 +44,8 @@ def scripted_answers(options: argparse.Namespace) -> ScriptedAnswers | None:
     chosen = [name for name in (*_ANSWERING, *_SUSPENDING) if _is_given(options, name)]
     if not chosen:
         return None
-    for first, second in combinations([*chosen, *(name for name in _ASKING if _is_given(options, name))], 2):
+    others = (*_ASKING, *(_OF_OPEN_CALLS if options.suspend else ()))
+    for first, second in combinations([*chosen, *(name for name in others if _is_given(options, name))], 2):
         if not {first, second} <= _COMBINED:
             raise UsageError(messages.OPTIONS_CONFLICT, first=first, second=second)
     if options.tool is None:

@@ -432,6 +432,7 @@ def test_a_store_that_cannot_be_used_is_reported(run: Run, asking: Asking, store
         (["call", "t", "--user", "ann", *DEMO], "--user needs --suspend"),
         (["call", "t", "--suspend-timeout", "60", *DEMO], "--suspend-timeout needs --suspend"),
         (["call", "t", "--suspend", "--headless", *DEMO], "--suspend cannot be combined with --headless"),
+        (["call", "t", "--suspend", "--legacy", *DEMO], "--suspend cannot be combined with --legacy"),
         (["call", "t", "--suspend", "--set", "a=b", *DEMO], "--set cannot be combined with --suspend"),
         (["call", "t", "--suspend", "--header", "A=B", *DEMO], "--header cannot be combined"),
         (["call", "t", "--suspend", "--url", "http://x", "--header", "A"], "NAME=VARIABLE"),
