@@ -14,8 +14,11 @@ from mcp_elicit_client import Answer, ElicitationRegistry, RequestOptions, Serve
 from mcp_elicit_client.audit import AuditLog
 from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.dispatch import Dispatcher
+from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.headless import HeadlessHandler
+from mcp_elicit_client.handlers.notebook import NotebookHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
+from mcp_elicit_client.handlers.webhook import WebhookHandler, generate_secret
 from mcp_elicit_client.inbox import Inbox, InboxHandler
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.policies import (
@@ -228,8 +231,11 @@ async def test_every_kind_of_async_handler_is_accepted(handler: Any) -> None:
         answer_timeout,
         lambda seconds: recommended(answer_timeout=seconds),
         lambda seconds: Inbox(MemoryStore(), answer_timeout=seconds),
+        lambda seconds: BrowserHandler(answer_timeout=seconds),
+        lambda seconds: NotebookHandler(answer_timeout=seconds),
+        lambda seconds: WebhookHandler("https://hooks.example", generate_secret(), answer_timeout=seconds),
     ],
-    ids=["answer_timeout", "recommended", "Inbox"],
+    ids=["answer_timeout", "recommended", "Inbox", "BrowserHandler", "NotebookHandler", "WebhookHandler"],
 )
 def test_a_time_in_which_no_request_can_be_answered_is_refused(use: Callable[[float], object], seconds: float) -> None:
     with pytest.raises(ValueError, match="The answer timeout must be above 0 and at most 31536000 seconds"):

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from mcp_elicit_client._arguments import check_answer_timeout
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.browser.asking import ask_on_page, within_limits
@@ -58,6 +59,7 @@ class BrowserHandler:
 
     Raises:
         MissingExtraError: If the extra ``browser`` is not installed.
+        ValueError: If *answer_timeout* is not above 0 and at most a year.
     """
 
     def __init__(
@@ -69,12 +71,12 @@ class BrowserHandler:
         answer_timeout: float | None = None,
         messages: MessageCatalog | None = None,
     ) -> None:
+        self._answer_timeout = check_answer_timeout(answer_timeout)
         if any(importlib.util.find_spec(name) is None for name in _REQUIRED):
             raise MissingExtraError("browser", "a page in the browser")
         self._open_file = open_file
         self._show_url = show_url
         self._directory = directory
-        self._answer_timeout = answer_timeout
         self._messages = messages
 
     async def __call__(self, request: Request, /) -> Answer:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import anyio
 
+from mcp_elicit_client._arguments import check_answer_timeout
 from mcp_elicit_client._concurrency import is_trio, run_until, start_in_background
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
@@ -63,7 +64,8 @@ class NotebookHandler:
 
     Raises:
         MissingExtraError: If the extra ``notebook`` is not installed.
-        ValueError: If *form* or *origin* is not one of the values above.
+        ValueError: If *form* or *origin* is not one of the values above, or
+            *answer_timeout* is not above 0 and at most a year.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class NotebookHandler:
         messages: MessageCatalog | None = None,
         unattended: HeadlessHandler | None = None,
     ) -> None:
+        self._answer_timeout = check_answer_timeout(answer_timeout)
         if any(importlib.util.find_spec(name) is None for name in _REQUIRED):
             raise MissingExtraError("notebook", "requests in a notebook")
         if form not in ("auto", "widget", "page"):
@@ -83,7 +86,6 @@ class NotebookHandler:
             check_origin(origin)
         self._form = form
         self._origin = origin
-        self._answer_timeout = answer_timeout
         self._messages = messages
         self._unattended = unattended or HeadlessHandler()
         current_kernel()  # which notes the cells from now on

@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 import anyio
 import httpx
 
+from mcp_elicit_client._arguments import check_answer_timeout
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import invalid_answer
 from mcp_elicit_client.core.request import check_user
@@ -109,7 +110,8 @@ class WebhookHandler:
             takes the number of the repetition, from 1 on.
 
     Raises:
-        ValueError: If the URL or a secret is invalid, or the URL is not safe.
+        ValueError: If the URL or a secret is invalid, the URL is not safe, or
+            *answer_timeout* is not above 0 and at most a year.
     """
 
     def __init__(  # noqa: PLR0913 -- options by keyword
@@ -126,6 +128,7 @@ class WebhookHandler:
         pause: Callable[[int], float] = pause_before,
     ) -> None:
         parse_secrets(secret)
+        check_answer_timeout(answer_timeout)
         _check_url(url, allow_http=allow_http)
         self._webhook = _Webhook(url, secret, attempts, notify_closed, pause)
         self._deferred = deferred
