@@ -16,6 +16,7 @@ import mcp_elicit_client
 from mcp_elicit_client import Limits
 from mcp_elicit_client.core.diagnostics import DiagnosticCode
 from mcp_elicit_client.core.messages import FIELD_ERRORS
+from mcp_elicit_client.core.secrets.findings import SecretKind
 from mcp_elicit_client.core.url.domains import UrlWarningCode
 from mcp_elicit_client.core.validation.field_errors import ErrorCode
 from mcp_elicit_client.core.validation.formats import FORMATS
@@ -43,6 +44,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 TABLES: list[tuple[str, Any]] = [
     ("## Answer errors", ErrorCode),
     ("## Diagnostics", DiagnosticCode),
+    ("## Sensitive data", SecretKind),
     ("## URL refusals", UrlRefusal),
     ("## URL warnings", UrlWarningCode),
 ]

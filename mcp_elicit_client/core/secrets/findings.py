@@ -25,7 +25,7 @@ SecretKind: TypeAlias = Literal[
 """The kind of a secret."""
 
 SecretLocation: TypeAlias = Literal["name", "title", "description", "message", "answer"]
-"""SecretLocation a secret is asked for, or is found."""
+"""Where a secret is asked for, or is found."""
 
 
 class SecretFinding(BaseModel):
