@@ -66,7 +66,7 @@ def verify(
         ValueError: If the key is too short.
     """
     log = Path(path)
-    keys = Keys(read_key(key_path(log)) if key is None else key)
+    keys = Keys(_key_of(log) if key is None else key)
     with ExitStack() as stack:
         data, files = open_all(log, stack)
         head = keys.read_head(data)
@@ -91,6 +91,16 @@ def verify(
     return Verification(
         verifier.is_valid, verifier.events, verifier.first, verifier.last, tuple(verifier.violations), verifier.more
     )
+
+
+def _key_of(log: Path) -> bytes:
+    """Read the key beside *log*.  If there is neither a key nor a log, the error names the log."""
+    try:
+        return read_key(key_path(log))
+    except FileNotFoundError as error:
+        if files_of(log):
+            raise
+        raise FileNotFoundError(error.errno, error.strerror, str(log)) from None
 
 
 @dataclass(frozen=True, slots=True)

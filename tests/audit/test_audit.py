@@ -1559,6 +1559,7 @@ def test_the_command_reports_errors(path: Path, run: Any, key_file: Path) -> Non
     key_file.with_name("bad").write_text("xyz", encoding="ascii")
     for words, message in [
         (["verify", path], f"Cannot read {path}.key: No such file"),
+        (["verify", path.parent / "nothing"], f"Cannot read {path.parent / 'nothing'}: No such file"),
         (["verify", path.parent / "nothing", "--key", key_file], "nothing: No such file"),
         (["verify", path, "--key", key_file, "--checkpoint", "x"], "A checkpoint is SEQUENCE:MAC"),
         (["verify", path, "--key", key_file.with_name("bad")], "Other users can read the key"),
