@@ -587,3 +587,14 @@ async def test_the_inbox_of_a_host_is_used(tmp_path: Any) -> None:
         await inbox.answer(str(ANN), entry.id, "decline", answered_by="the web page")
         assert (await bot.answer()).action == "decline"
         await api.until(lambda: api.latest(ANN).text.endswith("You declined."))
+
+
+async def test_an_answer_leaves_the_buttons_of_the_same_request_valid(bot: Bot) -> None:
+    request = form({"sure": {"type": "boolean", "title": "Sure"}})
+    shown = [await bot.asks(request), await bot.asks(request)]
+
+    notes = [await bot.api.press(ANN, each, each.data("Yes")) for each in shown]
+
+    assert (await bot.answer(2)).content == {"sure": True}
+    assert notes == ["", ""]
+    assert len(bot.api.messages) == 2

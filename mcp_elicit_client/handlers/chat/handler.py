@@ -291,15 +291,16 @@ class ChatHandler:
         """Answer the request, unless it was answered before."""
         entry_id = session.entry.id
         try:
-            result = await self._inbox.answer(
-                person,
-                entry_id,
-                answer.action,
-                answer.content,
-                block_server=answer.block_server,
-                confirmed=answer.confirmed,
-                remember=answer.remember,
-            )
+            async with self._sessions.keeping_others(person, entry_id):
+                result = await self._inbox.answer(
+                    person,
+                    entry_id,
+                    answer.action,
+                    answer.content,
+                    block_server=answer.block_server,
+                    confirmed=answer.confirmed,
+                    remember=answer.remember,
+                )
         except EntryClosedError:
             session.entry = await self._inbox.get(person, entry_id)
             return Reaction(self._rendering.closed_text(session.entry))

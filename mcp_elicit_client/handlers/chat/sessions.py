@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcp_elicit_client.exceptions import EntryNotFoundError, InboxError
 from mcp_elicit_client.handlers.chat.dialogs import fits_dialog
 from mcp_elicit_client.handlers.chat.platform import ChatLimits
 from mcp_elicit_client.inbox.inbox import Inbox
@@ -121,6 +122,18 @@ class Sessions:
         kept[entry_id] = {**session.conversation.save(), **state}
         latest = dict(list(kept.items())[-_MAX_SESSIONS:])
         await self.inbox.save_draft(owner, entry_id, {**draft, "chat": latest})
+
+    @asynccontextmanager
+    async def keeping_others(self, owner: str, entry_id: str) -> AsyncIterator[None]:
+        """Keep the sessions of pending requests that are the same: an answer to one of them deletes their draft."""
+        before = _sessions_in(await self.inbox.get_draft(owner, entry_id))
+        yield
+        for other_id in [each for each in before if each != entry_id]:
+            with suppress(EntryNotFoundError, InboxError):
+                if (await self.inbox.get(owner, other_id)).state == "pending":
+                    draft = await self.inbox.get_draft(owner, other_id) or {}
+                    kept = {other_id: before[other_id], **_sessions_in(draft)}
+                    await self.inbox.save_draft(owner, other_id, {**draft, "chat": kept})
 
     def context(self, request: Request) -> InputContext:
         """Return what decides the meaning of typed text."""
