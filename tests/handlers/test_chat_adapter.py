@@ -222,4 +222,8 @@ async def test_the_adapter_of_the_page_asks_and_answers(monkeypatch: pytest.Monk
         api.is_closed = True
         await asked(question)
         assert (answers[1].action, answers[1].by) == ("cancel", "unattended")
+        monkeypatch.setattr(Route, "BASE", "http://127.0.0.1:1")  # the network is lost
+        await asked(question)
+        assert (answers[2].action, answers[2].by) == ("cancel", "unattended")
+        assert "Discord: " in answers[2].reason
         await bot.close()

@@ -598,3 +598,14 @@ async def test_an_answer_leaves_the_buttons_of_the_same_request_valid(bot: Bot) 
     assert (await bot.answer(2)).content == {"sure": True}
     assert notes == ["", ""]
     assert len(bot.api.messages) == 2
+
+
+async def test_an_answer_counts_even_if_its_outcome_cannot_be_shown(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_arguments: object) -> None:
+        raise RuntimeError("the client was shut down")
+
+    shown = await bot.asks(form({"sure": {"type": "boolean", "title": "Sure"}}))
+    monkeypatch.setattr(bot.ask._delivery.platform, "edit", fail)
+    await bot.api.press(ANN, shown, shown.data("Yes"))
+
+    assert (await bot.answer()).content == {"sure": True}

@@ -72,6 +72,9 @@ async def _try(call: Callable[[], Awaitable[object]]) -> bool:
     except ChatError as error:
         _logger.debug("A chat did not take a message: %s", error)
         return False
+    except Exception:
+        _logger.exception("A message could not be shown in a chat.")
+        return False
     return True
 
 
