@@ -609,3 +609,28 @@ async def test_an_answer_counts_even_if_its_outcome_cannot_be_shown(bot: Bot, mo
     await bot.api.press(ANN, shown, shown.data("Yes"))
 
     assert (await bot.answer()).content == {"sure": True}
+
+
+@pytest.mark.parametrize(("label", "outcome"), [("Yes", "You accepted."), ("Cancel", "You cancelled.")])
+async def test_the_outcome_is_shown_if_the_inbox_keeps_no_history(label: str, outcome: str) -> None:
+    api = FakeTelegram()
+    inbox = Inbox(MemoryStore(max_history=0))
+    async with api.serve() as base_url, running(api, base_url, inbox=inbox) as bot:
+        shown = await bot.asks(form({"sure": {"type": "boolean", "title": "Sure"}}))
+        await bot.api.press(ANN, shown, shown.data(label))
+        await bot.answer()
+
+        assert outcome in bot.api.latest(ANN).text
+        assert not bot.api.latest(ANN).buttons
+
+
+async def test_a_withdrawn_request_loses_its_buttons_if_the_inbox_keeps_no_history() -> None:
+    api = FakeTelegram()
+    inbox = Inbox(MemoryStore(max_history=0))
+    async with api.serve() as base_url, running(api, base_url, inbox=inbox) as bot:
+        async with anyio.create_task_group() as bot.group:
+            await bot.asks(form())
+            bot.group.cancel_scope.cancel()
+
+        assert "mail no longer needs an answer." in bot.api.latest(ANN).text
+        assert not bot.api.latest(ANN).buttons

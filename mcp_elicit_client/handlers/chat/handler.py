@@ -96,6 +96,7 @@ class ChatHandler:
             return await self._answer_elsewhere(request, reason)
         failures: list[Exception] = []
         placed: list[tuple[str, str]] = []
+        answer: Answer | None = None
 
         async def ask(owner: str, entry_id: str) -> None:
             placed.append((owner, entry_id))
@@ -115,7 +116,7 @@ class ChatHandler:
         finally:
             for owner, entry_id in placed:
                 self._asking.discard(entry_id)
-                await self._close(owner, entry_id)
+                await self._close(owner, entry_id, request, answer)
         if failures:
             return await self._answer_elsewhere(request, f"the chat did not take the message: {_reason(failures[0])}")
         return answer
@@ -309,7 +310,7 @@ class ChatHandler:
             errors = tuple(HostText(self._catalog.error(each)) for each in result.errors)
             return await self._proceed(person, session, replace(turn, parts=(*errors, *turn.parts)), is_below=is_below)
         if entry_id not in self._asking:  # otherwise the task that asks does this
-            done = await self._inbox.get(person, entry_id)
+            done = session.entry.model_copy(update={"state": "answered", "action": answer.action})
             await self._delivery.edit(person, session.message_id, self._rendering.outcome(done))
         return Reaction()
 
@@ -356,18 +357,20 @@ class ChatHandler:
             await self._delivery.inform(owner, message)
         return Answer.cancel(by="unattended", reason=reason)
 
-    async def _close(self, owner: str, entry_id: str) -> None:
+    async def _close(self, owner: str, entry_id: str, request: Request, answer: Answer | None) -> None:
         """Replace the message with the buttons, if it is still there."""
         message_id = self._shown.pop(entry_id, None)
         if message_id is None:
             return
         with anyio.move_on_after(_CLOSE_TIMEOUT, shield=True):
             try:
-                entry = await self._inbox.get(owner, entry_id)
-            except (InboxError, EntryNotFoundError) as error:
+                outcome = self._rendering.outcome(await self._inbox.get(owner, entry_id))
+            except EntryNotFoundError:  # the store keeps no history
+                outcome = self._rendering.ended(request, answer)
+            except InboxError as error:
                 _logger.debug("A request that is closed could not be read: %s", error)
                 return
-            await self._delivery.edit(owner, message_id, self._rendering.outcome(entry))
+            await self._delivery.edit(owner, message_id, outcome)
 
 
 def _reason(error: Exception) -> str:

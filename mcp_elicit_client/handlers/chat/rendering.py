@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mcp_elicit_client.core.notice import Notice
+from mcp_elicit_client.exceptions import State
 from mcp_elicit_client.handlers.chat.platform import ChatButton, ChatLimits, ChatMessage, Paragraph, ParagraphKind
 from mcp_elicit_client.inbox.records import Entry
 from mcp_elicit_client.presentation import messages
@@ -22,7 +23,7 @@ from mcp_elicit_client.presentation.conversation import (
 )
 from mcp_elicit_client.presentation.descriptions import describe_field, server_name, title_line
 from mcp_elicit_client.presentation.notices import describe_notice
-from mcp_elicit_client.typing import Request
+from mcp_elicit_client.typing import Answer, Request
 
 SELECTED_MARK = "✓ "
 """What begins the label of a selected option."""
@@ -86,6 +87,14 @@ class Rendering:
         """Return the message that says how a request ended."""
         decision = "" if entry.action is None else self.catalog.text(messages.DECISIONS[entry.action])
         return self.sentence(entry.read(), decision or self.closed_text(entry))
+
+    def ended(self, request: Request, answer: Answer | None) -> ChatMessage:
+        """Return the same for a request that is no longer stored; *answer* is None if it was withdrawn."""
+        if answer is not None and answer.by == "user":
+            return self.sentence(request, self.catalog.text(messages.DECISIONS[answer.action]))
+        state: State = "expired" if answer is not None and answer.by == "timeout" else "withdrawn"
+        text = self.catalog.text(messages.CLOSED_BECAUSE[state], server=server_name(request.server))
+        return self.sentence(request, text)
 
     def closed_text(self, entry: Entry) -> str:
         """Return why a request can no longer be answered."""
