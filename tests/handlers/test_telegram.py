@@ -634,3 +634,27 @@ async def test_a_withdrawn_request_loses_its_buttons_if_the_inbox_keeps_no_histo
 
         assert "mail no longer needs an answer." in bot.api.latest(ANN).text
         assert not bot.api.latest(ANN).buttons
+
+
+async def test_a_message_that_was_sent_before_a_question_was_shown_does_not_answer_it(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await bot.asks(form({"name": {"type": "string", "title": "Name"}, "town": {"type": "string", "title": "Town"}}))
+    platform = bot.ask._delivery.platform
+    send, is_sending, goes_on = platform.send, anyio.Event(), anyio.Event()
+
+    async def send_later(*arguments: Any) -> str:
+        is_sending.set()
+        await goes_on.wait()
+        return await send(*arguments)
+
+    monkeypatch.setattr(platform, "send", send_later)
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: bot.ask.reply(str(ANN), "Ann", message_id="1"))
+        await is_sending.wait()
+        group.start_soon(lambda: bot.ask.reply(str(ANN), "No, Bob", message_id="2"))
+        await anyio.wait_all_tasks_blocked()
+        goes_on.set()
+
+    assert "Town" in bot.api.latest(ANN).text
+    assert "Check your answers" not in bot.api.latest(ANN).text
