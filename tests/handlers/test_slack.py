@@ -240,6 +240,26 @@ async def test_a_dialog_is_closed_before_slack_gives_up_even_if_the_next_message
     await bot.api.until(lambda: "Send" in bot.api.latest(ANN).labels)
 
 
+async def test_errors_that_are_found_after_the_dialog_was_closed_follow_as_a_message(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit, goes_on = bot.ask.submit, anyio.Event()
+
+    async def submit_later(*arguments: Any) -> Any:
+        await goes_on.wait()
+        return await submit(*arguments)
+
+    monkeypatch.setattr(slack_handler, "_ACK_TIMEOUT", 0)
+    await bot.asks(form({"guests": {"type": "integer"}}))
+    view = await bot.open()
+    monkeypatch.setattr(bot.ask, "submit", submit_later)
+    assert await bot.submit(view, "two") == {}
+    goes_on.set()
+
+    await bot.api.until(lambda: bot.api.said)
+    assert bot.api.said == ["Enter a whole number."]
+
+
 async def test_a_message_can_be_seen_only_by_the_person_in_a_channel(anyio_backend: Any) -> None:
     api = FakeSlack()
     async with api.serve() as base_url, running(api, base_url, channel=lambda _: "C1") as bot:

@@ -71,16 +71,20 @@ class SlackHandler(ChatHandler):
                     channel=channel, user=person, text=html.escape(reaction.note, quote=False)
                 )
 
-    async def _on_submit(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        sent = body["view"]
+    async def _on_submit(self, ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:
+        sent, person = body["view"], body["user"]["id"]
         entered = values(sent["state"]["values"])
-        reacting = asyncio.ensure_future(self.submit(body["user"]["id"], sent["private_metadata"], entered))
+        reacting = asyncio.ensure_future(self.submit(person, sent["private_metadata"], entered))
         await asyncio.wait({reacting}, timeout=_ACK_TIMEOUT)
         if reacting.done():
             await ack(**acknowledgement(reacting.result(), sent))
             return
         await ack()
-        await reacting
+        reaction = await reacting
+        text = reaction.note or " ".join((reaction.errors or {}).values())
+        if text:  # the dialog that would have shown it is closed
+            with _suppressed():
+                await client.chat_postMessage(channel=person, text=html.escape(text, quote=False))
 
 
 class _Slack:
