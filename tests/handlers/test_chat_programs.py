@@ -16,6 +16,7 @@ import anyio
 import pytest
 
 from mcp_elicit_client import Answer, parse_request
+from mcp_elicit_client.handlers.chat import ChatHandler
 from mcp_elicit_client.inbox import Inbox, InboxHandler, SqliteStore
 from tests.support import ROOT, form_params, free_port
 
@@ -83,6 +84,14 @@ def program(name: str, url: str, base_url: str) -> str:
     (found,) = [each for each in blocks if name in each]
     assert url in found
     return found.replace(url, base_url)
+
+
+def test_the_programs_of_the_page_use_what_a_handler_has() -> None:
+    page = (ROOT / "docs" / "chats.md").read_text(encoding="utf-8")
+    used = set(re.findall(r"\bask\.(\w+)", page))
+
+    assert used == {"announce", "user"}  # `user` is of `ChainlitHandler`, whose package may not be installed
+    assert hasattr(ChatHandler, "announce")
 
 
 @asynccontextmanager
