@@ -211,6 +211,25 @@ async def test_the_url_is_shown_if_the_browser_does_not_open_the_page(monkeypatc
         group.cancel_scope.cancel()
 
 
+async def test_a_page_that_a_browser_opens_late_is_answered_even_if_its_url_cannot_be_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(asking, "START_TIMEOUT", 0)
+    visitor, answers, has_failed = Visitor(), list[Answer](), anyio.Event()
+
+    def show_url(_url: str) -> None:
+        has_failed.set()
+        raise ValueError("I/O operation on closed file.")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: ask(visitor, answers, show_url=show_url))
+        await has_failed.wait()
+        async with visiting(await visitor.url()) as (client, path):
+            await client.post(path, data={"action": "accept", "f0": "Ann"})
+
+    assert answers[0].content == {"name": "Ann"}
+
+
 @pytest.mark.parametrize("fails", [False, True])
 async def test_a_request_that_cannot_be_shown_is_cancelled(fails: bool) -> None:
     async def open_file(_: Path) -> bool:

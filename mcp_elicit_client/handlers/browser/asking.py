@@ -149,6 +149,7 @@ async def _fail_to_show(
     show_url: Callable[[str], None] | None,
 ) -> None:
     """Show the page.  Return only if the user cannot see it."""
+    is_shown = False
     try:
         # A browser that ends soon has not failed if it opened the page.
         is_shown = await show() or page.is_entered
@@ -159,7 +160,6 @@ async def _fail_to_show(
             is_shown = True
     except Exception:
         _logger.exception("The page could not be opened.")
-        is_shown = False
     while is_shown and server.is_alive:  # noqa: ASYNC110 -- a thread that ends sets no event
         await anyio.sleep(_POLL_INTERVAL)
 
