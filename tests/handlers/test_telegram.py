@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
@@ -658,3 +658,18 @@ async def test_a_message_that_was_sent_before_a_question_was_shown_does_not_answ
 
     assert "Town" in bot.api.latest(ANN).text
     assert "Check your answers" not in bot.api.latest(ANN).text
+
+
+async def test_a_stored_request_that_cannot_be_read_hides_no_other_question() -> None:
+    api, store = FakeTelegram(), MemoryStore()
+    async with api.serve() as base_url, running(api, base_url, inbox=Inbox(store)) as bot:
+        fields = {"name": {"type": "string", "title": "Name"}}
+        await bot.asks(form(fields, message="Damaged"))
+        (entry_id,) = store._requests
+        damaged = store._requests[entry_id].request.replace('"mode":"form"', '"mode":"fax"')
+        store._requests[entry_id] = replace(store._requests[entry_id], request=damaged)
+        await bot.asks(form(fields))
+        await bot.write("Ann")
+        await bot.press("Send")
+
+        assert (await bot.answer()).content == {"name": "Ann"}

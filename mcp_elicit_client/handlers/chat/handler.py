@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
@@ -258,7 +259,10 @@ class ChatHandler:
     async def _asked(self, person: str, reply_to: str | None) -> list[Session]:
         """Return the sessions of *person* that a message may be for."""
         entries = (await self._inbox.list(person)).entries
-        sessions = [await self._sessions.load(person, each.id) for each in entries]
+        sessions: list[Session] = []
+        for each in entries:
+            with suppress(EntryNotFoundError, InboxError):  # closed meanwhile, or not readable
+                sessions.append(await self._sessions.load(person, each.id))
         if reply_to is not None:
             return [each for each in sessions if reply_to in each.message_ids]
         return [each for each in sessions if each.form is not None and each.form.asked is not None and not each.is_new]
