@@ -219,6 +219,15 @@ async def test_the_adapter_of_the_page_asks_and_answers(monkeypatch: pytest.Monk
                 await anyio.sleep(0.002)
         assert answers[0].content == {"name": "Ann", "guests": 2, "dish": "Pasta", "extras": ["Wine"]}
 
+        async def answer_menu(interaction: Any) -> None:
+            if interaction.data["custom_id"] == "menu":
+                await interaction.response.send_message("the menu of the bot")
+
+        bot.add_listener(answer_menu, "on_interaction")
+        for kind, data in ((3, {"component_type": 2}), (5, {"components": []})):
+            reaction = await person.interact(kind, {"custom_id": "menu", **data})
+            assert reaction["data"]["content"] == "the menu of the bot"
+
         api.is_closed = True
         await asked(question)
         assert (answers[1].action, answers[1].by) == ("cancel", "unattended")
