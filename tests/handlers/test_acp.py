@@ -511,6 +511,25 @@ async def test_a_connection_that_closes_ends_open_requests_and_those_after_it(pa
         assert each.reason == "the connection to the editor is closed"
 
 
+async def test_a_connection_that_closes_ends_a_request_that_could_not_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with editor("form") as it:
+        is_sending = anyio.Event()
+
+        async def send(_message: Any) -> None:
+            is_sending.set()
+            await anyio.sleep_forever()
+
+        async def respond() -> None:
+            await is_sending.wait()
+            it.peer.disconnect()
+
+        monkeypatch.setattr(it.peer, "send", send)
+        answer = await asking(it.handler(answer_timeout=30), request(form_params(NAME)), respond)
+
+    assert (answer.action, answer.by) == ("cancel", "unattended")
+    assert answer.reason == "the connection to the editor is closed"
+
+
 @pytest.mark.parametrize("junk", [[], 5, "text", {"id": []}, {"id": {}, "method": "elicitation/create"}, [{}]])
 async def test_messages_that_are_none_do_not_end_the_connection(junk: Any) -> None:
     async with editor("form") as it:

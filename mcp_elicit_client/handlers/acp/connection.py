@@ -102,7 +102,8 @@ class MessageTap:
         reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._replies[request_id] = reply
         try:
-            await self._send({"id": request_id, "method": method, "params": params})
+            # In the background: the package may wait forever after its transport has failed.
+            self.start(self._send_for(reply, {"id": request_id, "method": method, "params": params}))
             return await reply
         except asyncio.CancelledError:
             self.notify(CANCEL_REQUEST, {"requestId": request_id})
@@ -130,12 +131,18 @@ class MessageTap:
 
     def _post(self, message: Message) -> None:
         async def send() -> None:
-            # The package may wait forever after its transport has failed.
             with contextlib.suppress(ConnectionError, asyncio.TimeoutError):
                 await asyncio.wait_for(self._send(message), _SEND_TIMEOUT)
 
         if not self.ended.is_set():
             self.start(send())
+
+    async def _send_for(self, reply: asyncio.Future[Message], message: Message) -> None:
+        try:
+            await self._send(message)
+        except Exception as error:  # noqa: BLE001 -- `request` raises it
+            if not reply.done():
+                reply.set_exception(error)
 
     async def _send(self, message: Message) -> None:
         try:
