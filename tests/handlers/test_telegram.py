@@ -13,7 +13,7 @@ import pytest
 
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.core.request import with_completion
-from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
+from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, SqliteStore
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
 
@@ -470,8 +470,6 @@ async def test_the_same_form_begins_with_what_was_entered_before(bot: Bot) -> No
 
 
 async def test_a_button_pressed_after_a_restart_of_the_bot_answers_exactly_once(tmp_path: Any) -> None:
-    from mcp_elicit_client.inbox import SqliteStore
-
     api, inbox = FakeTelegram(), Inbox(SqliteStore(tmp_path / "inbox.db"))
     answers: list[Answer] = []
 
@@ -506,8 +504,6 @@ async def test_a_button_pressed_after_a_restart_of_the_bot_answers_exactly_once(
 
 
 async def test_a_message_that_ends_a_request_after_a_restart_is_followed_by_the_outcome(tmp_path: Any) -> None:
-    from mcp_elicit_client.inbox import SqliteStore
-
     inbox, store = Inbox(SqliteStore(tmp_path / "inbox.db")), SqliteStore(tmp_path / "inbox.db")
     ids: list[str] = []
     answers: list[Answer] = []
@@ -673,3 +669,30 @@ async def test_a_stored_request_that_cannot_be_read_hides_no_other_question() ->
         await bot.press("Send")
 
         assert (await bot.answer()).content == {"name": "Ann"}
+
+
+async def test_nothing_is_kept_of_a_request_for_which_another_process_waits(tmp_path: Any) -> None:
+    api, path = FakeTelegram(), tmp_path / "inbox.db"
+    answers, ids = list[Answer](), list[str]()
+    is_stored = anyio.Event()
+
+    async def note(_owner: str, entry_id: str) -> None:
+        ids.append(entry_id)
+        is_stored.set()
+
+    async def wait_elsewhere() -> None:
+        request = form({"sure": {"type": "boolean", "title": "Sure"}})
+        answers.append(await InboxHandler(Inbox(SqliteStore(path)), on_pending=note)(request))
+
+    async with (
+        api.serve() as base_url,
+        running(api, base_url, inbox=Inbox(SqliteStore(path))) as bot,
+        anyio.create_task_group() as group,
+    ):
+        group.start_soon(wait_elsewhere)
+        await is_stored.wait()
+        await bot.ask.announce(str(ANN), ids[0])
+        await bot.press("Yes")
+
+    assert answers[0].content == {"sure": True}
+    assert not bot.ask._shown

@@ -330,7 +330,8 @@ class ChatHandler:
         before = session.message_id
         rendered = self._rendering.message(turn, session.entry)
         session.message_ids = await self._delivery.show(person, "" if is_below else before, rendered)
-        self._shown[session.entry.id] = session.message_id
+        if session.entry.id in self._asking:  # which forgets it
+            self._shown[session.entry.id] = session.message_id
         session.is_shown = True
         await self._sessions.save(person, session)
         if is_below:
