@@ -754,6 +754,23 @@ async def test_an_answer_in_the_response_is_stored_in_the_inbox(host: Host) -> N
     assert await inboxed.states() == [("answered", "the webhook at 127.0.0.1")]
 
 
+async def test_all_that_an_answer_in_the_response_says_is_kept_while_a_slow_inbox_stores_it(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inboxed, endpoint = Inboxed(host), host.endpoint(replying({**GOOD, "by": "policy", "confirmed": True}))
+    store = inboxed.inbox.answer
+
+    async def store_slowly(*arguments: Any, **options: Any) -> Any:
+        stored = await store(*arguments, **options)
+        await anyio.wait_all_tasks_blocked()  # the task that waits in the inbox has its answer
+        return stored
+
+    monkeypatch.setattr(inboxed.inbox, "answer", store_slowly)
+    answer = await inboxed.handler(endpoint)(request())
+
+    assert (answer.content, answer.by, answer.confirmed) == ({"city": "Bern"}, "policy", True)
+
+
 async def test_an_answer_in_the_inbox_closes_the_request_of_the_webhook(host: Host) -> None:
     inboxed, endpoint = Inboxed(host), host.endpoint(holding)
 

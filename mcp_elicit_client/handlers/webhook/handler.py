@@ -207,7 +207,8 @@ class _WebhookExchange:
             await stored.wait()
             answer = await self._send(_answer_url(deferred, self._id, self._request))
             if answer is not None and answer.by != "error":
-                answer = await self._store(deferred.inbox, owner, answer)
+                with anyio.CancelScope(shield=True):  # the inbox returns the answer before this has ended
+                    answer = await self._store(deferred.inbox, owner, answer)
             from_webhook = answer
             if answer is None or answer.by != "error":
                 await anyio.sleep_forever()  # until the answer arrives through the inbox
