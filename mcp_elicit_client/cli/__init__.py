@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import io
 import logging
 import sys
 import traceback
@@ -38,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
+    _configure_output()
     arguments = list(sys.argv[1:] if argv is None else argv)
     catalog = _catalog(arguments)
     options = _parse(arguments, catalog)
@@ -113,6 +115,12 @@ class _SanitizingFormatter(logging.Formatter):
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 -- as in logging
         return traceback.format_exception_only(ei[1])[0].partition("\n")[0]
+
+
+def _configure_output() -> None:
+    """Escape characters that the encoding of the output does not have, as Python does for errors."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _configure_logging() -> None:

@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import logging
+import os
 import shutil
 import subprocess
 import sys
@@ -536,6 +537,25 @@ def test_an_output_that_cannot_be_written_is_an_error(run: Any, monkeypatch: pyt
     monkeypatch.setattr(sys, "stdout", output)
 
     assert run("completion", "bash") == (1, "", "mcp-elicit: Cannot write stdout: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "escaped"),
+    [
+        (["--language", "fr", "--help"], "utilisation\\xa0"),
+        (["--language", "fr", "demo", "--auto"], "Le serveur a re\\xe7u"),
+    ],
+    ids=["help", "demo"],
+)
+def test_characters_that_the_output_cannot_encode_are_escaped(words: list[str], escaped: str) -> None:
+    command = [sys.executable, "-m", "mcp_elicit_client.cli", *words]
+    ended = subprocess.run(
+        command, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, text=True, check=False
+    )
+
+    assert escaped in ended.stdout
+    assert "UnicodeEncodeError" not in ended.stderr
+    assert ended.returncode == 0
 
 
 def test_standard_input_that_is_closed_is_a_usage_error(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
