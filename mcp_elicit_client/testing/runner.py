@@ -124,8 +124,8 @@ class ScenarioRunner:
                 line = lines.get(timeout=self._seconds_left(pending, is_loaded=is_loaded))
                 if line is None:
                     yield from map(_crashed, pending)
-                    if not is_loaded and process.wait() != 0:
-                        raise LoadError(f"The process crashed while it imported {self.callback}.")
+                    if not is_loaded:
+                        raise LoadError(f"The process ended while it imported {self.callback}.")
                     return
                 event = json.loads(line)
                 if "error" in event:

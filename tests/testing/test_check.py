@@ -235,6 +235,7 @@ def test_the_scenarios_can_be_listed_by_group() -> None:
     [
         (["tests.nowhere:callback"], "Cannot import tests.nowhere"),
         (["tests/nowhere.py:callback"], "There is no file"),
+        (["tests.support.exits_on_import:callback"], "The process ended while it imported"),
         (["tests.support.misbehaving_callbacks:nothing"], "has no nothing"),
         (["tests.support.misbehaving_callbacks:NOTHING"], "is not callable"),
         (["tests.support.misbehaving_callbacks:types"], "is not async. Define it with `async def`"),

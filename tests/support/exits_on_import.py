@@ -1,0 +1,5 @@
+"""A program that was not meant to be imported."""
+
+import sys
+
+sys.exit()
