@@ -10,7 +10,12 @@ from typing import Any, TypeAlias
 
 import anyio
 
-from mcp_elicit_client.testing.callback_under_test import CallbackUnderTest, UserAction, UserActionName
+from mcp_elicit_client.testing.callback_under_test import (
+    CallbackUnderTest,
+    UnsupportedActionError,
+    UserAction,
+    UserActionName,
+)
 from mcp_elicit_client.testing.fake_server import Delivery, FakeServer, Reply
 from mcp_elicit_client.testing.process_observer import ProcessObserver
 
@@ -38,6 +43,7 @@ SILENCE = 5.0
 """The default of the seconds for which a silent user is watched."""
 
 PLAY_USER = "Pass --user to name the hook that plays the user."
+CORRECT_HOOK = "Make the user hook a function that takes a UserAction and returns lines of text, or None."
 ENTER_CONTENT = "Make the user hook enter the content of the UserAction; if it does, correct the callback."
 REPORT_SHOWN_TEXT = "Make the user hook report what the user is shown, with UserAction.saw."
 ALLOW_INCONCLUSIVE = "If this is intended, pass --allow-inconclusive."
@@ -216,12 +222,25 @@ class ScenarioRun:
             return await self.server.ask(params)
         return None
 
-    def perform(self, action: UserAction) -> list[str | bytes]:
-        """Make the user of the callback perform *action*; return the lines to type."""
+    def perform(self, action: UserAction) -> list[bytes]:
+        """
+        Make the user of the callback perform *action*; return the lines to type.
+
+        Raises:
+            InconclusiveError: If the user hook fails.
+            UnsupportedActionError: If the interface does not support *action*.
+        """
         action.seen = self.seen
         if self.under_test.user is None:
             return []
-        return list(self.under_test.user(action) or [])
+        try:
+            lines = self.under_test.user(action) or []
+            return [line if isinstance(line, bytes) else line.encode() for line in lines]
+        except UnsupportedActionError:
+            raise
+        except Exception as error:  # noqa: BLE001 -- the hook is not ours
+            reason = f"The user hook failed: {type(error).__name__}: {error}"
+            raise InconclusiveError(reason, CORRECT_HOOK) from None
 
     async def interrupt(
         self, ask: Callable[[], Awaitable[object]], interruption: Callable[[], Awaitable[None]]

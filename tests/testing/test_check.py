@@ -14,10 +14,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from mcp_elicit_client.cli import main
+from mcp_elicit_client.testing import DELIVERIES, CallbackUnderTest, UserAction, run_scenario
 from mcp_elicit_client.testing.callback_under_test import CALLBACK_SHAPES, LoadError, load_callable
 from mcp_elicit_client.testing.runner import ScenarioRunner
 from mcp_elicit_client.testing.scenarios import SCENARIOS
-from tests.support import ROOT, skip_or_fail
+from tests.support import ROOT, callbacks, skip_or_fail
 from tests.support.checking import OURS, check
 
 CONFIRMATION = "nobody-confirms-nothing"
@@ -89,6 +90,32 @@ def test_lines_are_typed_to_a_callback_that_reads_standard_input() -> None:
         found["form-cancel-is-cancel"]["reason"]
         == "The interface does not support this action: There is no word for it."
     )
+
+
+@pytest.mark.parametrize(
+    ("hook", "reason"),
+    [
+        ("fails", "The user hook failed: ValueError: no such field"),
+        ("is_async", "The user hook failed: TypeError: 'coroutine' object is not iterable"),
+        ("returns_numbers", "The user hook failed: AttributeError: 'int' object has no attribute 'encode'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:coroutine")
+@pytest.mark.anyio
+async def test_a_user_hook_that_fails_is_named(hook: str, reason: str) -> None:
+    async def is_async(_step: UserAction) -> list[str]:
+        return []
+
+    def fails(_step: UserAction) -> list[str]:
+        raise ValueError("no such field")
+
+    hooks: dict[str, Any] = {"fails": fails, "is_async": is_async, "returns_numbers": lambda _step: [3]}
+    under_test = CallbackUnderTest(callbacks.callback, hooks[hook], "mail")
+
+    result = await run_scenario(under_test, "form-accept-is-accept", deliveries=DELIVERIES[:1])
+
+    assert (result.outcome, result.reason) == ("inconclusive", reason)
+    assert "user hook" in result.next_step
 
 
 SILENT_SCENARIOS = [name for name, each in SCENARIOS.items() if each.silent]
