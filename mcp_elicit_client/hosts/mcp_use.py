@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["elicitation_callback", "with_handler"]
 
+_REPLACED = "_replaced_by_handler"
+"""The attribute of a client's ``create_session`` that is the client's own."""
+
 
 def with_handler(
     client: MCPClient, handler: Handler, *, user: UserSource = None, request_options: RequestOptions | None = None
@@ -36,7 +39,8 @@ def with_handler(
     Returns:
         The same client.
     """
-    create = client.create_session
+    # A second handler replaces the first.
+    create = getattr(client.create_session, _REPLACED, client.create_session)
 
     async def create_session(server_name: str, auto_initialize: bool = True) -> MCPSession | None:  # noqa: FBT001, FBT002 -- as in mcp-use
         client.elicitation_callback = elicitation_callback(
@@ -44,5 +48,6 @@ def with_handler(
         )
         return await create(server_name, auto_initialize)
 
+    setattr(create_session, _REPLACED, create)
     client.create_session = create_session
     return client

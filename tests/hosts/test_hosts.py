@@ -32,6 +32,7 @@ from mcp_elicit_client.exceptions import CallTimeoutError
 from mcp_elicit_client.hosts.langchain import _on_elicitation
 from mcp_elicit_client.hosts.langchain_mcp import answer_interrupt, is_elicitation
 from mcp_elicit_client.hosts.mcp_agent import elicitation_callback as of_mcp_agent
+from mcp_elicit_client.hosts.mcp_use import with_handler
 from mcp_elicit_client.hosts.session_proxy import wrap_session
 from mcp_elicit_client.hosts.strands import elicitation_callback as of_strands
 from mcp_elicit_client.hosts.strands import run_in_loop
@@ -294,6 +295,21 @@ async def test_mcp_agent_passes_the_server_name(name: str | None, shown: str) ->
     assert isinstance(result, mcp.types.ElicitResult)
     assert result.action == "accept"
     assert asked.requests[0].server.name == shown
+
+
+@pytest.mark.anyio
+async def test_a_second_handler_of_mcp_use_replaces_the_first() -> None:
+    first, second = Asked(), Asked()
+
+    async def create_session(_server_name: str, _auto_initialize: bool) -> None:
+        await client.elicitation_callback(None, asking())
+
+    client: Any = SimpleNamespace(create_session=create_session)
+    with_handler(with_handler(client, first), second)
+    await client.create_session("mail")
+
+    assert first.requests == []
+    assert [request.server.name for request in second.requests] == ["mail"]
 
 
 def interrupt(*requests: dict[str, Any]) -> dict[str, Any]:
