@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import io
 import logging
 import sys
@@ -14,7 +13,13 @@ from typing import Any
 
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.call_documents import print_document
-from mcp_elicit_client.cli.common import CommandError, CommandFailedError, UnansweredError, UsageError
+from mcp_elicit_client.cli.common import (
+    CommandError,
+    CommandFailedError,
+    UnansweredError,
+    UsageError,
+    is_output_error,
+)
 from mcp_elicit_client.cli.options import make_parser
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import RequestError
@@ -42,6 +47,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     _configure_output()
     arguments = list(sys.argv[1:] if argv is None else argv)
     catalog = _catalog(arguments)
+    try:
+        try:
+            return _run(arguments, catalog)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()  # Python would complain if it failed at the exit
+    except OSError as error:
+        return _end_output(error, catalog)
+
+
+def _run(arguments: list[str], catalog: MessageCatalog) -> int:
     options = _parse(arguments, catalog)
     _configure_logging()
     try:
@@ -63,8 +79,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(file=sys.stderr)
         return _INTERRUPTED
-    except OSError as error:
-        return _end_output(error, catalog)
 
 
 def _catalog(arguments: Sequence[str]) -> MessageCatalog:
@@ -98,11 +112,10 @@ def _fail(reason: str, catalog: MessageCatalog, status: int) -> int:
 
 def _end_output(error: OSError, catalog: MessageCatalog) -> int:
     """Report that the disk is full, but not that the reader of the output is gone; return the exit status."""
-    is_closed = isinstance(error, BrokenPipeError)
-    if not is_closed and error.errno != errno.ENOSPC:
+    if not is_output_error(error):
         raise error
     sys.stdout = None  # Python must not complain when it flushes the stream
-    if is_closed:
+    if isinstance(error, BrokenPipeError):
         return _FAILED
     return _fail(catalog.text(messages.CANNOT_WRITE, path="stdout", reason=error.strerror), catalog, _FAILED)
 

@@ -18,7 +18,14 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Connection, ConnectMode, connect
 from mcp_elicit_client.cli import messages
 from mcp_elicit_client.cli.answer_options import scripted_answers
-from mcp_elicit_client.cli.common import CommandFailedError, UnansweredError, UsageError, output_width, parse_json
+from mcp_elicit_client.cli.common import (
+    CommandFailedError,
+    UnansweredError,
+    UsageError,
+    is_output_error,
+    output_width,
+    parse_json,
+)
 from mcp_elicit_client.cli.handlers import handler_from_options, interactive_handler, limits, url_rules, wants_browser
 from mcp_elicit_client.cli.remembered import remembered_hint, remembered_lines
 from mcp_elicit_client.cli.server_address import ServerAddress
@@ -58,14 +65,14 @@ def run_demo_command(options: argparse.Namespace) -> int:
             functools.partial(run_demo, handler, functools.partial(print, flush=True), options.catalog, options.json)
         )
     except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
-        _raise_if_output_is_closed(error)
+        _raise_output_error(error)
         raise CommandFailedError(explain(error, options.catalog)) from None
     return 0
 
 
-def _raise_if_output_is_closed(error: Exception) -> None:
-    if any(isinstance(each, BrokenPipeError) for each in leaf_errors(error)):
-        raise BrokenPipeError from None
+def _raise_output_error(error: Exception) -> None:
+    for each in filter(is_output_error, leaf_errors(error)):
+        raise each from None
 
 
 def run_call(options: argparse.Namespace) -> int:
@@ -125,7 +132,7 @@ async def _connect_and_call(
         except CommandFailedError:
             raise
         except Exception as error:  # noqa: BLE001 -- the SDK may raise anything
-            _raise_if_output_is_closed(error)
+            _raise_output_error(error)
             hint = f"\n{catalog.text(messages.NEEDS_LEGACY)}" if needs_legacy(error, mode) else ""
             raise CommandFailedError(explain(error, catalog, errlog) + hint) from None
 

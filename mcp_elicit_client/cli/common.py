@@ -101,6 +101,11 @@ class UnansweredError(CommandError):
     """The answers given in advance do not fit the server's requests.  The exit status is 3."""
 
 
+def is_output_error(error: BaseException) -> bool:
+    """Return True if the output cannot be written: its reader is gone, or the disk is full."""
+    return isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.errno == errno.ENOSPC)
+
+
 # --- JSON from files and arguments
 
 

@@ -515,10 +515,16 @@ def test_an_interrupt_ends_the_command(run: Any, monkeypatch: pytest.MonkeyPatch
     assert run("show", file=GOOD)[0] == 130
 
 
-@pytest.mark.parametrize("words", [["call", *DEMO], ["demo", "--auto"]], ids=["call", "demo"])
+def buffered() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
+@pytest.mark.parametrize(
+    "words", [["call", *DEMO], ["demo", "--auto"], ["audit", "--help"], ["--version"]], ids=lambda words: words[0]
+)
 def test_a_closed_output_ends_the_command_silently(words: list[str]) -> None:
     command = [sys.executable, "-m", "mcp_elicit_client.cli", *words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(command, env=buffered(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
@@ -537,6 +543,18 @@ def test_an_output_that_cannot_be_written_is_an_error(run: Any, monkeypatch: pyt
     monkeypatch.setattr(sys, "stdout", output)
 
     assert run("completion", "bash") == (1, "", "mcp-elicit: Cannot write stdout: No space left on device\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [["call", *DEMO], ["check", "--list"], ["--version"]], ids=lambda words: words[0])
+def test_a_full_disk_is_an_error(words: list[str], unbuffered: str) -> None:
+    command = [sys.executable, "-m", "mcp_elicit_client.cli", *words]
+    with Path("/dev/full").open("wb") as full:
+        env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        ended = subprocess.run(command, env=env, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    assert (ended.returncode, ended.stderr) == (1, "mcp-elicit: Cannot write stdout: No space left on device\n")
 
 
 @pytest.mark.parametrize(
