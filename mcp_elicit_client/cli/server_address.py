@@ -110,7 +110,7 @@ class ServerAddress:
 def _check_url(url: str) -> None:
     try:
         parts = urlsplit(url)
-        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname)
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_valid = False
     if not is_valid:

@@ -247,6 +247,10 @@ def test_every_command_has_help(run: Any, command: str) -> None:
         (["call", "x"], "Pass either --url URL or -- COMMAND"),
         (["call", "x", "--url", "http://x", "--", "y"], "Pass either --url URL or -- COMMAND"),
         (["call", "x", "--url", "example.com/mcp"], "--url needs the URL of a server that begins with https://"),
+        (
+            ["call", "x", "--url", "http://localhost:99999/mcp"],
+            "--url needs the URL of a server that begins with https://",
+        ),
         (["call", "x", "--url", "ftp://example.com/mcp"], "--url needs the URL of a server that begins with https://"),
         (["call", "x", "--suspend-timeout", "0", "--", "y"], "invalid number of seconds '0': pass a number above 0"),
         (["call", "x", "--max-fields", "many", "--", "y"], "invalid number 'many': pass a whole number, at least 0"),
