@@ -143,7 +143,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Prepare the report."""
+    """
+    Prepare the report.
+
+    Raises:
+        pytest.UsageError: If the report would replace tests.
+    """
+    where = config.getoption("--elicit-report")
+    if where and ("::" in where or Path(where).suffix == ".py" or Path(where).is_dir()):
+        raise pytest.UsageError(
+            f"--elicit-report takes a file for the report, but {where} contains tests. "
+            "Write the option after the tests, or as --elicit-report=FILE."
+        )
     config.stash[_REPORTED] = _Reported()
     config.pluginmanager.register(config.stash[_REPORTED])
 

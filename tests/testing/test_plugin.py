@@ -70,6 +70,18 @@ def test_a_user_follows_the_script(run: Run) -> None:
     assert "elicitations" not in result.stdout.str()
 
 
+def test_the_report_does_not_replace_tests(run: Run, pytester: pytest.Pytester) -> None:
+    file = pytester.makepyfile(test_kept=TESTS)
+    source = file.read_bytes()
+
+    for tests in ("test_kept.py", "test_kept.py::test_one", "."):
+        result = run(TESTS, "--elicit-report", tests)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines("ERROR: --elicit-report takes a file for the report, but * contains tests.*")
+
+    assert file.read_bytes() == source
+
+
 def test_the_report_lists_requests_replies_and_results(run: Run, tmp_path: Path) -> None:
     result = run(TESTS, "--elicit-report")
 
