@@ -93,19 +93,22 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
             raise RuntimeError("The server is not connected. Call connect() first.")
         return self._client
 
+    async def _page(self, method: str, cursor: str | None) -> Any:
+        from mcp.types import PaginatedRequestParams
+
+        session = getattr(self._session, "session", self._session)
+        return await getattr(session, method)(params=PaginatedRequestParams(cursor=cursor))
+
     async def list_tools(
         self,
         run_context: RunContextWrapper[Any] | None = None,  # noqa: ARG002 -- all agents get all tools
         agent: AgentBase | None = None,  # noqa: ARG002
     ) -> list[Tool]:
         """List the server's tools, from all pages."""
-        from mcp.types import PaginatedRequestParams
-
-        session = getattr(self._session, "session", self._session)
         tools: list[Tool] = []
         cursor: str | None = None
         for _ in range(_MAX_PAGES):
-            page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor))
+            page = await self._page("list_tools", cursor)
             tools += page.tools
             cursor = getattr(page, "next_cursor", None) or getattr(page, "nextCursor", None)
             if cursor is None:
@@ -133,12 +136,12 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
 
     async def list_resources(self, cursor: str | None = None) -> ListResourcesResult:
         """List the server's resources."""
-        result: ListResourcesResult = await self._session.list_resources(cursor=cursor)
+        result: ListResourcesResult = await self._page("list_resources", cursor)
         return result
 
     async def list_resource_templates(self, cursor: str | None = None) -> ListResourceTemplatesResult:
         """List the server's resource templates."""
-        result: ListResourceTemplatesResult = await self._session.list_resource_templates(cursor=cursor)
+        result: ListResourceTemplatesResult = await self._page("list_resource_templates", cursor)
         return result
 
     async def read_resource(self, uri: str) -> ReadResourceResult:

@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+import types
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -310,6 +311,32 @@ async def test_a_second_handler_of_mcp_use_replaces_the_first() -> None:
 
     assert first.requests == []
     assert [request.server.name for request in second.requests] == ["mail"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("method", ["list_resources", "list_resource_templates"])
+async def test_the_openai_agents_sdk_lists_pages_of_a_session(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Server:
+        def __init__(self, **_options: object) -> None:
+            pass
+
+    monkeypatch.setitem(sys.modules, "agents", types.ModuleType("agents"))
+    library: Any = types.ModuleType("agents.mcp")
+    library.MCPServer = Server
+    monkeypatch.setitem(sys.modules, "agents.mcp", library)
+    monkeypatch.delitem(sys.modules, "mcp_elicit_client.hosts.openai_agents", raising=False)
+    made: Any = importlib.import_module("mcp_elicit_client.hosts.openai_agents").ElicitingMCPServer
+    monkeypatch.delitem(sys.modules, "mcp_elicit_client.hosts.openai_agents")
+
+    async def page(*, params: Any) -> str:
+        return f"page {params.cursor}"
+
+    session = SimpleNamespace(list_resources=page, list_resource_templates=page)
+    server = made(Caller(Asked(), "mail"), lambda: nullcontext(session))
+    async with server:
+        listed = await getattr(server, method)("2")
+
+    assert listed == "page 2"
 
 
 def interrupt(*requests: dict[str, Any]) -> dict[str, Any]:
