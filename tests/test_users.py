@@ -20,6 +20,7 @@ from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.exceptions import ResumeError
 from mcp_elicit_client.hosts import (
+    _session_proxy,
     agent_framework,
     agno,
     autogen,
@@ -36,7 +37,6 @@ from mcp_elicit_client.hosts import (
     openai_codex,
     pydantic_ai,
     semantic_kernel,
-    session_proxy,
     strands,
 )
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore
@@ -195,7 +195,7 @@ WAYS: dict[str, Way] = {
     "Caller.handler": _caller_handler,
     "Caller, server-initiated": _caller,
     "Caller.call_tool, server-initiated": _call,
-    "hosts.session_proxy": _wrapped(session_proxy.wrap_session),
+    "hosts._session_proxy": _wrapped(_session_proxy.wrap_session),
     "hosts.agent_framework": _wrapped(agent_framework.wrap_client),
     "hosts.agno": _wrapped(agno.wrap_session),
     "hosts.autogen": _wrapped(autogen.wrap_session),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from mcp_elicit_client.core.request import check_user
-from mcp_elicit_client.hosts.session_proxy import SessionProxy
+from mcp_elicit_client.hosts._session_proxy import SessionProxy
 
 if TYPE_CHECKING:
     from mcp_elicit_client.calls import Caller

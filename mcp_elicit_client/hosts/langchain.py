@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.hosts.session_proxy import wrap_session
+from mcp_elicit_client.hosts._session_proxy import wrap_session
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.sdk.callback import SdkDispatcher, UserSource
 from mcp_elicit_client.typing import Handler

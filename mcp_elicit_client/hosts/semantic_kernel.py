@@ -1,5 +1,5 @@
 """Semantic Kernel: ``MCPStdioPlugin(..., session=wrap_session(caller, session))``, and the other plugins."""
 
-from mcp_elicit_client.hosts.session_proxy import wrap_session
+from mcp_elicit_client.hosts._session_proxy import wrap_session
 
 __all__ = ["wrap_session"]

@@ -30,11 +30,11 @@ from mcp_elicit_client.calls import Caller
 from mcp_elicit_client.calls._connect import Command
 from mcp_elicit_client.dispatch import Dispatcher, options_for
 from mcp_elicit_client.exceptions import CallTimeoutError
+from mcp_elicit_client.hosts._session_proxy import wrap_session
 from mcp_elicit_client.hosts.langchain import _on_elicitation
 from mcp_elicit_client.hosts.langchain_mcp import answer_interrupt, is_elicitation
 from mcp_elicit_client.hosts.mcp_agent import elicitation_callback as of_mcp_agent
 from mcp_elicit_client.hosts.mcp_use import with_handler
-from mcp_elicit_client.hosts.session_proxy import wrap_session
 from mcp_elicit_client.hosts.strands import elicitation_callback as of_strands
 from mcp_elicit_client.hosts.strands import run_in_loop
 from mcp_elicit_client.request_options import RequestOptions
