@@ -148,6 +148,12 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or _SURROGATE.search(text) is None
 
 
+def fold_accents(text: str) -> str:
+    """Return *text* in lower case and without accents, to compare typed words."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
+
+
 def _escape(text: str, *, multiline: bool, max_length: int | None) -> str:
     """Escape *text*; stop when the result is longer than *max_length*."""
     kinds = text.translate(_KINDS)

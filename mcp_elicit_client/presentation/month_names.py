@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from mcp_elicit_client.core.text import fold_accents
 from mcp_elicit_client.presentation.formatting import find_locale
 
 _ENGLISH = (
@@ -92,8 +92,7 @@ def _with_prefix(months: Mapping[str, int], prefix: str) -> set[int]:
 
 def _normalize(word: str) -> str:
     """Return *word* in lower case, without accents and without a point at the end, and with a plain apostrophe."""
-    decomposed = unicodedata.normalize("NFKD", word.strip().removesuffix(".").casefold().replace("\u2019", "'"))
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
+    return fold_accents(word.strip().removesuffix(".").replace("\u2019", "'"))
 
 
 def _is_word(name: str) -> bool:

@@ -28,6 +28,7 @@ from mcp_elicit_client.inbox.web.controls import (
 )
 from mcp_elicit_client.inbox.web.openapi import describe_api
 from mcp_elicit_client.inbox.web.pages import Pages
+from mcp_elicit_client.inbox.web.security_middleware import media_type
 from mcp_elicit_client.inbox.web.sse import EventStream
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.form_input import FormState
@@ -155,7 +156,7 @@ class Endpoints:
         """Accept an answer."""
         owner = await self.owner(web)
         entry = await self._inbox.get(owner, web.path_params["id"])
-        content_type = web.headers.get("content-type", "").partition(";")[0].strip().lower()
+        content_type = media_type(web.headers)
         if content_type == "application/json":
             return await self._answer_json(owner, entry, await web.body())
         if content_type != "application/x-www-form-urlencoded":

@@ -12,6 +12,7 @@ from starlette.requests import Request as WebRequest
 from starlette.responses import JSONResponse, Response
 
 from mcp_elicit_client.inbox.web.pages import Pages
+from mcp_elicit_client.inbox.web.security_middleware import media_type
 
 if TYPE_CHECKING:
     from mcp_elicit_client.policies import RememberedAnswer, RememberedAnswers
@@ -50,8 +51,7 @@ class RememberedEndpoint:
     async def revoke(self, web: WebRequest) -> Response:
         """Forget one answer of the user, or all of them."""
         owner = await self._owner_of(web)
-        content_type = web.headers.get("content-type", "").partition(";")[0].strip().lower()
-        is_json = content_type == "application/json"
+        is_json = media_type(web.headers) == "application/json"
         answer_id = _read_id(await web.body(), is_json=is_json)
         if answer_id == _ALL:
             count = self._remembered.revoke_all(user=owner)

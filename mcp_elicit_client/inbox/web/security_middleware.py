@@ -116,8 +116,7 @@ class SecurityMiddleware:
             return False
         if origin is None or (origin == "null" and site == "same-origin"):
             # Browsers name the origin of every form.  Requests without one must be JSON, which no form can send.
-            content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
-            return site == "same-origin" or content_type == "application/json"
+            return site == "same-origin" or media_type(headers) == "application/json"
         return len(headers.getlist("host")) == 1 and urlsplit(origin).netloc == headers["host"]
 
     def _limited(self, receive: Receive) -> Receive:
@@ -132,6 +131,11 @@ class SecurityMiddleware:
             return message
 
         return limited
+
+
+def media_type(headers: Headers) -> str:
+    """Return the content type in *headers*, in lower case and without parameters; may be empty."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _is_static(scope: Scope) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from mcp_elicit_client.core.text import fold_accents
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog, no_keys, yes_keys
 
@@ -64,16 +64,12 @@ def find_choice(typed: str, choices: Sequence[Choice]) -> str | None:
     English or in the language of the user, with or without accents and a
     slash.
     """
-    word = _fold(" ".join(typed.split())).removeprefix("/")
+    word = fold_accents(" ".join(typed.split())).removeprefix("/")
     if not word:
         return None
-    exact = {each.id for each in choices if word in map(_fold, (each.word, each.label, *each.aliases))}
-    begun = {each.id for each in choices if any(_fold(name).startswith(word) for name in (each.word, *each.aliases))}
+    exact = {each.id for each in choices if word in map(fold_accents, (each.word, each.label, *each.aliases))}
+    begun = {
+        each.id for each in choices if any(fold_accents(name).startswith(word) for name in (each.word, *each.aliases))
+    }
     found = exact or begun
     return found.pop() if len(found) == 1 else None
-
-
-def _fold(text: str) -> str:
-    """Return *text* in lower case, without accents."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
