@@ -12,8 +12,8 @@ import functools
 import logging
 from collections.abc import Callable, Collection, Coroutine, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar, Token
-from typing import Any, TypeAlias, TypeVar
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -55,34 +55,44 @@ Ask: TypeAlias = Callable[[Request], Coroutine[Any, Any, Answer]]
 
 class _RequestState:
     """
-    What happened to a request so far.
+    What is known about a request that is being answered.
 
     Attributes:
+        read_with: The options with which the dispatcher read it; None for
+            requests from elsewhere.
         was_asked: The handler was asked.
     """
 
-    __slots__ = ("was_asked",)
+    __slots__ = ("read_with", "was_asked")
 
-    def __init__(self) -> None:
+    def __init__(self, read_with: RequestOptions | None) -> None:
+        self.read_with: RequestOptions | None = read_with
         self.was_asked: bool = False
+
+
+class _OuterPolicy(NamedTuple):
+    """
+    A policy that a request has passed, and that will see its answer.
+
+    Attributes:
+        limits: The policy and whom it limits, if it limits asking.
+        refuse: Returns what it answers to the request by now; None to go on.
+    """
+
+    limits: tuple[object, UserAndServer] | None
+    refuse: Callable[[], Answer | None] | None
 
 
 _BOTH_MODES: frozenset[Mode] = frozenset({"form", "url"})
 
-_read_with: ContextVar[RequestOptions | None] = ContextVar("read_with", default=None)
-"""The options with which the dispatcher read the request; None for requests from elsewhere."""
-
 _state: ContextVar[_RequestState | None] = ContextVar("request_state", default=None)
 """The state of the current request; None outside of every handler."""
 
+_outer_policies: ContextVar[tuple[_OuterPolicy, ...]] = ContextVar("outer_policies", default=())
+"""The policies around the current place, outermost first: those that limit asking or may refuse later."""
+
 _is_registered: ContextVar[bool] = ContextVar("is_registered", default=False)
 """True while `stored_answers` answer in place of a registered handler."""
-
-_limited_by: ContextVar[frozenset[tuple[object, UserAndServer]]] = ContextVar("limited_by", default=frozenset())
-"""The policies that limit asking and contain the current policy, each with the user and server that it limits."""
-
-_outer_refusals: ContextVar[tuple[Callable[[], Answer | None], ...]] = ContextVar("outer_refusals", default=())
-"""What the policies outside of the current one would answer to the request by now, outermost first."""
 
 
 class NormalizedHandler:
@@ -126,19 +136,29 @@ class NormalizedHandler:
 
     def __call__(self, request: Request, /) -> Coroutine[Any, Any, Answer]:
         """Answer *request*."""
-        return self._ask(request) if _state.get() is not None else self._begin(request)
+        return self._ask(request) if _state.get() is not None else self.begin(request)
 
-    async def _begin(self, request: Request) -> Answer:
-        """Answer a request that no outer handler was asked, and begin to show a notice if a policy declined it."""
-        state = _RequestState()
-        token = _state.set(state)
+    async def begin(self, request: Request, read_with: RequestOptions | None = None) -> Answer:
+        """
+        Answer *request* apart from all others, and begin to show a notice if a policy declined it.
+
+        A handler of another request may have opened the session that it came from.
+
+        Args:
+            request: The request.
+            read_with: The options with which the dispatcher read it; None if
+                it comes from elsewhere.
+        """
+        state = _RequestState(read_with)
+        state_token, policies_token = _state.set(state), _outer_policies.set(())
         try:
             answer = await self._ask(request)
+            if not state.was_asked and self.notifier.start(request, answer):
+                await anyio.lowlevel.checkpoint()
+            return answer
         finally:
-            _state.reset(token)
-        if not state.was_asked and self.notifier.start(request, answer):
-            await anyio.lowlevel.checkpoint()
-        return answer
+            _outer_policies.reset(policies_token)
+            _state.reset(state_token)
 
 
 def restrict(options: RequestOptions, request: Request) -> Request:
@@ -170,7 +190,8 @@ def enforce_options(options: RequestOptions, ask: Ask) -> Ask:
 
     async def enforced(request: Request, /) -> Answer:
         nonlocal checked
-        outer = _read_with.get()
+        state = _state.get()
+        outer = state.read_with if state is not None else None
         if outer is not None and outer is not options and outer is not checked:
             check_inner_options(outer, options)
             checked = outer
@@ -295,27 +316,19 @@ def apply_policy(
     inner = normalize_handler(handler)
 
     def ask(request: Request, /) -> Coroutine[Any, Any, Answer]:
-        if not limits_asking:
-            return ask_refusable(request)
-        stored = stored_answers.get()
-        limiting = (answer, user_and_server_of(request))
-        if (stored is not None and stored.is_resuming) or limiting in _limited_by.get():
-            return inner(request)
-        return ask_limited(request, limiting)
+        return answer(request, inner) if refuse is None and not limits_asking else ask_inside(request)
 
-    async def ask_limited(request: Request, limiting: tuple[object, UserAndServer]) -> Answer:
-        token = _limited_by.set(_limited_by.get() | {limiting})
+    async def ask_inside(request: Request) -> Answer:
+        limits = (answer, user_and_server_of(request)) if limits_asking else None
+        stored, outer = stored_answers.get(), _outer_policies.get()
+        if limits and ((stored is not None and stored.is_resuming) or limits in [policy.limits for policy in outer]):
+            return await inner(request)
+        refuse_by_now = functools.partial(refuse, request) if refuse is not None else None
+        token = _outer_policies.set((*outer, _OuterPolicy(limits, refuse_by_now)))
         try:
-            return await ask_refusable(request)
-        finally:
-            _limited_by.reset(token)
-
-    def ask_refusable(request: Request) -> Coroutine[Any, Any, Answer]:
-        return answer(request, inner) if refuse is None else ask_while_refusing(request, refuse)
-
-    async def ask_while_refusing(request: Request, refuse: Callable[[Request], Answer | None]) -> Answer:
-        with refusing(functools.partial(refuse, request)):
             return await answer(request, inner)
+        finally:
+            _outer_policies.reset(token)
 
     return inner.wrapped_in(ask)
 
@@ -329,17 +342,17 @@ def refusing(refuse: Callable[[], Answer | None]) -> Iterator[None]:
         refuse: Returns the answer if the request is to be refused by now;
             otherwise None.
     """
-    token = _outer_refusals.set((*_outer_refusals.get(), refuse))
+    token = _outer_policies.set((*_outer_policies.get(), _OuterPolicy(None, refuse)))
     try:
         yield
     finally:
-        _outer_refusals.reset(token)
+        _outer_policies.reset(token)
 
 
 def refusal_by_now() -> Answer | None:
     """Return what an outer policy answers by now to the current request, which has waited; None to go on."""
-    for refuse in _outer_refusals.get():
-        answer = refuse()
+    for policy in _outer_policies.get():
+        answer = policy.refuse() if policy.refuse is not None else None
         if answer is not None:
             return answer
     return None
@@ -368,22 +381,6 @@ def _answering(handler: Handler) -> Ask:
         return normalize_answer(await handler(request), handler)
 
     return ask
-
-
-@contextmanager
-def _apart_from_other_requests(options: RequestOptions) -> Iterator[None]:
-    """Begin to answer a request that was read with *options*.  A handler of another one may have opened its session."""
-    tokens: tuple[Token[Any], ...] = (
-        _read_with.set(options),
-        _state.set(None),
-        _outer_refusals.set(()),
-        _limited_by.set(frozenset()),
-    )
-    try:
-        yield
-    finally:
-        for token in tokens:
-            token.var.reset(token)
 
 
 def options_for(handler: Handler, request_options: RequestOptions | None) -> RequestOptions:
@@ -519,9 +516,8 @@ class Dispatcher:
     async def _answer_request(self, request: Request, handler: NormalizedHandler) -> Answer:
         server = request.server.name
         try:
-            with _apart_from_other_requests(self.request_options):
-                answer = validate_answer(await not_cancelled_inside(handler(request)))
-                answer = await check_answer_async(request, answer, self.request_options.limits)
+            answer = await not_cancelled_inside(handler.begin(request, self.request_options))
+            answer = await check_answer_async(request, validate_answer(answer), self.request_options.limits)
         except CancelledInsideError:
             _logger.exception(
                 "a request of server %r could not be answered: a task of the handler was cancelled", server
