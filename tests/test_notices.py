@@ -234,3 +234,34 @@ async def test_a_notice_of_a_session_that_a_handler_opened_is_shown() -> None:
     await registry_of(open_session)(parse_request(NAME, server="mail"))
 
     assert (await person.waits()).request.server.name == "shop"
+
+
+async def test_a_policy_that_declines_after_the_user_was_asked_leads_to_no_notice() -> None:
+    person = Person()
+
+    def overrule(handler: Any) -> Any:
+        async def answer(request: Any) -> Answer:
+            await handler(request)
+            return Answer.decline(by="policy", policy="overrule")
+
+        return answer
+
+    answer = await registry_of(person, overrule)(form_request(NAME))
+    await settle()
+
+    assert (answer.policy, person.notices) == ("overrule", [])
+
+
+async def test_a_policy_that_asks_in_a_session_of_its_own_and_declines_leads_to_a_notice() -> None:
+    person, other = Person(), Person()
+
+    def ask_elsewhere(_handler: Any) -> Any:
+        async def answer(_request: Any) -> Answer:
+            await Dispatcher(registry_of(other)).answer(NAME, server=Server(name="shop"))
+            return Answer.decline(by="policy", policy="elsewhere")
+
+        return answer
+
+    await registry_of(person, ask_elsewhere)(form_request(NAME))
+
+    assert (await person.waits()).policy == "elsewhere"

@@ -758,6 +758,50 @@ async def test_a_shared_policy_limits_the_requests_of_sessions_that_a_handler_op
     assert [(answer.action, answer.policy) for answer in answers] == [("cancel", "rate_limit")]
 
 
+async def test_a_block_applies_after_a_session_that_the_handler_opened() -> None:
+    permissions, asked = Permissions(), Asked(YES)
+    inner: Any = guarded(one_at_a_time(), asked)
+
+    async def open_session(request: Request) -> Answer:
+        await Dispatcher(inner).answer(TEXT, server=Server(name="shop"))
+        permissions.set("block", server="mail")
+        answer: Answer = await inner(request)
+        return answer
+
+    answer = await guarded(permissions.policy, open_session)(request())
+
+    assert (answer.action, answer.policy) == ("cancel", "permissions")
+    assert [each.server.name for each in asked.requests] == ["shop"]
+
+
+async def test_a_policy_that_two_nested_registries_share_limits_each_user_alone() -> None:
+    asked, policy = Asked(YES), rate_limit(["1/hour"])
+    inner: Any = guarded(policy, asked)
+
+    async def ask_for_bob(request: Request) -> Answer:
+        answer: Answer = await inner(request.model_copy(update={"user": "bob"}))
+        return answer
+
+    outer = guarded(policy, ask_for_bob)
+    answers = [await handler(request(user=user)) for handler, user in [(outer, "ann"), (inner, "bob")]]
+
+    assert [answer.action for answer in answers] == ["accept", "cancel"]
+
+
+async def test_of_two_policies_that_refuse_a_waiting_request_the_outer_one_answers() -> None:
+    asked, ann, team = Asked(YES), Permissions(), Permissions()
+
+    async def block(request: Request) -> Answer:
+        ann.set("block", server="mail")
+        team.set("decline", server="mail")
+        answer: Answer = await guarded(one_at_a_time(), asked)(request)
+        return answer
+
+    answer = await guarded(compose(ann.policy, team.policy), block)(request())
+
+    assert (answer.action, asked.requests) == ("cancel", [])
+
+
 @pytest.mark.parametrize("queue", [one_at_a_time, lambda: None])
 async def test_a_server_that_is_blocked_while_its_patterns_are_checked_is_not_shown(queue: Any) -> None:
     permissions = Permissions()
