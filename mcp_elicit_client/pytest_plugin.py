@@ -147,7 +147,8 @@ def pytest_configure(config: pytest.Config) -> None:
     Prepare the report.
 
     Raises:
-        pytest.UsageError: If the report would replace tests.
+        pytest.UsageError: If the report would replace tests, or cannot be
+            written.
     """
     where = config.getoption("--elicit-report")
     if where and ("::" in where or Path(where).suffix == ".py" or Path(where).is_dir()):
@@ -155,6 +156,12 @@ def pytest_configure(config: pytest.Config) -> None:
             f"--elicit-report takes a file for the report, but {where} contains tests. "
             "Write the option after the tests, or as --elicit-report=FILE."
         )
+    if where not in (None, _TERMINAL):
+        try:
+            Path(where).parent.mkdir(parents=True, exist_ok=True)
+            Path(where).touch()
+        except OSError as error:
+            raise pytest.UsageError(f"--elicit-report cannot write {where}: {error}") from error
     config.stash[_REPORTED] = _Reported()
     config.pluginmanager.register(config.stash[_REPORTED])
 

@@ -111,6 +111,23 @@ def test_the_report_can_be_a_file(run: Run, tmp_path: Path) -> None:
     assert report[2]["results"][0]["outcome"] == "fail"
 
 
+def test_the_folder_of_the_report_is_created(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "reports" / "today" / "report.json"
+
+    run(TESTS, f"--elicit-report={file}").assert_outcomes(passed=3)
+
+    assert len(json.loads(file.read_text())) == 3
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_the_tests_run(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    result = run(TESTS, f"--elicit-report={tmp_path / 'file' / 'report.json'}")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines("ERROR: --elicit-report cannot write *report.json: *File exists*")
+
+
 def test_the_report_contains_the_tests_of_other_processes(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "report.json"
 
