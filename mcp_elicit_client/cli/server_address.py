@@ -49,8 +49,8 @@ class ServerAddress:
         Return the address in the options; None without one.
 
         Raises:
-            UsageError: If there are two, or an option does not fit the
-                address.
+            UsageError: If there are two, the command is empty, or an option
+                does not fit the address.
         """
         if options.url and options.server_command:
             raise UsageError(messages.SERVER_MISSING)
@@ -62,6 +62,8 @@ class ServerAddress:
             _check_url(options.url)
             return cls(url=options.url, headers=headers)
         if options.server_command:
+            if not options.server_command[0].strip():
+                raise UsageError(messages.SERVER_MISSING)
             return cls(command=tuple(options.server_command), directory=str(Path.cwd()), env=tuple(options.env))
         return None
 

@@ -245,6 +245,7 @@ def test_every_command_has_help(run: Any, command: str) -> None:
     ("words", "message"),
     [
         (["call", "x"], "Pass either --url URL or -- COMMAND"),
+        (["call", "x", "--", ""], "Pass either --url URL or -- COMMAND"),
         (["call", "x", "--url", "http://x", "--", "y"], "Pass either --url URL or -- COMMAND"),
         (["call", "x", "--url", "example.com/mcp"], "--url needs the URL of a server that begins with https://"),
         (
