@@ -16,6 +16,7 @@ import anyio
 import anyio.lowlevel
 import httpx
 import pytest
+from starlette.exceptions import HTTPException
 
 from mcp_elicit_client import Answer, ElicitationRegistry, Limits, Server, parse_request
 from mcp_elicit_client.core.diagnostics import Diagnostic
@@ -330,6 +331,30 @@ async def test_authentication_may_be_asynchronous() -> None:
     transport = httpx.ASGITransport(app=inbox_app(Inbox(MemoryStore()), nobody))
     async with httpx.AsyncClient(transport=transport, base_url=HOST) as client:
         assert (await client.get("/")).status_code == 401
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/json"])
+async def test_a_refusal_of_the_host_keeps_its_headers(accept: str) -> None:
+    def sign_in(_request: Any) -> str:
+        raise HTTPException(303, headers={"Location": "/login"})
+
+    transport = httpx.ASGITransport(app=inbox_app(Inbox(MemoryStore()), sign_in))
+    async with httpx.AsyncClient(transport=transport, base_url=HOST) as client:
+        reply = await client.get("/", headers={"accept": accept})
+
+    assert (reply.status_code, reply.headers["location"]) == (303, "/login")
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"), [("/", "GET, HEAD"), ("/{id}", "GET, HEAD, POST"), ("/remembered", "GET, HEAD, POST")]
+)
+async def test_an_error_about_the_method_lists_the_methods_that_are_allowed(path: str, allowed: str) -> None:
+    inbox = Inbox(MemoryStore())
+    app = inbox_app(inbox, lambda _: "ann", remembered=RememberedAnswers())
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HOST) as client:
+        reply = await client.request("PUT", path.format(id="x" * 32), json={})
+
+    assert (reply.status_code, ", ".join(sorted(reply.headers["allow"].split(", ")))) == (405, allowed)
 
 
 @pytest.mark.parametrize(

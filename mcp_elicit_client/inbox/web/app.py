@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.inbox import Inbox
@@ -12,8 +12,13 @@ from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_ac
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+    from starlette.requests import Request as WebRequest
+    from starlette.responses import Response
 
     from mcp_elicit_client.policies import RememberedAnswers
+
+_Endpoint: TypeAlias = "Callable[[WebRequest], Awaitable[Response]]"
+"""Handles an HTTP request to one path."""
 
 MAX_BODY_BYTES = 65_536
 """The maximum length of a request body, in bytes."""
@@ -102,10 +107,7 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
         from mcp_elicit_client.inbox.web.remembered import RememberedEndpoint
 
         endpoint = RememberedEndpoint(remembered, endpoints.owner, pages_for)
-        more_routes = [
-            Route("/remembered", endpoint.show, methods=["GET"]),
-            Route("/remembered", endpoint.revoke, methods=["POST"]),
-        ]
+        more_routes = [Route("/remembered", _get_or_post(endpoint.show, endpoint.revoke), methods=["GET", "POST"])]
     return Starlette(
         routes=[
             Route("/", endpoints.pending),
@@ -114,11 +116,17 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
             Route("/openapi.json", endpoints.openapi),
             *more_routes,
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
-            Route("/{id}", endpoints.show, methods=["GET"]),
-            Route("/{id}", endpoints.answer, methods=["POST"]),
+            Route("/{id}", _get_or_post(endpoints.show, endpoints.answer), methods=["GET", "POST"]),
         ],
         middleware=[
             Middleware(SecurityMiddleware, origins=origins, limit=MAX_BODY_BYTES, allowed_origins=allowed_origins)
         ],
         exception_handlers=endpoints.exception_handlers,
     )
+
+
+def _get_or_post(get: _Endpoint, post: _Endpoint) -> _Endpoint:
+    async def endpoint(web: WebRequest) -> Response:
+        return await (post if web.method == "POST" else get)(web)
+
+    return endpoint

@@ -284,9 +284,10 @@ class Endpoints:
 
     async def _refuse(self, web: WebRequest, error: Exception) -> Response:
         state: dict[str, str] = {}
+        headers: Mapping[str, str] = {}
         match error:
             case HTTPException():
-                status, reason = error.status_code, error.detail
+                status, reason, headers = error.status_code, error.detail, error.headers or {}
             case EntryNotFoundError():
                 status, reason = 404, str(error)
             case EntryClosedError():
@@ -294,8 +295,11 @@ class Endpoints:
             case _:
                 status, reason = 503, "The inbox is temporarily unavailable."
         if _wants_page(web):
-            return self._pages_for(web).refusal(status)
-        return JSONResponse({"error": reason, **state}, status)
+            response = self._pages_for(web).refusal(status)
+        else:
+            response = JSONResponse({"error": reason, **state}, status)
+        response.headers.update(headers)  # such as `Allow`, or those of `authenticate`
+        return response
 
 
 def _wants_page(web: WebRequest) -> bool:
