@@ -231,7 +231,7 @@ class ChatHandler:
             if message_id in session.seen:
                 return Reaction()
             session.seen.append(message_id)
-            if session.is_shown and found[0].is_shown and session.turn == found[0].turn:
+            if session.is_shown and found[0].is_shown and session.conversation.turn == found[0].conversation.turn:
                 turn = await anyio.to_thread.run_sync(session.conversation.reply, text)
             else:  # the user saw another question than the one that the text would answer
                 turn = session.conversation.ask_again()

@@ -55,11 +55,6 @@ class Session:
         return self.message_ids[-1] if self.message_ids else ""
 
     @property
-    def turn(self) -> int:
-        """The number of the present question."""
-        return int(self.conversation.save()["turn"])
-
-    @property
     def form(self) -> FormConversation | None:
         """The conversation, if it is about a form."""
         return self.conversation if isinstance(self.conversation, FormConversation) else None

@@ -73,6 +73,11 @@ class FormConversation:
         """What the user has entered so far, to be passed on if the server asks again."""
         return self._answers.draft
 
+    @property
+    def turn(self) -> int:
+        """The number of the present turn."""
+        return self._progress.turn
+
     def start(self) -> Turn:
         """Return the first turn."""
         has_commands = self._progress.step == "field" and not self._style.has_buttons

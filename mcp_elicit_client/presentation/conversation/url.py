@@ -71,6 +71,11 @@ class UrlConversation:
         return {}
 
     @property
+    def turn(self) -> int:
+        """The number of the present turn."""
+        return self._turn
+
+    @property
     def is_waiting(self) -> bool:
         """True if the user agreed, and the server may report completion."""
         return self._prompt.step == "waiting"
