@@ -13,6 +13,7 @@ import pytest
 
 from mcp_elicit_client import Answer, parse_request
 from mcp_elicit_client.core.request import with_completion
+from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, InboxHandler, MemoryStore, SqliteStore
 from mcp_elicit_client.typing import Request
 from tests.support import form_params
@@ -524,6 +525,52 @@ async def test_a_message_that_ends_a_request_after_a_restart_is_followed_by_the_
         await api.until(lambda: not api.latest(ANN).buttons)
 
         assert api.latest(ANN).text.endswith("You accepted.")
+
+
+async def test_a_user_whose_answer_cannot_be_stored_is_asked_to_try_again_and_can() -> None:
+    class Store(MemoryStore):
+        is_broken = False
+
+        async def pending(self, owner: str, limit: int, after: int) -> Any:
+            self.check()
+            return await super().pending(owner, limit, after)
+
+        async def resolve(self, owner: str, entry_id: str, resolution: Any) -> Any:
+            self.check()
+            return await super().resolve(owner, entry_id, resolution)
+
+        def check(self) -> None:
+            if self.is_broken:
+                raise InboxError("The disk is full.")
+
+    api, store = FakeTelegram(), Store()
+    async with api.serve() as base_url, running(api, base_url, inbox=Inbox(store)) as bot:
+        shown = await bot.asks(form({"a": {"type": "string"}}))
+        store.is_broken = True
+        note = await bot.ask.reply(str(ANN), "x", message_id="m1", reply_to=str(shown.id))
+        store.is_broken = False
+        await bot.ask.reply(str(ANN), "x", message_id="m1", reply_to=str(shown.id))
+        store.is_broken = True
+        notes = [await api.press(ANN, api.latest(ANN), api.latest(ANN).data("Send")) for _ in range(2)]
+        store.is_broken = False
+        await bot.press("Send")
+        answer = await bot.answer()
+
+    assert note is not None
+    assert {note.note, *notes} == {"Try again in a minute."}
+    assert answer.content == {"a": "x"}
+
+
+async def test_the_latest_of_many_pending_requests_is_answered(bot: Bot) -> None:
+    elsewhere = InboxHandler(bot.ask._inbox)
+    for _ in range(60):
+        bot.group.start_soon(elsewhere, form())
+    await anyio.wait_all_tasks_blocked()
+    await bot.asks(form({"a": {"type": "string"}}))
+    await bot.write("x")
+    await bot.press("Send")
+
+    assert (await bot.answer()).content == {"a": "x"}
 
 
 async def test_a_conversation_that_was_forgotten_does_not_take_old_buttons(bot: Bot) -> None:

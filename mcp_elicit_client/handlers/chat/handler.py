@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 import anyio
@@ -36,9 +38,28 @@ from mcp_elicit_client.presentation.descriptions import server_name
 from mcp_elicit_client.stored_answers import stored_answers
 from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _CLOSE_TIMEOUT = 5.0
 
 _logger = logging.getLogger("mcp_elicit_client")
+
+
+def _or_try_again(
+    react: Callable[Concatenate[ChatHandler, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[ChatHandler, P], Coroutine[Any, Any, T | Reaction]]:
+    """Return *react* so that users learn if the store of the inbox cannot be used.  What they did is not lost."""
+
+    @functools.wraps(react)
+    async def reacting(handler: ChatHandler, /, *arguments: P.args, **options: P.kwargs) -> T | Reaction:
+        try:
+            return await react(handler, *arguments, **options)
+        except InboxError as error:
+            _logger.warning("An action of a user in a chat could not be stored: %s", error)
+            return Reaction(handler._catalog.text(messages.TRY_AGAIN))  # noqa: SLF001 -- a method
+
+    return reacting
 
 
 class ChatHandler:
@@ -156,6 +177,7 @@ class ChatHandler:
 
     # --- The user answers
 
+    @_or_try_again
     async def press(self, person: str, data: str, *, message_id: str = "", opens_dialogs: bool = True) -> Reaction:
         """
         React to a button.
@@ -181,6 +203,7 @@ class ChatHandler:
             turn = await anyio.to_thread.run_sync(session.conversation.press, button)
             return await self._proceed(person, session, turn)
 
+    @_or_try_again
     async def submit(self, person: str, dialog_id: str, values: Mapping[str, DialogValue]) -> Reaction:
         """
         React to a dialog.
@@ -208,6 +231,7 @@ class ChatHandler:
             names = list(session.form.request.form.by_name)
             return Reaction(errors={str(names.index(name)): text for name, text in turn.items()})
 
+    @_or_try_again
     async def reply(self, person: str, text: str, *, message_id: str, reply_to: str | None = None) -> Reaction | None:
         """
         React to a message of a user; return None if it does not answer a request.
@@ -258,7 +282,11 @@ class ChatHandler:
 
     async def _asked(self, person: str, reply_to: str | None) -> list[Session]:
         """Return the sessions of *person* that a message may be for."""
-        entries = (await self._inbox.list(person)).entries
+        page = await self._inbox.list(person)
+        entries = [*page.entries]
+        while page.next_cursor is not None:
+            page = await self._inbox.list(person, cursor=page.next_cursor)
+            entries += page.entries
         sessions: list[Session] = []
         for each in entries:
             with suppress(EntryNotFoundError, InboxError):  # closed meanwhile, or not readable
