@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import AsyncIterator
 
 import anyio
 
@@ -17,7 +16,7 @@ from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.handlers.scripted import request_lines
 from mcp_elicit_client.inbox import Entry
-from mcp_elicit_client.inbox.inbox import calls_of
+from mcp_elicit_client.inbox.inbox import calls_of, list_all
 from mcp_elicit_client.inbox.suspended_calls import CallStatus
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import server_name
@@ -41,7 +40,7 @@ async def _list(options: argparse.Namespace) -> int:
     catalog: MessageCatalog = options.catalog
     async with open_store(options) as store:
         try:
-            entries = [entry async for entry in _pending(store)]
+            entries = [each for each in await list_all(store.inbox, store.user) if each.call is not None]
             ready = await _ready(store)
         except ElicitationError as error:
             raise CommandFailedError(str(error)) from None
@@ -60,19 +59,6 @@ async def _list(options: argparse.Namespace) -> int:
             print(wrap(catalog.text(messages.CAN_BE_CONTINUED), hanging=2))
             print(f"  {_continue_command(call_id, store)}")
     return 0
-
-
-async def _pending(store: CallStore) -> AsyncIterator[Entry]:
-    """Yield the pending requests that belong to suspended calls, oldest first."""
-    cursor: str | None = None
-    while True:
-        page = await store.inbox.list(store.user, cursor=cursor)
-        for entry in page.entries:
-            if entry.call is not None:
-                yield entry
-        cursor = page.next_cursor
-        if cursor is None:
-            return
 
 
 async def _ready(store: CallStore) -> list[str]:

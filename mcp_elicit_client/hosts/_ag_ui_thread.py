@@ -13,8 +13,9 @@ from mcp_elicit_client.calls.suspending import read_snapshot
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError
 from mcp_elicit_client.handlers.agui import Resumed, ResumeEntryError, check_ids, error_text, read_resume
-from mcp_elicit_client.inbox.inbox import calls_of
+from mcp_elicit_client.inbox.inbox import calls_of, list_all
 from mcp_elicit_client.inbox.records import Entry
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.typing import FormRequest
 
 if TYPE_CHECKING:
@@ -29,11 +30,13 @@ class Thread:
         suspend: Where calls are suspended.
         user: The signed-in user.
         thread_id: The ID of the thread, which the front end chose.
+        catalog: The texts that the user sees.
     """
 
-    def __init__(self, suspend: SuspendOptions, user: str, thread_id: str) -> None:
+    def __init__(self, suspend: SuspendOptions, user: str, thread_id: str, catalog: MessageCatalog = ENGLISH) -> None:
         check_user(user)
         self.user: str = user
+        self.catalog: MessageCatalog = catalog
         key = hashlib.sha256(json.dumps([user, thread_id]).encode()).hexdigest()
         self._owner = f"ag-ui {key}"
         self._suspend = replace(suspend, owner=self._owner)
@@ -45,14 +48,7 @@ class Thread:
 
     async def open_entries(self) -> list[Entry]:
         """Return all open requests, oldest first."""
-        entries: list[Entry] = []
-        cursor: str | None = None
-        while True:
-            page = await self._inbox.list(self._owner, cursor=cursor)
-            entries += page.entries
-            cursor = page.next_cursor
-            if cursor is None:
-                return entries
+        return await list_all(self._inbox, self._owner)
 
     async def call(self, call_id: str) -> tuple[str | None, str | None]:
         """Return the server and the reference of a call; no server if it was resumed before."""
@@ -130,7 +126,7 @@ class Thread:
         if read.action == "accept" and isinstance(request, FormRequest):
             validation = await self._inbox.validate(self._owner, entry.id, read.content)
             if not validation:
-                raise ResumeEntryError(error_text(request.form, validation.errors))
+                raise ResumeEntryError(error_text(request.form, validation.errors, self.catalog))
 
     async def _answer(self, entry_id: str, read: Resumed) -> None:
         try:

@@ -20,6 +20,7 @@ from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.exceptions import CallError, MissingExtraError, ResumeError
 from mcp_elicit_client.handlers.agui import METADATA_KEY, ResumeEntryError, interrupt_data, public_question
 from mcp_elicit_client.hosts._ag_ui_thread import Thread
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 
 try:
     from ag_ui.core import (
@@ -114,7 +115,9 @@ class InterruptBridge:
         self._suspend = suspend
         self._callers = {caller.server.name: caller for caller in connections}
 
-    async def run(self, run_input: RunAgentInput, agent: Agent, *, user: str) -> AsyncIterator[BaseEvent]:
+    async def run(
+        self, run_input: RunAgentInput, agent: Agent, *, user: str, messages: MessageCatalog = ENGLISH
+    ) -> AsyncIterator[BaseEvent]:
         """
         Run an agent, or resume the calls of its thread first.
 
@@ -123,6 +126,7 @@ class InterruptBridge:
             agent: The agent.  It is not called while interrupts are open.
             user: The signed-in user.  The front end chooses the ID of the
                 thread, so it is not enough to answer a request.
+            messages: The texts of the interrupts, in the user's language.
 
         Yields:
             The events of the run.  The last one is ``RUN_FINISHED``, with the
@@ -130,7 +134,8 @@ class InterruptBridge:
         """
         yield RunStartedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
         try:
-            async for event in self._events(run_input, agent, Thread(self._suspend, user, run_input.thread_id)):
+            thread = Thread(self._suspend, user, run_input.thread_id, messages)
+            async for event in self._events(run_input, agent, thread):
                 yield event
         except ResumeEntryError as error:
             yield RunErrorEvent(message=str(error), code=error.code)
@@ -180,7 +185,7 @@ class InterruptBridge:
             Interrupt.model_validate(
                 {
                     "id": entry.id,
-                    **interrupt_data(entry.read(), expires_at=entry.expires_at),
+                    **interrupt_data(entry.read(), expires_at=entry.expires_at, catalog=thread.catalog),
                     "toolCallId": references.get(entry.call),
                     "metadata": {METADATA_KEY: public_question(entry.read())},
                 }

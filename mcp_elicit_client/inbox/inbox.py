@@ -400,6 +400,16 @@ async def _validate(request: Request, content: Mapping[str, Any] | None) -> Vali
     return await validate_async(request, {} if content is None else content)
 
 
+async def list_all(inbox: Inbox, owner: str) -> list[Entry]:
+    """Return all pending requests of *owner*, oldest first."""
+    page = await inbox.list(owner)
+    entries = [*page.entries]
+    while page.next_cursor is not None:
+        page = await inbox.list(owner, cursor=page.next_cursor)
+        entries += page.entries
+    return entries
+
+
 def calls_of(inbox: Inbox) -> SuspendedCalls:
     """Return the suspended calls whose requests are pending in *inbox*: see `calls.SuspendOptions`."""
     return SuspendedCalls(inbox._store, inbox._codec)  # noqa: SLF001 -- host applications have no use for them

@@ -25,6 +25,7 @@ from mcp_elicit_client.calls._connect import ConnectMode
 from mcp_elicit_client.exceptions import CallError, MissingExtraError
 from mcp_elicit_client.handlers.langgraph import InterruptHandler, durable, resume_value
 from mcp_elicit_client.handlers.langgraph.handler import NO_ANSWER
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from tests.support import ROOT, read_line
 from tests.support.inprocess import in_process
 
@@ -81,9 +82,9 @@ def build(node: Any, checkpointer: Any = None) -> Any:
 
 @asynccontextmanager
 async def graph(
-    era: ConnectMode, seen: Callable[[str], None] = lambda _: None, *, remember: bool = False
+    era: ConnectMode, seen: Callable[[str], None] = lambda _: None, *, remember: bool = False, **options: Any
 ) -> AsyncIterator[Graph]:
-    ask = InterruptHandler()
+    ask = InterruptHandler(**options)
     registry = ElicitationRegistry()
     registry.on_elicitation(ask)
     caller = Caller(registry, "visitor")
@@ -227,6 +228,22 @@ async def test_a_server_serves_the_next_call_after_an_interrupt(era: ConnectMode
     async with graph(era) as each:
         await each.start("form")
         assert (await each.start("form"))["problem"] == ""
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        MessageCatalog.for_language("de"),
+        lambda config: MessageCatalog.for_language({"ann": "de"}[config["configurable"]["thread_id"]]),
+    ],
+)
+async def test_interrupts_are_in_the_language_of_the_user(messages: Any) -> None:
+    async with graph("legacy", messages=messages) as each:
+        first = await each.start("form")
+        again = await each.resume(resume_value(first, "accept", {}))
+
+    assert first["message"].splitlines()[0] == "visitor bittet um 1 Antwort"
+    assert again["problem"] == "| name\nDieses Feld ist erforderlich."
 
 
 # --- invalid answers

@@ -20,6 +20,7 @@ from mcp_elicit_client.calls import Caller, SuspendedCall, SuspendOptions
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.inbox import Inbox, MemoryStore
+from mcp_elicit_client.presentation.catalog import MessageCatalog
 from tests.support import skip_or_fail
 from tests.support.agui import FrontEnd, agent_process, cancelled, resolved, tool_calls, user_message
 from tests.support.inboxes import Clock
@@ -90,7 +91,9 @@ class Endpoint:
 
         async def run(run_input: RunAgentInput, request: Request) -> StreamingResponse:
             encoder = EventEncoder()
-            events = self.bridge.run(run_input, self.agent, user=request.headers.get("x-user", "ann"))
+            catalog = MessageCatalog.for_language(request.headers.get("x-language", "en"))
+            user = request.headers.get("x-user", "ann")
+            events = self.bridge.run(run_input, self.agent, user=user, messages=catalog)
             lines = (encoder.encode(event) async for event in events)
             return StreamingResponse(lines, media_type=encoder.get_content_type())
 
@@ -241,6 +244,17 @@ async def test_while_interrupts_are_open_another_message_repeats_them(inbox: Inb
 
     assert again.interrupt == asked.interrupt
     assert endpoint.runs == 1
+
+
+async def test_interrupts_and_errors_are_in_the_language_of_the_user(inbox: Inbox) -> None:
+    endpoint = Endpoint(["form"], inbox)
+    async with endpoint.front_end() as english:
+        front = replace(english, headers=(("x-language", "de"),))
+        asked = await front.run(text="hello")
+        refused = await front.run(resolved(asked.interrupt, {}))
+
+    assert asked.interrupt["message"].splitlines()[0] == "visitor bittet um 1 Antwort"
+    assert refused.one("RUN_ERROR")["message"] == "| name\nDieses Feld ist erforderlich."
 
 
 @pytest.mark.parametrize("payload", [None, "Ann", [], {"name": 3, "x": SECRET}, {}])

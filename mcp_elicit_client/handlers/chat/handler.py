@@ -29,7 +29,7 @@ from mcp_elicit_client.handlers.chat.platform import (
 from mcp_elicit_client.handlers.chat.rendering import Rendering
 from mcp_elicit_client.handlers.chat.sessions import Session, Sessions
 from mcp_elicit_client.inbox.handler import InboxHandler
-from mcp_elicit_client.inbox.inbox import Inbox
+from mcp_elicit_client.inbox.inbox import Inbox, list_all
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
@@ -282,13 +282,8 @@ class ChatHandler:
 
     async def _asked(self, person: str, reply_to: str | None) -> list[Session]:
         """Return the sessions of *person* that a message may be for."""
-        page = await self._inbox.list(person)
-        entries = [*page.entries]
-        while page.next_cursor is not None:
-            page = await self._inbox.list(person, cursor=page.next_cursor)
-            entries += page.entries
         sessions: list[Session] = []
-        for each in entries:
+        for each in await list_all(self._inbox, person):
             with suppress(EntryNotFoundError, InboxError):  # closed meanwhile, or not readable
                 sessions.append(await self._sessions.load(person, each.id))
         if reply_to is not None:

@@ -28,6 +28,7 @@ from mcp_elicit_client.dispatch import check_answer_async, validate_async
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.agui import error_text, interrupt_data, public_question
 from mcp_elicit_client.inbox.records import read_request
+from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 P = ParamSpec("P")
@@ -59,17 +60,25 @@ class InterruptHandler:
             ``lambda config: config["configurable"]["user"]``.  Each run gets
             only requests of this user (`Request.user`); pass the same user to
             the `Caller` or the callback.  None if there is only one user.
+        messages: The texts of the interrupts, or a function that takes the
+            configuration of a run and returns those of its user.
 
     Raises:
         MissingExtraError: If ``langgraph`` is not installed.
     """
 
-    def __init__(self, *, user: Callable[[Mapping[str, Any]], str | None] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        user: Callable[[Mapping[str, Any]], str | None] | None = None,
+        messages: Callable[[Mapping[str, Any]], MessageCatalog] | MessageCatalog = ENGLISH,
+    ) -> None:
         try:
             importlib.import_module("langgraph.types")
         except ImportError as error:
             raise MissingExtraError("langgraph", "InterruptHandler") from error
         self._user = user
+        self._messages = messages
         self._runs: list[_NodeRun] = []
 
     def node(self, function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
@@ -117,8 +126,9 @@ class InterruptHandler:
 
         config = get_config()
         user = None if self._user is None else check_user(self._user(config))
+        catalog = self._messages if isinstance(self._messages, MessageCatalog) else self._messages(config)
         result: list[T] = []
-        with self._running(_NodeRun(user, tool_call_id)) as run:
+        with self._running(_NodeRun(user, tool_call_id, catalog)) as run:
             try:
                 with run.scope:
                     result.append(await call())
@@ -138,7 +148,7 @@ class InterruptHandler:
         question = fingerprint(request)
         problem = ""
         while True:
-            value = run.interrupt(_payload(question, request, problem, run.tool_call_id))
+            value = run.interrupt(_payload(question, request, problem, run.catalog, run.tool_call_id))
             if run.interrupted is not None:
                 await run.over.wait()
                 return Answer.cancel(by="host", reason="the graph was interrupted; the request will be repeated")
@@ -147,7 +157,7 @@ class InterruptHandler:
                 answer = await check_answer_async(request, answer)
                 if answer.by != "error":
                     return answer
-            problem = NO_ANSWER if answer is None else await _problem(request, value, answer.reason)
+            problem = NO_ANSWER if answer is None else await _problem(request, value, answer.reason, run.catalog)
 
     @contextlib.contextmanager
     def _running(self, run: _NodeRun) -> Iterator[_NodeRun]:
@@ -178,12 +188,13 @@ class InterruptHandler:
 class _NodeRun:
     """One call in a node, for one user."""
 
-    def __init__(self, user: str | None, tool_call_id: str | None) -> None:
+    def __init__(self, user: str | None, tool_call_id: str | None, catalog: MessageCatalog) -> None:
         from langgraph.errors import GraphInterrupt
         from langgraph.types import interrupt
 
         self.user = user
         self.tool_call_id = tool_call_id
+        self.catalog = catalog
         self.scope = anyio.CancelScope()
         self.over = anyio.Event()
         self.interrupted: Exception | None = None
@@ -250,7 +261,9 @@ def question_request(question: Mapping[str, Any]) -> Request:
     return read_request(json.dumps(question["request"]))
 
 
-def _payload(question: str, request: Request, problem: str, tool_call_id: str | None = None) -> dict[str, Any]:
+def _payload(
+    question: str, request: Request, problem: str, catalog: MessageCatalog = ENGLISH, tool_call_id: str | None = None
+) -> dict[str, Any]:
     """Return the value of the interrupt.  Browsers get all of it, also where a front end shows only a part."""
     data = public_question(request)
     data["untrusted"] += ["message", "responseSchema", "problem"]
@@ -259,17 +272,18 @@ def _payload(question: str, request: Request, problem: str, tool_call_id: str | 
         "question": question,
         **data,
         "problem": problem,
-        **interrupt_data(request, problem=problem),  # no `expiresAt`: the graph can be resumed at any time
+        # No `expiresAt`: the graph can be resumed at any time.
+        **interrupt_data(request, problem=problem, catalog=catalog),
         **({} if tool_call_id is None else {"toolCallId": tool_call_id}),
     }
 
 
-async def _problem(request: Request, value: Any, reason: str) -> str:
+async def _problem(request: Request, value: Any, reason: str, catalog: MessageCatalog) -> str:
     """Return why *value* was not accepted, for the user; *reason* is for developers."""
     if not isinstance(request, FormRequest):
         return reason
     validation = await validate_async(request, value.get("content") or {})
-    return error_text(request.form, validation.errors) or reason
+    return error_text(request.form, validation.errors, catalog) or reason
 
 
 def _read(value: object, question: str, request: Request) -> Answer | None:
