@@ -32,6 +32,9 @@ UrlWarningCode: TypeAlias = Literal[
 # Endings of well-known organization names.  Shorter ones (us, eu, io, app) are
 # not listed: as labels inside a host they mean a region or a stage.
 _KNOWN_ENDINGS = frozenset({"com", "org", "net", "edu", "gov", "mil"})
+# The only ending that is also written with a hyphen: "-net" and the others end names of machines.
+_WRITTEN_ENDING = "-com"
+_LEAST_NAME = 3
 _SECOND_LEVEL = frozenset({"ac", "co", "com", "edu", "gov", "net", "org"})
 
 LOOKALIKES: Mapping[str, str] = dict(
@@ -161,8 +164,13 @@ def _imitated(labels: list[str]) -> str | None:
     Examples:
         >>> _imitated("github.com.evil.example".split("."))
         'github.com'
+        >>> _imitated("github-com.evil.example".split("."))
+        'github.com'
     """
-    if not any(label.partition("-")[0] in _KNOWN_ENDINGS | _SECOND_LEVEL for label in labels[1:-1]):
+    if not any(
+        label.partition("-")[0] in _KNOWN_ENDINGS | _SECOND_LEVEL or label.endswith(_WRITTEN_ENDING)
+        for label in labels[:-1]
+    ):
         return None  # the usual case, without reading the list of suffixes
     owned = registrable_domain(".".join(labels)).count(".") + 1
     chosen = labels[: len(labels) - owned]
@@ -176,6 +184,10 @@ def _imitated(labels: list[str]) -> str | None:
         ending, dash, _ = labels[at].partition("-")
         if dash and ending in _KNOWN_ENDINGS:
             return f"{labels[at - 1]}.{ending}"
+    for label in chosen:
+        name = label.removesuffix(_WRITTEN_ENDING).rpartition("-")[2]
+        if label.endswith(_WRITTEN_ENDING) and len(name) >= _LEAST_NAME:
+            return f"{name}.com"
     return None
 
 
