@@ -1,16 +1,8 @@
-"""
-Validation of an answer against its form.
-
-Keywords are checked by the functions of ``jsonschema``, called one by one on
-keywords that are rebuilt from the field, never on the server's schema.  Its
-walk through a schema and its ``check_schema`` would be 98 % of the cost
-(``benchmarks/validation.py``).
-"""
+"""Validation of an answer against its form."""
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
@@ -21,20 +13,19 @@ from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import (
     Field,
     Form,
-    NumberField,
     choices_by_key,
-    keywords_of,
-    list_keywords_of,
+    fields_with_rules,
     mentions_patterns,
+    rules_of,
     texts_of,
 )
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
-from mcp_elicit_client.core.schema.bounds import is_multiple
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.text import is_unicode, sanitize_text
 from mcp_elicit_client.core.validation.field_errors import FieldError, error_for_keyword, field_error, format_error
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.core.validation.patterns import NO_USER, PatternSteps, match_patterns, run_steps
+from mcp_elicit_client.core.validation.rules import FieldRules
 
 
 class ValidationResult(BaseModel):
@@ -59,6 +50,7 @@ class ValidationResult(BaseModel):
 
 
 _VALID = ValidationResult(valid=True)
+_NO_CONTENT = ValidationResult(valid=False, errors=(field_error("", "type", type="content"),))
 
 
 def validate_content(
@@ -97,16 +89,19 @@ def validate_without_patterns(form: Form, content: object, limits: Limits = DEFA
     Unknown keys are errors only if the form rejects them, as for the
     server's own validator.  They are never sent.
     """
-    if not isinstance(content, Mapping) or not all(isinstance(name, str) for name in content):
-        return ValidationResult(valid=False, errors=(field_error("", "type", type="content"),))
-    errors: list[FieldError] = []
-    for field in form.fields:
-        if field.name in content:
-            errors += validate_field(field, content[field.name], limits)
-        elif field.required:
-            errors.append(field_error(field.name, "required"))
+    if not isinstance(content, Mapping):
+        return _NO_CONTENT
     fields = form.by_name
-    if not content.keys() <= fields.keys():
+    has_known_keys = content.keys() <= fields.keys()
+    if not (has_known_keys or all(isinstance(name, str) for name in content)):
+        return _NO_CONTENT
+    errors: list[FieldError] = []
+    for field, rules in fields_with_rules(form):
+        if rules.name in content:
+            errors += _validate_value(field, rules, content[rules.name], limits)
+        elif rules.required:
+            errors.append(field_error(rules.name, "required"))
+    if not has_known_keys:
         for name, value in content.items():
             if name not in fields:
                 errors += _check_unknown(form, name, value, limits)
@@ -124,12 +119,16 @@ def validate_value(
 
 def validate_field(field: Field, value: object, limits: Limits = DEFAULT_LIMITS) -> Sequence[FieldError]:
     """Check one value of one field, except for its pattern."""
-    if value is None and field.nullable and not field.required:
+    return _validate_value(field, rules_of(field), value, limits)
+
+
+def _validate_value(field: Field, rules: FieldRules, value: object, limits: Limits) -> Sequence[FieldError]:
+    if value is None and rules.accepts_null:
         return ()
-    error = _json_error(field.name, value, field, limits)
+    error = _json_error(rules.name, value, limits, is_integer=rules.is_integer)
     if error is not None:
         return (error,)
-    violated = _violated_keywords(field, value)
+    violated = rules.violated_keywords(value)
     if not violated:
         return ()
     return [_keyword_error(field, value, keyword, within=within) for keyword, within in dict.fromkeys(violated)]
@@ -176,7 +175,7 @@ def to_json_value(field: Field, value: Any) -> Any:
 
 
 def _check_unknown(form: Form, name: str, value: object, limits: Limits) -> Iterator[FieldError]:
-    error = _json_error(name, value, None, limits)
+    error = _json_error(name, value, limits)
     if not is_unicode(name):
         yield field_error(sanitize_text(name, multiline=False), "not_unicode")
     elif error is not None:
@@ -198,7 +197,7 @@ def _is_too_large(content: Mapping[str, Any], limits: Limits) -> bool:
     return estimate > limits.max_answer and len(json.dumps(dict(content), ensure_ascii=False)) > limits.max_answer
 
 
-def _json_error(name: str, value: object, field: Field | None, limits: Limits) -> FieldError | None:
+def _json_error(name: str, value: object, limits: Limits, *, is_integer: bool = False) -> FieldError | None:
     """Return the error of a value that no answer may contain."""
     if isinstance(value, str):
         return None if value.isascii() or is_unicode(value) else field_error(name, "not_unicode")
@@ -212,7 +211,6 @@ def _json_error(name: str, value: object, field: Field | None, limits: Limits) -
         case float():
             if not math.isfinite(value):
                 return field_error(name, "not_finite")
-            is_integer = isinstance(field, NumberField) and field.integer
             return _integer_error(name, value, limits) if is_integer else None
         case list() | tuple():
             if not all(isinstance(each, str) for each in value):
@@ -224,87 +222,3 @@ def _json_error(name: str, value: object, field: Field | None, limits: Limits) -
 
 def _integer_error(name: str, value: float, limits: Limits) -> FieldError | None:
     return None if abs(value) <= limits.max_integer else field_error(name, "unsafe_integer", max=limits.max_integer)
-
-
-def _violated_keywords(field: Field, value: Any) -> list[tuple[str, bool]]:
-    """Return the keywords of *field* that *value* violates; True marks those that one value of a list violates."""
-    if field.kind == "choice":
-        return [] if _is_option(choices_by_key(field), value) else [("enum", False)]
-    if field.kind == "multichoice":
-        violated = [(keyword, False) for keyword in _violated(list_keywords_of(field), value)]
-        if isinstance(value, (list, tuple)):
-            options = {"type": "string", "enum": choices_by_key(field)}
-            of_items = options if field.choices else keywords_of(field)["items"]
-            violated += [(keyword, True) for each in value for keyword in _violated(of_items, each)]
-        return violated
-    if field.kind == "text" or field.kind == "number" or field.kind == "boolean":  # noqa: PLR1714 -- narrows the type
-        return [(keyword, False) for keyword in _violated(keywords_of(field), value)]
-    assert_never(field)
-
-
-def _violated(keywords: Mapping[str, Any], value: Any) -> list[str]:
-    validator, checks = _jsonschema()
-    violated: list[str] = []
-    for keyword, argument in keywords.items():
-        is_satisfied = _OWN_CHECKS.get(keyword)
-        if is_satisfied is not None:
-            if not is_satisfied(argument, value):
-                violated.append(keyword)
-        elif keyword in checks:
-            for _ in checks[keyword](validator, argument, value, keywords) or ():
-                violated.append(keyword)
-                break
-    return violated
-
-
-class _Validator:
-    """The part of a ``jsonschema`` validator that its keyword functions use."""
-
-    def __init__(self, format_checker: Any) -> None:
-        self.format_checker = format_checker
-
-    @staticmethod
-    def is_type(value: object, name: str) -> bool:
-        return _has_type(name, value)
-
-
-def _has_type(name: str, value: object) -> bool:
-    if name == "integer" and isinstance(value, float):
-        return value.is_integer()
-    return isinstance(value, _TYPES[name]) and (name == "boolean" or not isinstance(value, bool))
-
-
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
-    "string": str,
-    "array": (list, tuple),
-    "boolean": bool,
-    "number": (int, float),
-    "integer": int,
-}
-
-
-@cache
-def _jsonschema() -> tuple[_Validator, Mapping[str, Callable[..., Any]]]:
-    # Imported at first use: jsonschema takes a tenth of the time of "import mcp".
-    from jsonschema import Draft202012Validator, FormatChecker
-
-    formats = FormatChecker(formats=())
-    for name, row in FORMATS.items():
-        formats.checks(name)(lambda value, check=row.check: not isinstance(value, str) or check(value))
-    checks = Draft202012Validator.VALIDATORS
-    elsewhere = ("items", "pattern", "properties", "required", "additionalProperties")
-    return _Validator(formats), {keyword: check for keyword, check in checks.items() if keyword not in elsewhere}
-
-
-def _is_option(options: Any, value: object) -> bool:
-    # *options* is a mapping by json_key: a lookup by hash instead of a search.
-    return not isinstance(value, (list, tuple)) and json_key(value) in options
-
-
-def _is_step(step: float, value: Any) -> bool:
-    # Decimal: 0.3 is a multiple of 0.1.
-    return not _has_type("number", value) or is_multiple(value, step)
-
-
-_OWN_CHECKS: Mapping[str, Callable[[Any, Any], bool]] = {"type": _has_type, "enum": _is_option, "multipleOf": _is_step}
-"""The keywords that are not checked by the functions of ``jsonschema``: return True if a value satisfies them."""
