@@ -18,7 +18,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 
-from mcp_elicit_client.calls.methods import ProgressCallback
+from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.core.request import Completion
 from mcp_elicit_client.relay.legs import Leg, Outcome, Step, digest_of, read_responses
 from mcp_elicit_client.relay.refusals import RefusedError
@@ -44,6 +44,7 @@ class HeldCall:
 
     Args:
         caller: Who makes the call.
+        spec: What is called.
         process: The ID of this process.
         leg_ttl: How long a leg can be answered, in seconds.
         max_ttl: How long the call is held, in seconds.
@@ -54,9 +55,10 @@ class HeldCall:
         was_asked: The client was asked, so it may come back.
     """
 
-    def __init__(self, caller: str, process: str, *, leg_ttl: float, max_ttl: float) -> None:
+    def __init__(self, caller: str, spec: CallSpec, process: str, *, leg_ttl: float, max_ttl: float) -> None:
         self.id: str = secrets.token_urlsafe(16)
         self.caller = caller
+        self.spec = spec
         self.scope: anyio.CancelScope = anyio.CancelScope()
         self.was_asked: bool = False
         self._process = process

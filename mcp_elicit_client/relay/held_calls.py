@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 import anyio
 import anyio.abc
 
-from mcp_elicit_client.calls.methods import ProgressCallback
+from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held import HeldCall
-from mcp_elicit_client.relay.legs import Outcome, Step
+from mcp_elicit_client.relay.legs import Outcome, Step, check_call
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.stored import OUTCOME_TTL
 
@@ -48,9 +48,11 @@ class HeldCalls:
         self._ended: deque[tuple[float, str]] = deque()
         self._number_by_client: Counter[str] = Counter()
 
-    async def start(self, downstream: Downstream, work: Work, progress: ProgressCallback | None) -> Step:
+    async def start(
+        self, downstream: Downstream, spec: CallSpec, work: Work, progress: ProgressCallback | None
+    ) -> Step:
         """
-        Make a call in a separate task, and return its first leg or its outcome.
+        Make the call *spec* in a separate task, and return its first leg or its outcome.
 
         Raises:
             RefusedError: If the client has too many calls in progress.
@@ -59,24 +61,26 @@ class HeldCalls:
         if self._number_by_client[client] >= self._max_calls:
             raise RefusedError("too_many_calls")
         assert self.group is not None
-        call = HeldCall(downstream.caller, self._process, leg_ttl=self._leg_ttl, max_ttl=MAX_CALL)
+        call = HeldCall(downstream.caller, spec, self._process, leg_ttl=self._leg_ttl, max_ttl=MAX_CALL)
         self._calls[call.id] = call
         self._number_by_client[client] += 1
         self.group.start_soon(self._run, call, client, downstream, work)
         return await call.first(progress)
 
-    def find(self, call_id: str, process: str) -> HeldCall:
+    def find(self, call_id: str, process: str, spec: CallSpec) -> HeldCall:
         """
         Return a call.
 
         Raises:
-            RefusedError: If another process holds it, or it has ended.
+            RefusedError: If another process holds it, it has ended, or it is
+                not the call *spec*.
         """
         if process != self._process:
             raise RefusedError("process")
         call = self._calls.get(call_id)
         if call is None:
             raise RefusedError("ended")
+        check_call(call.spec, spec)
         return call
 
     async def _run(self, call: HeldCall, client: str, downstream: Downstream, work: Work) -> None:

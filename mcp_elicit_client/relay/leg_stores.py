@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, TypeAdapter
 
+from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import CallSnapshot
 from mcp_elicit_client.core.request import AnyRequest
 from mcp_elicit_client.exceptions import InboxError
@@ -52,11 +53,13 @@ class StoredOutcome(BaseModel):
     What came of the last responses, as it is stored.
 
     Attributes:
+        call_spec: What was called.
         result: The result on the wire.
         error: Code, message and data of an error.
         held: The ID of the call, and of the process that holds it by now.
     """
 
+    call_spec: CallSpec
     result: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
     held: tuple[str, str] | None = None

@@ -7,20 +7,24 @@ whose state is stored, and those that a process holds.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.core.request import ProtocolVersion, limits_of
 from mcp_elicit_client.dispatch import check_answer_async
 from mcp_elicit_client.relay.refusals import RefusedError
-from mcp_elicit_client.relay.state import digest_of_json
 from mcp_elicit_client.relay.wire import read_answer, write_params
 from mcp_elicit_client.typing import Answer, Request
 
 ROUNDS: ProtocolVersion = "2026-07-28"
 """The protocol version in which legs are written."""
+
+_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=vars)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,19 @@ def input_required(leg: Leg, state: str) -> Any:
 
 
 def digest_of(responses: Mapping[str, Any]) -> str:
-    """Return a digest of the responses of the client: the same ones lead to the same next leg."""
-    return digest_of_json({key: _to_wire(each) for key, each in responses.items()})
+    """Return a digest of the responses of the client, in any order: the same ones lead to the same next leg."""
+    return hashlib.sha256(_JSON.encode(responses).encode("ascii")).hexdigest()
+
+
+def check_call(made: CallSpec, repeated: CallSpec) -> None:
+    """
+    Check that the client makes the same call again.  The server gets that which was made.
+
+    Raises:
+        RefusedError: If the method, the name or an argument differs.
+    """
+    if (made.kind, made.name, made.arguments or {}) != (repeated.kind, repeated.name, repeated.arguments or {}):
+        raise RefusedError("call")
 
 
 async def read_responses(responses: Mapping[str, Any], questions: Mapping[str, Request]) -> dict[str, Answer]:
@@ -112,7 +127,3 @@ async def _read_response(response: Any, request: Request) -> Answer:
         fields = dict.fromkeys(each.field for each in checked.diagnostics if each.field is not None)
         raise RefusedError("invalid_content", tuple(fields))
     return checked
-
-
-def _to_wire(response: Any) -> Any:
-    return response.model_dump(mode="json", by_alias=True, exclude_none=True)

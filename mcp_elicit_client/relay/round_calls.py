@@ -18,7 +18,7 @@ from mcp_elicit_client.relay.held import HeldCall
 from mcp_elicit_client.relay.held_calls import HeldCalls
 from mcp_elicit_client.relay.legs import Leg, Outcome, Step, input_required
 from mcp_elicit_client.relay.refusals import RefusedError
-from mcp_elicit_client.relay.state import Binding, CallState, StateSealer
+from mcp_elicit_client.relay.state import CallState, StateSealer
 from mcp_elicit_client.relay.stored import StoredCalls
 from mcp_elicit_client.relay.upstream import CallOptions, UrlRequiredInRoundsError
 from mcp_elicit_client.typing import Answer
@@ -79,24 +79,22 @@ class RoundCalls:
             ElicitationError: If the request is refused.
             Exception: The error with which the call ended.
         """
-        binding: Binding | None = None
         responses = params.input_responses or {}
         if params.request_state is None:
             if responses:
                 raise RefusedError("state_missing")
             step = await self._start(downstream, spec, progress)
         else:
-            binding = _binding_of(downstream, spec)
-            state = self._sealer.unseal(params.request_state, binding)
+            state = self._sealer.unseal(params.request_state, downstream.caller)
             if state.process:
-                step = await self._held.find(state.call_id, state.process).respond(state.leg, responses, progress)
+                held = self._held.find(state.call_id, state.process, spec)
+                step = await held.respond(state.leg, responses, progress)
             else:
                 step = await self._continue(downstream, spec, state, responses, progress)
         if isinstance(step, Outcome):
             return step.unwrap()
-        binding = binding or _binding_of(downstream, spec)
-        sealed = self._sealer.seal(CallState(step.call_id, step.number, step.process), binding, self._leg_ttl)
-        return input_required(step, sealed)
+        state = CallState(step.call_id, step.number, step.process)
+        return input_required(step, self._sealer.seal(state, downstream.caller, self._leg_ttl))
 
     async def _start(self, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None) -> Step:
         required: UrlRequired | None = None
@@ -108,16 +106,18 @@ class RoundCalls:
                 except UrlRequiredInRoundsError as error:
                     required = error.required
         if came is not None:
-            return await self._step_of(downstream, came, progress)
+            return await self._step_of(downstream, spec, came, progress)
         make = functools.partial(_make, spec, self._options, required, wants_progress=progress is not None)
-        return await self._held.start(downstream, make, progress)
+        return await self._held.start(downstream, spec, make, progress)
 
-    async def _step_of(self, downstream: Downstream, came: Any, progress: ProgressCallback | None) -> Step:
+    async def _step_of(
+        self, downstream: Downstream, spec: CallSpec, came: Any, progress: ProgressCallback | None
+    ) -> Step:
         if isinstance(came, PausedCall):
             return await self._stored.start(downstream.caller, came)
         if isinstance(came, TaskHandle):
             finish = functools.partial(_finish_task, came, self._options)
-            return await self._held.start(downstream, finish, progress)
+            return await self._held.start(downstream, spec, finish, progress)
         return Outcome(came)
 
     async def _continue(
@@ -141,18 +141,14 @@ class RoundCalls:
                     progress_callback=progress,
                 )
             if isinstance(came, TaskHandle):
-                step = await self._step_of(downstream, came, progress)
+                step = await self._step_of(downstream, spec, came, progress)
                 return step.unwrap() if isinstance(step, Outcome) else step
             return came
 
-        step = await self._stored.respond(downstream.caller, state, responses, kind=spec.kind, proceed=proceed)
+        step = await self._stored.respond(downstream.caller, state, responses, spec=spec, proceed=proceed)
         if isinstance(step, Leg) and step.process and not step.questions:  # held since, and asked for again
-            return await self._held.find(step.call_id, step.process).respond(step.number, {}, progress)
+            return await self._held.find(step.call_id, step.process, spec).respond(step.number, {}, progress)
         return step
-
-
-def _binding_of(downstream: Downstream, spec: CallSpec) -> Binding:
-    return Binding.of(downstream.caller, spec.kind, spec.name, spec.arguments)
 
 
 async def _make(  # noqa: PLR0913 -- the parts of one call

@@ -1,17 +1,14 @@
-"""`StateSealer`: the ``requestState`` that a relay gives its client, bound to caller, call and expiry."""
+"""`StateSealer`: the ``requestState`` that a relay gives its client, bound to the caller and an expiry."""
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
-import json
 import math
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from mcp_elicit_client.relay.refusals import RefusedError
 
@@ -22,32 +19,7 @@ MAX_STATE = 1_024
 """The maximum length of a state, in characters."""
 
 _DIGEST = 32
-_PREFIX = "relay2."
-_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
-
-
-def digest_of_json(value: Any) -> str:
-    """Return a digest of *value* as JSON.  The order of names does not matter."""
-    return hashlib.sha256(_JSON.encode(value).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """
-    What a state is bound to.
-
-    Attributes:
-        caller: Who makes the call.
-        operation: A digest of the method, the name and the arguments.
-    """
-
-    caller: str
-    operation: str
-
-    @classmethod
-    def of(cls, caller: str, kind: str, name: str, arguments: Mapping[str, Any] | None) -> Binding:
-        """Return the binding of a call."""
-        return cls(caller, digest_of_json([kind, name, arguments or {}]))
+_PREFIX = "relay3."
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,38 +66,34 @@ class StateSealer:
         self._hmac = hmac.new(key, digestmod="sha256")
         self._clock = clock
 
-    def seal(self, state: CallState, binding: Binding, ttl: float) -> str:
-        """Return *state* as text that is valid for *ttl* seconds."""
+    def seal(self, state: CallState, caller: str, ttl: float) -> str:
+        """Return *state*, for *caller*, as text that is valid for *ttl* seconds."""
         expires = math.ceil(1_000 * (self._clock() + ttl))
-        text = (
-            f"{state.leg}.{expires}.{_short(binding.operation)}.{self._digest(binding)}.{state.process}.{state.call_id}"
-        )
+        text = f"{state.leg}.{expires}.{self._digest(caller)}.{state.process}.{state.call_id}"
         return f"{_PREFIX}{self._tag(text)}.{text}"
 
-    def unseal(self, sealed: str, binding: Binding) -> CallState:
+    def unseal(self, sealed: str, caller: str) -> CallState:
         """
         Return what *sealed* says.
 
         Raises:
             RefusedError: If it is forged, has expired, or belongs to another
-                caller or call.
+                caller.
         """
         tag, _, text = sealed.removeprefix(_PREFIX).partition(".")
         is_genuine = sealed.isascii() and len(sealed) <= MAX_STATE and sealed.startswith(_PREFIX)
         if not (is_genuine and hmac.compare_digest(tag, self._tag(text))):
             raise RefusedError("invalid")
-        leg, expires, operation, caller, process, call_id = text.split(".", 5)
-        if not hmac.compare_digest(caller, self._digest(binding)):
+        leg, expires, owner, process, call_id = text.split(".", 4)
+        if not hmac.compare_digest(owner, self._digest(caller)):
             raise RefusedError("caller")
-        if operation != _short(binding.operation):
-            raise RefusedError("call")
         if int(expires) < 1_000 * self._clock():
             raise RefusedError("expired")
         return CallState(call_id, int(leg), process)
 
-    def _digest(self, binding: Binding) -> str:
-        """Return a digest of the caller, which tells nothing about them."""
-        return _short(self._mac(b"caller " + binding.caller.encode()).hex())
+    def _digest(self, caller: str) -> str:
+        """Return a digest of *caller*, which tells nothing about them."""
+        return self._mac(b"caller " + caller.encode()).hex()[:_DIGEST]
 
     def _tag(self, text: str) -> str:
         tag = self._mac(text.encode("ascii", "replace"))
@@ -135,7 +103,3 @@ class StateSealer:
         mac = self._hmac.copy()
         mac.update(data)
         return mac.digest()
-
-
-def _short(digest: str) -> str:
-    return digest[:_DIGEST]

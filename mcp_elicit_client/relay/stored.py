@@ -14,14 +14,15 @@ import functools
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import anyio
 
+from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.relay.leg_stores import KeptLeg, LegContent, LegRecord, LegStore, StoredOutcome
-from mcp_elicit_client.relay.legs import Leg, Outcome, Step, digest_of, read_responses
+from mcp_elicit_client.relay.legs import Leg, Outcome, Step, check_call, digest_of, read_responses
 from mcp_elicit_client.relay.refusals import RefusedError, error_details, sdk_error, to_sdk_error
 from mcp_elicit_client.relay.state import CallState
 from mcp_elicit_client.typing import Answer
@@ -36,8 +37,6 @@ LEASE = 10.0
 
 _POLL_INTERVAL = 0.1
 _CONNECTION_CLOSED = -32000
-
-Kind = Literal["tool", "prompt", "resource"]
 
 Proceed = Callable[[CallSnapshot, Mapping[str, Answer], Callable[[], None]], Awaitable[Any]]
 """
@@ -82,7 +81,7 @@ class StoredCalls:
         return _to_leg(await self._store.add(caller, leg, self._expiry(leg)))
 
     async def respond(
-        self, caller: str, state: CallState, responses: Mapping[str, Any], *, kind: Kind, proceed: Proceed
+        self, caller: str, state: CallState, responses: Mapping[str, Any], *, spec: CallSpec, proceed: Proceed
     ) -> Step:
         """
         Take the responses to a leg, and return the next one or the outcome.
@@ -91,12 +90,12 @@ class StoredCalls:
             caller: Who makes the call.
             state: The call, and the leg.
             responses: The responses of the client.
-            kind: What is called.
+            spec: What is called.
             proceed: Continues the call.
 
         Raises:
-            RefusedError: If the leg was answered already, or a response is
-                invalid.
+            RefusedError: If it is another call, the leg was answered already,
+                or a response is invalid.
             InboxError: If the store cannot be used.
         """
         number, digest = state.leg, digest_of(responses)
@@ -105,8 +104,9 @@ class StoredCalls:
             if kept is None:
                 raise RefusedError("ended")
             leg = kept.leg
+            check_call(_spec_of(leg), spec)
             if number == leg.number - 1 and digest == leg.responses:
-                return _to_step(leg.outcome, kind) if leg.outcome is not None else _to_leg(kept)
+                return _to_step(leg.outcome) if leg.outcome is not None else _to_leg(kept)
             if number != leg.number or leg.content is None:
                 raise RefusedError("used")
             if not responses:
@@ -143,7 +143,7 @@ class StoredCalls:
             following = LegRecord(number, ends_at, responses, content)
             await self._store.replace(kept, following, self._expiry(following))
             return Leg(kept.id, number, content.questions)
-        outcome = _store_outcome(came, failure) if sending.was_sent else None
+        outcome = _store_outcome(content.snapshot.call_spec, came, failure) if sending.was_sent else None
         if outcome is None:  # the server cannot be reached, so the same responses may be sent again
             await self._change(kept, sending="")
         else:
@@ -198,24 +198,31 @@ def _content_of(paused: PausedCall, number: int) -> LegContent:
     return LegContent(questions=questions, keys=keys, snapshot=paused.snapshot)
 
 
+def _spec_of(leg: LegRecord) -> CallSpec:
+    if leg.content is not None:
+        return leg.content.snapshot.call_spec
+    assert leg.outcome is not None
+    return leg.outcome.call_spec
+
+
 def _to_leg(kept: KeptLeg) -> Leg:
     content = kept.leg.content
     return Leg(kept.id, kept.leg.number, {} if content is None else content.questions)
 
 
-def _store_outcome(result: Any, failure: Exception | None) -> StoredOutcome | None:
+def _store_outcome(spec: CallSpec, result: Any, failure: Exception | None) -> StoredOutcome | None:
     if isinstance(failure, ElicitationError):
         failure = to_sdk_error(failure)
     if failure is not None:
         details = error_details(failure)
         is_final = details is not None and details["code"] != _CONNECTION_CLOSED
-        return StoredOutcome(error=details) if is_final else None
+        return StoredOutcome(call_spec=spec, error=details) if is_final else None
     if isinstance(result, Leg):
-        return StoredOutcome(held=(result.call_id, result.process))
-    return StoredOutcome(result=result.model_dump(mode="json", by_alias=True, exclude_none=True))
+        return StoredOutcome(call_spec=spec, held=(result.call_id, result.process))
+    return StoredOutcome(call_spec=spec, result=result.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
-def _to_step(outcome: StoredOutcome, kind: Kind) -> Step:
+def _to_step(outcome: StoredOutcome) -> Step:
     import mcp.types
 
     if outcome.held is not None:
@@ -224,4 +231,4 @@ def _to_step(outcome: StoredOutcome, kind: Kind) -> Step:
     if outcome.error is not None:
         return Outcome(error=sdk_error(**outcome.error))
     names = {"tool": "CallToolResult", "prompt": "GetPromptResult", "resource": "ReadResourceResult"}
-    return Outcome(getattr(mcp.types, names[kind]).model_validate(outcome.result))
+    return Outcome(getattr(mcp.types, names[outcome.call_spec.kind]).model_validate(outcome.result))

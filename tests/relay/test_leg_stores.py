@@ -75,7 +75,8 @@ async def test_a_leg_is_replaced_once(name: str) -> None:
     found = await store.find("ann", kept.id)
     assert found is not None
     assert found.leg == taken
-    ended = LegRecord(number=2, ends_at=taken.ends_at, outcome=StoredOutcome(error={"code": 1, "message": "no"}))
+    outcome = StoredOutcome(call_spec=CallSpec("tool", "open"), error={"code": 1, "message": "no"})
+    ended = LegRecord(number=2, ends_at=taken.ends_at, outcome=outcome)
     assert await store.replace(found, ended, clock() + 10)
     after = await store.find("ann", kept.id)
     assert after is not None

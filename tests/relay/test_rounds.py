@@ -21,12 +21,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.inbox.inbox import calls_of
 from mcp_elicit_client.relay import Relay, held, leg_stores, relay, stored, upstream
+from mcp_elicit_client.relay.legs import check_call
 from mcp_elicit_client.relay.refusals import RefusedError
-from mcp_elicit_client.relay.state import MAX_STATE, Binding, CallState, StateSealer
+from mcp_elicit_client.relay.state import MAX_STATE, CallState, StateSealer
 from mcp_elicit_client.stored_answers import is_resuming
 from tests.servers import visitor
 from tests.support.gateways import MODES, said, streams_to
@@ -213,6 +215,14 @@ async def test_a_state_belongs_to_its_user_its_call_and_its_arguments(up: str) -
         assert await client.refusal("form", {"a": 1}, **given) == "call"
         assert seen == ["form"]
         assert said(await client.call("form", **given)) == json.dumps({"got": ANN})
+        assert await client.refusal("form", {"a": 1}, **given) == "call"
+
+
+def test_arguments_may_be_repeated_in_another_order() -> None:
+    made = CallSpec("tool", "form", {"a": 1, "b": {"c": 2, "d": 3}})
+    check_call(made, CallSpec("tool", "form", {"b": {"d": 3, "c": 2}, "a": 1}))
+    with pytest.raises(RefusedError, match="another method, name or arguments"):
+        check_call(made, CallSpec("tool", "form", {"b": {"c": 2}, "a": 1}))
 
 
 @each_side
@@ -238,7 +248,7 @@ async def test_a_forged_state_is_refused(up: str) -> None:
         first = await client.call("form")
         state = str(first.request_state)
         prefix, tag, leg, rest = state.split(".", 3)
-        elsewhere = StateSealer(b"k" * 32, "visitor").seal(CallState("id", 1), Binding.of("ann", "tool", "form", {}), 9)
+        elsewhere = StateSealer(b"k" * 32, "visitor").seal(CallState("id", 1), "ann", 9)
         for each in (
             "s",
             "",
@@ -631,10 +641,10 @@ async def test_progress_arrives_at_the_present_request_of_the_client(up: str) ->
     assert (before, after) == ([1.0], [2.0])
 
 
-@given(text=some.text(max_size=2 * MAX_STATE) | some.binary(max_size=200).map(lambda data: f"relay2.x.{data!r}"))
+@given(text=some.text(max_size=2 * MAX_STATE) | some.binary(max_size=200).map(lambda data: f"relay3.x.{data!r}"))
 def test_no_text_is_a_state_but_those_that_were_sealed(text: str) -> None:
     with pytest.raises(RefusedError, match="did not make"):
-        StateSealer(b"k" * 32, "visitor").unseal(text, Binding("ann", "x"))
+        StateSealer(b"k" * 32, "visitor").unseal(text, "ann")
 
 
 @given(
@@ -642,28 +652,26 @@ def test_no_text_is_a_state_but_those_that_were_sealed(text: str) -> None:
     leg=some.integers(1, 1_000),
     caller=some.text(max_size=50),
 )
-def test_a_sealed_state_is_read_with_its_key_caller_and_call_only(call_id: str, leg: int, caller: str) -> None:
-    sealer, binding = StateSealer(b"k" * 32, "visitor"), Binding.of(caller, "tool", "form", {"a": 1})
+def test_a_sealed_state_is_read_with_its_key_and_caller_only(call_id: str, leg: int, caller: str) -> None:
+    sealer = StateSealer(b"k" * 32, "visitor")
     state = CallState(call_id, leg, "process")
-    sealed = sealer.seal(state, binding, 60)
+    sealed = sealer.seal(state, caller, 60)
     assert len(sealed) <= MAX_STATE
-    assert sealer.unseal(sealed, binding) == state
+    assert sealer.unseal(sealed, caller) == state
     for other in (StateSealer(b"l" * 32, "visitor"), StateSealer(b"k" * 32, "other")):
         with pytest.raises(RefusedError, match="did not make"):
-            other.unseal(sealed, binding)
+            other.unseal(sealed, caller)
     with pytest.raises(RefusedError, match="another caller"):
-        sealer.unseal(sealed, Binding(caller + "x", binding.operation))
-    with pytest.raises(RefusedError, match="another method"):
-        sealer.unseal(sealed, Binding.of(caller, "tool", "form", {"a": 2}))
+        sealer.unseal(sealed, caller + "x")
 
 
 def test_a_state_expires() -> None:
     clock = Clock()
-    sealer, binding = StateSealer(None, "visitor", clock), Binding("ann", "x")
-    sealed = sealer.seal(CallState("id", 1), binding, 60)
+    sealer = StateSealer(None, "visitor", clock)
+    sealed = sealer.seal(CallState("id", 1), "ann", 60)
     clock.ahead = 61
     with pytest.raises(RefusedError, match="has expired"):
-        sealer.unseal(sealed, binding)
+        sealer.unseal(sealed, "ann")
 
 
 def test_a_short_key_is_refused() -> None:
