@@ -272,9 +272,8 @@ class MultiChoiceField(_WithChoices, defer_build=False):
 
     @property
     def _item_conditions(self) -> tuple[Condition, ...]:
-        if self.choices:
-            return build_conditions({"type": "string", "enum": self._by_key})
-        return rules_of(self.item or TextField(name="", title="")).conditions
+        options = {"type": "string", "enum": self._by_key}
+        return build_conditions(options if self.choices else self._keywords["items"])
 
 
 Field: TypeAlias = Annotated[
