@@ -1,7 +1,6 @@
 """`Form` and its five kinds of field."""
 
 import hashlib
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -16,7 +15,6 @@ from typing_extensions import Self, assert_never
 from mcp_elicit_client.core.schema.enums import Choice, Scalar, json_key
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.validation.formats import FORMATS
-from mcp_elicit_client.core.validation.rules import Condition, FieldRules, build_conditions
 
 Value: TypeAlias = StrictStr | StrictBool | StrictInt | StrictFloat | tuple[StrictStr, ...] | list[StrictStr]
 """One value of an answer."""
@@ -58,24 +56,6 @@ class _Field(_WithCached):
     def is_hidden(self) -> bool:
         """True if user interfaces must not show what is typed."""
         return self.sensitive or getattr(self, "format", None) == "password"
-
-    @cached_property
-    def _rules(self) -> FieldRules:
-        accepts_null = self.nullable and not self.required
-        is_integer = getattr(self, "integer", False)
-        return FieldRules(self.name, self.required, accepts_null, is_integer, self._conditions, self._item_conditions)
-
-    @property
-    def _conditions(self) -> tuple[Condition, ...]:
-        return build_conditions(self._keywords)
-
-    @property
-    def _item_conditions(self) -> tuple[Condition, ...]:
-        return ()
-
-    @property
-    @abstractmethod
-    def _keywords(self) -> Mapping[str, Any]: ...
 
 
 class TextField(_Field, defer_build=False):
@@ -223,10 +203,6 @@ class ChoiceField(_WithChoices, defer_build=False):
     def _keywords(self) -> Mapping[str, Any]:
         return {"enum": [choice.value for choice in self.choices]}
 
-    @property
-    def _conditions(self) -> tuple[Condition, ...]:
-        return build_conditions({"enum": self._by_key})
-
 
 class MultiChoiceField(_WithChoices, defer_build=False):
     """
@@ -266,15 +242,6 @@ class MultiChoiceField(_WithChoices, defer_build=False):
         limits = {"minItems": self.min_items, "maxItems": self.max_items, "uniqueItems": self.unique or None}
         return {"type": "array", **_present(limits)}
 
-    @property
-    def _conditions(self) -> tuple[Condition, ...]:
-        return build_conditions(self._list_keywords)
-
-    @property
-    def _item_conditions(self) -> tuple[Condition, ...]:
-        options = {"type": "string", "enum": self._by_key}
-        return build_conditions(options if self.choices else self._keywords["items"])
-
 
 Field: TypeAlias = Annotated[
     TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField, Setting(discriminator="kind")
@@ -304,10 +271,6 @@ class Form(_WithCached, defer_build=False):
     def by_name(self) -> Mapping[str, Field]:
         """The fields by name."""
         return {field.name: field for field in self.fields}
-
-    @cached_property
-    def _rules(self) -> tuple[tuple[Field, FieldRules], ...]:
-        return tuple((field, rules_of(field)) for field in self.fields)
 
     @cached_property
     def _labels(self) -> frozenset[str]:
@@ -349,12 +312,6 @@ keywords_of: Callable[[Field], Mapping[str, Any]] = attrgetter("_keywords")
 
 list_keywords_of: Callable[[MultiChoiceField], Mapping[str, Any]] = attrgetter("_list_keywords")
 """Return the keywords of a list, without ``items``."""
-
-rules_of: Callable[[Field], FieldRules] = attrgetter("_rules")
-"""Return what the values of a field must satisfy."""
-
-fields_with_rules: Callable[[Form], tuple[tuple[Field, FieldRules], ...]] = attrgetter("_rules")
-"""Return the fields of a form, each with what its values must satisfy."""
 
 choices_by_key: Callable[[ChoiceField | MultiChoiceField], Mapping[tuple[str, object], Choice]] = attrgetter("_by_key")
 """Return the options of a field by the `json_key` of their values."""

@@ -1,9 +1,17 @@
-"""Validation of an answer against its form."""
+"""
+Validation of an answer against its form.
+
+Keywords are checked by the functions of ``jsonschema``, called one by one on
+keywords that are rebuilt from the field, never on the server's schema.  Its
+walk through a schema and its ``check_schema`` would be 98 % of the cost
+(``benchmarks/validation.py``).
+"""
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import assert_never
@@ -14,18 +22,18 @@ from mcp_elicit_client.core.form import (
     Field,
     Form,
     choices_by_key,
-    fields_with_rules,
+    keywords_of,
+    list_keywords_of,
     mentions_patterns,
-    rules_of,
     texts_of,
 )
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
+from mcp_elicit_client.core.schema.bounds import is_multiple
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.core.text import is_unicode, sanitize_text
 from mcp_elicit_client.core.validation.field_errors import FieldError, error_for_keyword, field_error, format_error
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.core.validation.patterns import NO_USER, PatternSteps, match_patterns, run_steps
-from mcp_elicit_client.core.validation.rules import FieldRules
 
 
 class ValidationResult(BaseModel):
@@ -47,6 +55,30 @@ class ValidationResult(BaseModel):
 
     def __bool__(self) -> bool:
         return self.valid
+
+
+_Condition: TypeAlias = tuple[str, Callable[[Any], bool]]
+"""A keyword, and the function that returns True if a value satisfies it."""
+
+
+class _Rules(NamedTuple):
+    """
+    What the values of a field must satisfy.
+
+    Reading attributes of a pydantic model again and again takes longer than
+    most checks.
+
+    Attributes:
+        conditions: The conditions for the value, except for its pattern.
+        item_conditions: Those for each value of a list.
+    """
+
+    name: str
+    required: bool
+    accepts_null: bool
+    is_integer: bool
+    conditions: tuple[_Condition, ...]
+    item_conditions: tuple[_Condition, ...]
 
 
 _VALID = ValidationResult(valid=True)
@@ -96,7 +128,7 @@ def validate_without_patterns(form: Form, content: object, limits: Limits = DEFA
     if not (has_known_keys or all(isinstance(name, str) for name in content)):
         return _NO_CONTENT
     errors: list[FieldError] = []
-    for field, rules in fields_with_rules(form):
+    for field, rules in _fields_with_rules(form):
         if rules.name in content:
             errors += _validate_value(field, rules, content[rules.name], limits)
         elif rules.required:
@@ -119,16 +151,16 @@ def validate_value(
 
 def validate_field(field: Field, value: object, limits: Limits = DEFAULT_LIMITS) -> Sequence[FieldError]:
     """Check one value of one field, except for its pattern."""
-    return _validate_value(field, rules_of(field), value, limits)
+    return _validate_value(field, _rules_of(field), value, limits)
 
 
-def _validate_value(field: Field, rules: FieldRules, value: object, limits: Limits) -> Sequence[FieldError]:
+def _validate_value(field: Field, rules: _Rules, value: object, limits: Limits) -> Sequence[FieldError]:
     if value is None and rules.accepts_null:
         return ()
     error = _json_error(rules.name, value, limits, is_integer=rules.is_integer)
     if error is not None:
         return (error,)
-    violated = rules.violated_keywords(value)
+    violated = _violated_keywords(rules, value)
     if not violated:
         return ()
     return [_keyword_error(field, value, keyword, within=within) for keyword, within in dict.fromkeys(violated)]
@@ -222,3 +254,123 @@ def _json_error(name: str, value: object, limits: Limits, *, is_integer: bool = 
 
 def _integer_error(name: str, value: float, limits: Limits) -> FieldError | None:
     return None if abs(value) <= limits.max_integer else field_error(name, "unsafe_integer", max=limits.max_integer)
+
+
+def _fields_with_rules(form: Form) -> tuple[tuple[Field, _Rules], ...]:
+    # Kept with the form, as by `cached_property`.
+    kept = vars(form)
+    rules: tuple[tuple[Field, _Rules], ...] | None = kept.get("_rules")
+    if rules is None:
+        kept["_rules"] = rules = tuple((field, _rules_of(field)) for field in form.fields)
+    return rules
+
+
+def _rules_of(field: Field) -> _Rules:
+    kept = vars(field)
+    rules: _Rules | None = kept.get("_rules")
+    if rules is None:
+        accepts_null = field.nullable and not field.required
+        is_integer = field.kind == "number" and field.integer
+        kept["_rules"] = rules = _Rules(field.name, field.required, accepts_null, is_integer, *_conditions(field))
+    return rules
+
+
+def _conditions(field: Field) -> tuple[tuple[_Condition, ...], tuple[_Condition, ...]]:
+    if field.kind == "choice":
+        return _build_conditions({"enum": choices_by_key(field)}), ()
+    if field.kind == "multichoice":
+        options = {"type": "string", "enum": choices_by_key(field)}
+        of_items = options if field.choices else keywords_of(field)["items"]
+        return _build_conditions(list_keywords_of(field)), _build_conditions(of_items)
+    return _build_conditions(keywords_of(field)), ()
+
+
+def _build_conditions(keywords: Mapping[str, Any]) -> tuple[_Condition, ...]:
+    return tuple((name, _condition(name, argument)) for name, argument in keywords.items() if name != "pattern")
+
+
+def _violated_keywords(rules: _Rules, value: object) -> list[tuple[str, bool]]:
+    """Return the keywords that *value* violates; True marks those that one value of a list violates."""
+    violated = [(keyword, False) for keyword in _violated(rules.conditions, value)]
+    if rules.item_conditions and isinstance(value, (list, tuple)):
+        violated += [(keyword, True) for each in value for keyword in _violated(rules.item_conditions, each)]
+    return violated
+
+
+def _violated(conditions: tuple[_Condition, ...], value: object) -> list[str]:
+    violated: list[str] = []
+    for keyword, is_satisfied in conditions:
+        if not is_satisfied(value):
+            violated.append(keyword)
+            if keyword == "type":  # the others are about this type
+                break
+    return violated
+
+
+def _condition(keyword: str, argument: Any) -> Callable[[Any], bool]:
+    match keyword:
+        case "type":
+            return _TYPES[argument]
+        case "enum":
+            return partial(_is_option, argument)
+        case "multipleOf":  # decimal: 0.3 is a multiple of 0.1
+            return partial(is_multiple, step=argument)
+        case "format":
+            return FORMATS[argument].check
+        case _:
+            return partial(_has_no_error, _jsonschema_checks()[keyword], argument)
+
+
+def _has_no_error(check: Callable[..., Iterable[object]], argument: object, value: object) -> bool:
+    return next(iter(check(_Validator, argument, value, {})), None) is None
+
+
+def _is_option(options: Mapping[tuple[str, object], object], value: object) -> bool:
+    # A lookup by hash instead of a search.
+    return not isinstance(value, (list, tuple)) and json_key(value) in options
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+def _is_boolean(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_integer(value: object) -> bool:
+    return value.is_integer() if isinstance(value, float) else isinstance(value, int) and not isinstance(value, bool)
+
+
+_TYPES: Mapping[str, Callable[[object], bool]] = {
+    "string": _is_text,
+    "array": _is_list,
+    "boolean": _is_boolean,
+    "number": _is_number,
+    "integer": _is_integer,
+}
+
+
+class _Validator:
+    """The part of a ``jsonschema`` validator that its keyword functions use.  The type was checked before."""
+
+    @staticmethod
+    def is_type(_value: object, _name: str) -> bool:
+        return True
+
+
+@cache
+def _jsonschema_checks() -> Mapping[str, Callable[..., Any]]:
+    # Imported at first use: jsonschema takes a tenth of the time of "import mcp".
+    from jsonschema import Draft202012Validator
+
+    checks: Mapping[str, Callable[..., Any]] = Draft202012Validator.VALIDATORS
+    return checks
