@@ -117,6 +117,7 @@ class Relay:
         self._max_questions = max_questions
         self._max_rounds = max_rounds
         self._handler = GatewayHandler(policies)
+        self._has_policies = len(policies) > 0
         self._connections = ConnectionPool(
             upstream,
             self._make_caller,
@@ -220,7 +221,7 @@ class Relay:
         return read_downstream(context, check_user(self._user(context)))
 
     def _make_caller(self, connection: UpstreamConnection, modes: frozenset[Mode], user: str | None) -> UpstreamCaller:
-        return UpstreamCaller(
+        caller = UpstreamCaller(
             self._handler.of(connection),
             self._server,
             user=user,
@@ -229,6 +230,8 @@ class Relay:
             max_questions=self._max_questions,
             max_rounds=self._max_rounds,
         )
+        caller.has_policies = self._has_policies
+        return caller
 
     async def _relay(
         self,

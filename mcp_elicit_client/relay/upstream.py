@@ -70,7 +70,15 @@ class CallOptions:
 
 
 class UpstreamCaller(Caller):
-    """A `Caller` with the ways in which a relay makes calls."""
+    """
+    A `Caller` with the ways in which a relay makes calls.
+
+    Attributes:
+        has_policies: The gateway has policies, which see the answers to the
+            requests of a paused call before these are sent.
+    """
+
+    has_policies: bool = True
 
     async def push(  # noqa: PLR0913 -- the parts of one call, by keyword
         self,
@@ -143,8 +151,9 @@ class UpstreamCaller(Caller):
         """
         Continue a paused call with *answers*, by the server's keys; the rest is as in `start`.
 
-        The answers go through the host application's policies.
-        *before_send* is called before anything is sent.
+        The answers were checked.  They go through the policies of the
+        gateway, if it has any, and are then checked again.  *before_send* is
+        called before anything is sent.
 
         Raises:
             ResumeError: If the server uses server-initiated requests by now.
@@ -154,6 +163,8 @@ class UpstreamCaller(Caller):
         spec = snapshot.call_spec
         call = self._active_call(client, spec, options)
         call.history = snapshot.history.fork()
+        if not self.has_policies:
+            snapshot = _with_answers(snapshot, answers, call)
 
         def given(key: str) -> Any:
             return lambda _request: GivenAnswer(answers.get(key))
@@ -170,6 +181,13 @@ class UpstreamCaller(Caller):
         pauser = CallPauser(call, spec, self.server.name)
         finish_task = functools.partial(self._tasks.finish, wait=False)
         return self._runner(call, spec, pauser, progress_callback, finish_task=finish_task, complete_urls=_refuse_urls)
+
+
+def _with_answers(snapshot: CallSnapshot, answers: Mapping[str, Answer], call: ActiveCall) -> CallSnapshot:
+    """Return *snapshot* with the *answers* as they are sent, and note them in *call*."""
+    for key, request in snapshot.requests.items():
+        call.record(request, answers[key])
+    return snapshot.model_copy(update={"requests": {}, "answers": {**snapshot.answers, **answers}})
 
 
 async def _refuse_urls(_call: ActiveCall, _ask: Ask, required: UrlRequired) -> None:
