@@ -14,7 +14,7 @@ import sys
 import threading
 import types
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import anyio
@@ -81,17 +81,30 @@ class CancellingEvent:
         for scope in self._scopes:
             scope.cancel()
 
-    @contextmanager
-    def cancelling(self, deadline: float = math.inf) -> Iterator[None]:
-        """Run a block until the event is set; at once if it is set already.  And at most until *deadline*."""
-        with anyio.CancelScope(deadline=deadline) as scope:
-            self._scopes.add(scope)
-            if self._is_set:
-                scope.cancel()
-            try:
-                yield
-            finally:
-                self._scopes.discard(scope)
+    def cancelling(self, deadline: float = math.inf) -> AbstractContextManager[None, bool]:
+        """Return a block that runs until the event is set or *deadline* passes; not at all if it is set already."""
+        scope = anyio.CancelScope(deadline=deadline)
+        if self._is_set:
+            scope.cancel()
+        return _Registered(scope, self._scopes)
+
+
+class _Registered:
+    """The block of *scope*, which is one of *scopes* meanwhile."""
+
+    __slots__ = ("_scope", "_scopes")
+
+    def __init__(self, scope: anyio.CancelScope, scopes: set[anyio.CancelScope]) -> None:
+        self._scope = scope
+        self._scopes = scopes
+
+    def __enter__(self) -> None:
+        self._scope.__enter__()
+        self._scopes.add(self._scope)
+
+    def __exit__(self, *error: Any) -> bool:  # noqa: PYI036 -- passed on
+        self._scopes.discard(self._scope)
+        return self._scope.__exit__(*error)
 
 
 class CancelledInsideError(Exception):

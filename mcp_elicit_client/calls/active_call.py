@@ -62,7 +62,7 @@ class CallTimeouts:
         self._user_seconds = 0.0
         self._open_requests = 0
         self._counted_at = 0.0
-        self._scope = anyio.move_on_after(None)
+        self._scope = anyio.CancelScope()
         self._failure: CallError | None = None
 
     def __enter__(self) -> None:
