@@ -24,7 +24,7 @@ from mcp_elicit_client.calls.methods import unwrap_session
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, ProtocolVersion
 from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError
 from mcp_elicit_client.relay.downstream import Downstream
-from mcp_elicit_client.relay.refusals import RefusedError, error_details
+from mcp_elicit_client.relay.refusals import RefusedError, RelayClosedError, error_details
 from mcp_elicit_client.relay.upstream import UpstreamCaller
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 from mcp_elicit_client.typing import Answer, Mode, Request
@@ -135,7 +135,21 @@ class ConnectionPool:
         self._in_use: Counter[Hashable] = Counter()
         self._connected: set[Hashable] = set()
         """The clients whose connections to the gateway are open."""
-        self.group: anyio.abc.TaskGroup | None = None
+        self._connecting: set[CallTimeouts] = set()
+        self._leased: set[UpstreamConnection] = set()
+        self._group: anyio.abc.TaskGroup | None = None
+
+    def open(self, group: anyio.abc.TaskGroup) -> None:
+        """Allow connections, whose tasks run in *group*."""
+        self._group = group
+
+    def close(self, error: RelayClosedError) -> None:
+        """End the calls in progress with *error*.  The tasks of the connections end with their group."""
+        self._group = None
+        for timeouts in self._connecting:
+            timeouts.fail(error)
+        for connection in self._leased:
+            connection.caller.fail_calls(error)
 
     @asynccontextmanager
     async def lease(self, downstream: Downstream) -> AsyncIterator[UpstreamConnection]:
@@ -144,7 +158,8 @@ class ConnectionPool:
 
         Raises:
             RefusedError: If the client has too many calls in progress.
-            CallError: If the server cannot be reached, or not in time.
+            CallError: If the server cannot be reached, or not in time, or the
+                relay was closed.
         """
         if self._in_use[downstream.key] >= self._max_calls:
             raise RefusedError("too_many_calls")
@@ -154,6 +169,7 @@ class ConnectionPool:
             key = (downstream.key, downstream.modes)
             connection = self._take(key) or await self._open(downstream)
             connection.asked_in = downstream.protocol_version
+            self._leased.add(connection)
             try:
                 yield connection
             except HandshakeRequiredError:
@@ -165,6 +181,7 @@ class ConnectionPool:
                     connection.close()  # it may be broken
                 raise
             finally:
+                self._leased.discard(connection)
                 connection.ask = None
                 if connection.is_usable and self._may_return(downstream):
                     connection.idle_since = anyio.current_time()
@@ -214,20 +231,26 @@ class ConnectionPool:
         return None
 
     async def _open(self, downstream: Downstream) -> UpstreamConnection:
-        if self.group is None:
-            raise RuntimeError("The relay is not open. Use it in `async with relay:`.")
+        if self._group is None:
+            raise RelayClosedError
         connection = UpstreamConnection()
         connection.caller = self._make_caller(connection, downstream.modes, downstream.user)
         target = self._target(downstream.user) if callable(self._target) else self._target
+        timeouts = self._timeouts()
+        self._connecting.add(timeouts)
         try:
-            with self._timeouts():
-                failure = await self.group.start(connection.run, target, self._mode)
+            with timeouts:
+                failure = await self._group.start(connection.run, target, self._mode)
         except BaseException:
             connection.close()
             raise
+        finally:
+            self._connecting.discard(timeouts)
         if failure is not None:
             name = connection.caller.server.name
             raise CallError(
                 f"The gateway cannot connect to the server {name!r}. Check its URL or command."
             ) from failure
+        if self._group is None:  # closed meanwhile
+            raise RelayClosedError
         return connection

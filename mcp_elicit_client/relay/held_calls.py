@@ -15,7 +15,7 @@ from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnecti
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held import HeldCall
 from mcp_elicit_client.relay.legs import Outcome, Step, check_call
-from mcp_elicit_client.relay.refusals import RefusedError
+from mcp_elicit_client.relay.refusals import RefusedError, RelayClosedError
 from mcp_elicit_client.relay.stored import OUTCOME_TTL
 
 MAX_CALL = 3_600.0
@@ -33,13 +33,10 @@ class HeldCalls:
         connections: The connections to the upstream server.
         max_calls: The maximum number of calls of one client at a time.
         leg_ttl: How long a leg can be answered, in seconds.
-
-    Attributes:
-        group: Where the calls run; None while the relay is closed.
     """
 
     def __init__(self, connections: ConnectionPool, *, max_calls: int, leg_ttl: float) -> None:
-        self.group: anyio.abc.TaskGroup | None = None
+        self._group: anyio.abc.TaskGroup | None = None
         self._connections = connections
         self._max_calls = max_calls
         self._leg_ttl = leg_ttl
@@ -47,6 +44,17 @@ class HeldCalls:
         self._calls: dict[str, HeldCall] = {}
         self._ended: deque[tuple[float, str]] = deque()
         self._number_by_client: Counter[str] = Counter()
+
+    def open(self, group: anyio.abc.TaskGroup) -> None:
+        """Allow calls, which run in *group*."""
+        self._group = group
+
+    def close(self, error: RelayClosedError) -> None:
+        """End all calls with *error*, and forget them.  Their tasks end with their group."""
+        self._group = None
+        for call in self._calls.values():
+            call.finish(Outcome(error=error))
+        self._calls.clear()
 
     async def start(
         self, downstream: Downstream, spec: CallSpec, work: Work, progress: ProgressCallback | None
@@ -56,15 +64,17 @@ class HeldCalls:
 
         Raises:
             RefusedError: If the client has too many calls in progress.
+            RelayClosedError: If the relay was closed.
         """
         client = repr(downstream.key)
         if self._number_by_client[client] >= self._max_calls:
             raise RefusedError("too_many_calls")
-        assert self.group is not None
+        if self._group is None:
+            raise RelayClosedError
         call = HeldCall(downstream.caller, spec, self._process, leg_ttl=self._leg_ttl, max_ttl=MAX_CALL)
         self._calls[call.id] = call
         self._number_by_client[client] += 1
-        self.group.start_soon(self._run, call, client, downstream, work)
+        self._group.start_soon(self._run, call, client, downstream, work)
         return await call.first(progress)
 
     def find(self, call_id: str, process: str, spec: CallSpec) -> HeldCall:

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from mcp_elicit_client.calls.server_errors import INVALID_PARAMS, error_code
 from mcp_elicit_client.exceptions import (
+    CallError,
     CallTimeoutError,
     CapabilityRequiredError,
     ElicitationError,
@@ -72,6 +73,13 @@ class RefusedError(ElicitationError):
         elif self.code == "too_many_calls":
             reason = self.code
         return {"reason": reason, "code": self.code, **({"fields": list(self.fields)} if self.fields else {})}
+
+
+class RelayClosedError(CallError):
+    """The relay was closed during a call."""
+
+    def __init__(self) -> None:
+        super().__init__("The gateway has closed its connections to the server. Make the call again.")
 
 
 def to_sdk_error(error: Exception) -> Exception:

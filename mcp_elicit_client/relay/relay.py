@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
 from typing import Any, Literal
 
@@ -12,10 +12,8 @@ import anyio
 import anyio.abc
 from typing_extensions import Self
 
-from mcp_elicit_client._concurrency import CancellingEvent
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.core.request import Server, check_user
-from mcp_elicit_client.exceptions import CallError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.relay.asking import GatewayHandler
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
@@ -23,7 +21,7 @@ from mcp_elicit_client.relay.downstream import Downstream, authenticated_user, r
 from mcp_elicit_client.relay.held_calls import MAX_CALL, HeldCalls
 from mcp_elicit_client.relay.leg_stores import InboxLegs, MemoryLegs
 from mcp_elicit_client.relay.pushing import PushedCall
-from mcp_elicit_client.relay.refusals import error_details, is_internal, to_sdk_error
+from mcp_elicit_client.relay.refusals import RelayClosedError, error_details, is_internal, to_sdk_error
 from mcp_elicit_client.relay.round_calls import RoundCalls
 from mcp_elicit_client.relay.state import StateSealer
 from mcp_elicit_client.relay.stored import StoredCalls
@@ -138,13 +136,13 @@ class Relay:
             leg_ttl=answer_timeout,
         )
         self._group: anyio.abc.TaskGroup | None = None
-        self._closed = CancellingEvent()
 
     async def __aenter__(self) -> Self:
         """Open the relay.  Connections are made when they are needed."""
         group = anyio.create_task_group()
-        self._closed = CancellingEvent()
-        self._group = self._held.group = self._connections.group = await group.__aenter__()
+        self._group = await group.__aenter__()
+        self._connections.open(group)
+        self._held.open(group)
         group.start_soon(self._connections.close_idle)
         group.start_soon(self._stored.renew_leases)
         group.start_soon(self._held.forget_ended)
@@ -154,9 +152,11 @@ class Relay:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End all calls, and close all connections."""
-        group, self._group, self._held.group, self._connections.group = self._group, None, None, None
+        group, self._group = self._group, None
         if group is not None:
-            self._closed.set()
+            closed = RelayClosedError()
+            self._connections.close(closed)
+            self._held.close(closed)
             group.cancel_scope.cancel()
             await group.__aexit__(kind, error, trace)
 
@@ -201,23 +201,22 @@ class Relay:
             Exception: The SDK's error, if the server cannot be reached.
         """
         async with AsyncExitStack() as stack:
-            with self._sdk_errors():
+            try:
                 connection = await stack.enter_async_context(self._connections.lease(self._downstream(context)))
+            except Exception as error:
+                if error_details(error) is not None:
+                    raise
+                raise self._sdk_error(error) from error
             yield connection.client
 
-    @contextmanager
-    def _sdk_errors(self) -> Iterator[None]:
-        """Raise the errors of this block as errors of the SDK, and log those that say nothing to the client."""
-        try:
-            yield
-        except Exception as error:
-            if error_details(error) is not None:
-                raise
-            if is_internal(error):
-                _logger.exception("the gateway to server %r failed", self._server.name)
-            raise to_sdk_error(error) from error
+    def _sdk_error(self, error: Exception) -> Exception:
+        """Return *error* as an error of the SDK, and log it if that says nothing to the client."""
+        if is_internal(error):
+            _logger.error("the gateway to server %r failed", self._server.name, exc_info=error)
+        return to_sdk_error(error)
 
     def _downstream(self, context: Any) -> Downstream:
+        self._check_open()
         return read_downstream(context, check_user(self._user(context)))
 
     def _make_caller(self, connection: UpstreamConnection, modes: frozenset[Mode], user: str | None) -> UpstreamCaller:
@@ -241,23 +240,23 @@ class Relay:
         name: str,
         arguments: Mapping[str, Any] | None,
     ) -> Any:
-        with self._sdk_errors():
+        try:
             downstream = self._downstream(context)
             spec = CallSpec(kind, name, arguments, forwarded_meta(getattr(params, "meta", None), FORWARDED_META))
             progress = read_progress(context)
-            group = self._check_open()
-            with self._closed.cancelling():
-                if downstream.has_rounds:
-                    result = await self._rounds.relay(downstream, spec, params, progress)
-                else:
-                    result = await self._push(group, downstream, spec, progress)
-                return without_hop_meta(result)
-            raise CallError("The gateway has closed its connections to the server. Make the call again.")
+            if downstream.has_rounds:
+                result = await self._rounds.relay(downstream, spec, params, progress)
+            else:
+                result = await self._push(downstream, spec, progress)
+            return without_hop_meta(result)
+        except Exception as error:
+            if error_details(error) is not None:
+                raise
+            raise self._sdk_error(error) from error
 
-    async def _push(
-        self, group: anyio.abc.TaskGroup, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None
-    ) -> Any:
+    async def _push(self, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None) -> Any:
         """Make a call whose client is asked with server-initiated requests."""
+        group = self._check_open()
         async with self._connections.lease(downstream) as connection:
             call = PushedCall(downstream, connection, group)
             connection.ask = call.ask

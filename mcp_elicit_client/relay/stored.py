@@ -10,10 +10,9 @@ again, as the client itself would without a gateway.
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -23,7 +22,7 @@ from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.relay.leg_stores import KeptLeg, LegContent, LegRecord, LegStore, StoredOutcome
 from mcp_elicit_client.relay.legs import Leg, Outcome, Step, check_call, digest_of, read_responses
-from mcp_elicit_client.relay.refusals import RefusedError, error_details, sdk_error, to_sdk_error
+from mcp_elicit_client.relay.refusals import RefusedError, RelayClosedError, error_details, sdk_error, to_sdk_error
 from mcp_elicit_client.relay.state import CallState
 from mcp_elicit_client.typing import Answer
 
@@ -48,11 +47,19 @@ that holds the call by now, or the result.
 
 @dataclass(slots=True, eq=False)
 class _Sending:
-    """A call whose answers this process is sending.  The lock is held while the lease is renewed."""
+    """
+    A call whose answers this process is sending.
+
+    Attributes:
+        kept: What is stored.
+        was_sent: The server may have received the answers.
+        renewal: Is set after the renewal of the lease that is in progress, if
+            one is.
+    """
 
     kept: KeptLeg
-    lock: anyio.Lock = field(default_factory=functools.partial(anyio.Lock, fast_acquire=True))
     was_sent: bool = False
+    renewal: anyio.Event | None = None
 
     def mark_sent(self) -> None:
         """Note that the server may receive the answers from now on."""
@@ -130,12 +137,12 @@ class StoredCalls:
         self._sending.add(sending)
         try:
             came = await proceed(content.snapshot, given, sending.mark_sent)
-        except Exception as error:  # noqa: BLE001 -- returned in the outcome
-            failure = error
-        except BaseException:
-            with anyio.move_on_after(1, shield=True):
-                await self._change(await self._stop_renewing(sending), sending="")
-            raise
+        except BaseException as error:
+            if not isinstance(error, Exception) or isinstance(error, RelayClosedError):
+                with anyio.move_on_after(1, shield=True):
+                    await self._change(await self._stop_renewing(sending), sending="")
+                raise
+            failure = error  # returned in the outcome
         kept = await self._stop_renewing(sending)
         number, ends_at, responses = kept.leg.number + 1, kept.leg.ends_at, kept.leg.sending
         if isinstance(came, PausedCall):
@@ -161,25 +168,28 @@ class StoredCalls:
                     group.start_soon(self._renew, each)
 
     async def _renew(self, sending: _Sending) -> None:
-        with anyio.CancelScope(shield=True):
-            async with sending.lock:
-                if sending not in self._sending:
-                    return
-                try:
-                    renewed = await self._change(sending.kept, sending_until=self._store.clock() + LEASE)
-                except Exception as error:  # noqa: BLE001 -- it must not end the other calls of the relay
-                    _logger.warning("the lease of a call could not be renewed: %r", error)
-                    return
-                if renewed is None:
-                    self._sending.discard(sending)
-                else:
-                    sending.kept = renewed
+        if sending not in self._sending:
+            return
+        sending.renewal = renewal = anyio.Event()
+        try:
+            with anyio.CancelScope(shield=True):
+                renewed = await self._change(sending.kept, sending_until=self._store.clock() + LEASE)
+            if renewed is None:
+                self._sending.discard(sending)
+            else:
+                sending.kept = renewed
+        except Exception as error:  # noqa: BLE001 -- it must not end the other calls of the relay
+            _logger.warning("the lease of a call could not be renewed: %r", error)
+        finally:
+            sending.renewal = None
+            renewal.set()
 
     async def _stop_renewing(self, sending: _Sending) -> KeptLeg:
         """Return what is stored, after the renewal in progress."""
         self._sending.discard(sending)
-        async with sending.lock:
-            return sending.kept
+        if sending.renewal is not None:
+            await sending.renewal.wait()
+        return sending.kept
 
     async def _change(self, kept: KeptLeg, **changed: Any) -> KeptLeg | None:
         """Change what is stored, and keep it during its lease; return None if another process was first."""

@@ -171,6 +171,11 @@ class UpstreamCaller(Caller):
 
         return await self._pausing_runner(call, spec, progress_callback).resume(snapshot, given, before_send)
 
+    def fail_calls(self, error: CallError) -> None:
+        """End the active calls with *error*."""
+        for call in self._elicitations.calls:
+            call.timeouts.fail(error)
+
     def _active_call(self, client: Any, spec: CallSpec, options: CallOptions) -> ActiveCall:
         limit = self._limits.max_questions
         return ActiveCall(unwrap_session(client), spec.tool, options.start(), limit, user=self.user)
