@@ -476,17 +476,37 @@ async def test_a_server_that_cannot_be_reached_fails_the_call_only() -> None:
                 await caller.call_tool(client, "echo", {})
 
 
+@asynccontextmanager
+async def silence(connected: anyio.Event | None = None) -> AsyncIterator[Any]:
+    import mcp.shared.memory
+
+    memory: Any = mcp.shared.memory
+    async with memory.create_client_server_memory_streams() as (ours, _theirs):
+        if connected is not None:
+            connected.set()
+        yield ours
+
+
+@pytest.mark.parametrize("down", SIDES)
+async def test_a_call_whose_relay_is_closed_while_it_connects_ends_with_an_error(down: str) -> None:
+    connecting = anyio.Event()
+    relay = Relay("visitor", lambda _user: silence(connecting))
+    caller = Caller(User(), "gateway")
+    with anyio.fail_after(30):
+        async with connected(relay, down, caller) as client, anyio.create_task_group() as group:
+
+            async def call() -> None:
+                with pytest.raises(Exception, match="closed its connections"):
+                    await caller.call_tool(client, "echo", {})
+
+            async with relay:
+                group.start_soon(call)
+                await connecting.wait()
+
+
 @pytest.mark.parametrize("down", SIDES)
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_server_that_accepts_a_connection_and_says_nothing_times_out(down: str, mode: str) -> None:
-    @asynccontextmanager
-    async def silence() -> AsyncIterator[Any]:
-        import mcp.shared.memory
-
-        memory: Any = mcp.shared.memory
-        async with memory.create_client_server_memory_streams() as (ours, _theirs):
-            yield ours
-
     caller = Caller(User(), "gateway")
     async with (
         Relay("visitor", lambda _user: silence(), mode=mode, timeout=0.1) as relay,

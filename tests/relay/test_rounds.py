@@ -9,6 +9,7 @@ in its memory or in an inbox.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -411,6 +412,45 @@ async def test_a_leg_whose_process_stopped_while_it_sent_the_answer_is_sent_by_a
         other: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: BOB}}
         assert await two.refusal("form", **other) == "used"
         assert said(await two.call("form", **given)) == json.dumps({"got": ANN})
+
+
+async def test_an_answer_that_was_being_sent_when_its_relay_was_closed_is_sent_by_another_process() -> None:
+    from tests.servers.gateway import build
+
+    sdk: Any = mcp
+    seen: list[str] = []
+    options: dict[str, Any] = {"key": b"k" * 32, "inbox": Inbox(MemoryStore())}
+    closing = Relay("visitor", visitor.build(seen.append), user=lambda _context: "ann", **options)
+    async with (
+        gateway("rounds", seen, **options) as other,
+        sdk.Client(build(closing), elicitation_callback=declare) as connected,
+        anyio.create_task_group() as group,
+    ):
+        one = Client(connected, [])
+        given: dict[str, Any] = {}
+
+        async def expect_the_end() -> None:
+            with pytest.raises(mcp.MCPError, match="closed its connections"):  # type: ignore[attr-defined,unused-ignore]
+                await one.call("hang", **given)
+
+        async with closing:
+            first = await one.call("hang")
+            given.update(state=first.request_state, responses={keys(first)[0]: ANN})
+            group.start_soon(expect_the_end)
+            while "hanging" not in seen:
+                await anyio.sleep(0.01)
+        group.start_soon(functools.partial(other.call, "hang", **given))
+        while seen.count("hanging") < 2:
+            await anyio.sleep(0.01)
+        group.cancel_scope.cancel()
+
+
+async def test_without_policies_the_gateway_still_ends_a_call_that_repeats_what_was_declined() -> None:
+    async with gateway("rounds") as client:
+        asked, given = await client.call("nag"), {"action": "decline"}
+        with pytest.raises(mcp.MCPError, match="keeps asking"):  # type: ignore[attr-defined,unused-ignore]
+            while True:
+                asked = await client.call("nag", state=asked.request_state, responses={keys(asked)[0]: given})
 
 
 async def test_a_call_that_was_refused_before_its_answer_was_sent_stays_pending(tmp_path: Path) -> None:
