@@ -7,11 +7,11 @@ import hashlib
 import math
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias
 
 import anyio
-from pydantic import BaseModel, Field
 
 from mcp_elicit_client.core.request import request_key
 from mcp_elicit_client.dispatch import NormalizedHandler, refusing
@@ -107,6 +107,11 @@ class CallTimeouts:
         begin = self._counted_at if self._open_requests else anyio.current_time()
         return begin + self.answer_timeout - self._user_seconds
 
+    @property
+    def is_user_late(self) -> bool:
+        """True if the user's timeout had passed by the latest `pause`."""
+        return self.answer_timeout is not None and self._user_seconds >= self.answer_timeout
+
     def expired(self, limit: Literal["timeout", "answer_timeout"]) -> CallTimeoutError:
         """Return the error for the *limit* that has passed."""
         self._count(0)
@@ -146,7 +151,8 @@ class Ask(Protocol):
         ...
 
 
-class CallHistory(BaseModel):
+@dataclass(slots=True)
+class CallHistory:
     """
     The history of a call.  It is stored with the call while it is suspended.
 
@@ -163,15 +169,13 @@ class CallHistory(BaseModel):
     rounds: int = 0
     requests: int = 0
     repeats: int = 0
-    visits: dict[str, int] = Field(default_factory=dict)
-    declined: set[str] = Field(default_factory=set)
-    cancelled: set[str] = Field(default_factory=set)
+    visits: dict[str, int] = field(default_factory=dict)
+    declined: set[str] = field(default_factory=set)
+    cancelled: set[str] = field(default_factory=set)
 
     def fork(self) -> CallHistory:
         """Return a copy that changes independently."""
-        return self.model_copy(
-            update={"visits": {**self.visits}, "declined": {*self.declined}, "cancelled": {*self.cancelled}}
-        )
+        return replace(self, visits={**self.visits}, declined={*self.declined}, cancelled={*self.cancelled})
 
 
 class ActiveCall:

@@ -94,9 +94,9 @@ class ElicitationDispatcher:
 
     async def _ask_in_time(self, request: Request, calls: Sequence[ActiveCall]) -> Answer:
         """Ask about a server-initiated request until the user's timeout of one of *calls* passes."""
-        deadline = min((call.timeouts.user_deadline for call in calls), default=math.inf)
-        if deadline <= anyio.current_time():
+        if any(call.timeouts.is_user_late for call in calls):
             return _timed_out()
+        deadline = min((call.timeouts.user_deadline for call in calls), default=math.inf)
         with anyio.CancelScope(deadline=deadline) as scope:
             if not calls:
                 return await self._handler(request)
@@ -172,11 +172,13 @@ class ElicitationDispatcher:
         self, call: ActiveCall, ask: Callable[[], Awaitable[Answer]], until: Until | None = None
     ) -> Answer:
         """Ask until the time of the user is over."""
-        deadline = call.timeouts.user_deadline
-        with call.timeouts.paused_for_user():
-            if deadline <= anyio.current_time():
+        call.timeouts.pause()
+        try:
+            if call.timeouts.is_user_late:
                 return _timed_out()
-            return await _ask_until_lost(call.session, ask, until, deadline)
+            return await _ask_until_lost(call.session, ask, until, call.timeouts.user_deadline)
+        finally:
+            call.timeouts.resume()
 
     def to_result(self, answer: Answer) -> Any:
         """Return *answer* as the SDK's ``ElicitResult``."""

@@ -132,14 +132,16 @@ def check_answer(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMI
 def checking_steps(request: Request, answer: Answer, limits: Limits = DEFAULT_LIMITS) -> PatternSteps[Answer]:
     """Check *answer* as `check_answer` does."""
     if answer.action != "accept" or not isinstance(request, FormRequest):
-        return answer.model_copy(update={"content": None, "sources": {}})
+        has_values = answer.content is not None or answer.sources
+        return answer.model_copy(update={"content": None, "sources": {}}) if has_values else answer
     form, fields = request.form, request.form.by_name
     content = drop_nulls(form, answer.content or {})
-    unknown = [name for name in content if name not in fields]
+    unknown = content.keys() - fields.keys()
     requested = {name: content[name] for name in content if name in fields} if unknown else content
     omitted = tuple(
         Diagnostic(code="not_asked_for", message="the form did not request it; it is not sent", field=name)
-        for name in unknown
+        for name in content
+        if name in unknown
     )
     validation = yield from validation_steps(form, requested, limits)
     if not validation:

@@ -8,8 +8,7 @@ import json
 import logging
 import secrets
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import anyio
@@ -50,8 +49,7 @@ def authenticated_user(context: Any) -> str | None:  # noqa: ARG001 -- the type 
     return user if len(user) <= MAX_USER else hashlib.sha256(user.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Downstream:
+class Downstream(NamedTuple):
     """
     The client that makes a call.
 

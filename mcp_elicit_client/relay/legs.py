@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.core.origin import write_origin
@@ -27,8 +26,7 @@ ROUNDS: ProtocolVersion = "2026-07-28"
 _JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=vars)
 
 
-@dataclass(frozen=True, slots=True)
-class Leg:
+class Leg(NamedTuple):
     """
     What the client is asked, or that it has to wait.
 
@@ -46,8 +44,7 @@ class Leg:
     process: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """
     The end of a call.
 

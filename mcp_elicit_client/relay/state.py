@@ -8,7 +8,7 @@ import math
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mcp_elicit_client.relay.refusals import RefusedError
 
@@ -22,8 +22,7 @@ _DIGEST = 32
 _PREFIX = "relay3."
 
 
-@dataclass(frozen=True, slots=True)
-class CallState:
+class CallState(NamedTuple):
     """
     What a ``requestState`` says.
 
