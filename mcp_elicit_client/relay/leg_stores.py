@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Protocol
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import CallSnapshot
@@ -32,7 +32,8 @@ _MAX_REMEMBERED = 64
 _OWNER = "relay "
 
 
-class LegContent(BaseModel):
+@dataclass(frozen=True, slots=True)
+class LegContent:
     """
     What is asked in a leg, and what is needed to continue its call.
 
@@ -48,7 +49,8 @@ class LegContent(BaseModel):
     snapshot: CallSnapshot
 
 
-class StoredOutcome(BaseModel):
+@dataclass(frozen=True, slots=True)
+class StoredOutcome:
     """
     What came of the last responses, as it is stored.
 
@@ -245,7 +247,7 @@ class InboxLegs:
 
 
 def _write_content(leg: LegRecord) -> str:
-    return "" if leg.content is None else leg.content.model_dump_json()
+    return "" if leg.content is None else _content().dump_json(leg.content).decode()
 
 
 def _write(leg: LegRecord, content: str) -> str:
@@ -258,7 +260,7 @@ def _read(body: str) -> tuple[LegRecord, str]:
     record, _, content = body.partition("\n")
     try:
         leg = _record().validate_json(record)
-        return replace(leg, content=LegContent.model_validate_json(content) if content else None), content
+        return replace(leg, content=_content().validate_json(content) if content else None), content
     except ValueError:
         raise InboxError("A stored call of the relay cannot be read.") from None
 
@@ -266,3 +268,8 @@ def _read(body: str) -> tuple[LegRecord, str]:
 @cache
 def _record() -> TypeAdapter[LegRecord]:
     return TypeAdapter(LegRecord)
+
+
+@cache
+def _content() -> TypeAdapter[LegContent]:
+    return TypeAdapter(LegContent)

@@ -8,6 +8,7 @@ import math
 import secrets
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from mcp_elicit_client.relay.refusals import RefusedError
@@ -19,6 +20,7 @@ MAX_STATE = 1_024
 """The maximum length of a state, in characters."""
 
 _DIGEST = 32
+_MAX_DIGESTS = 1_024
 _PREFIX = "relay3."
 
 
@@ -63,6 +65,7 @@ class StateSealer:
         # The host may use its key for other purposes and other servers, so derive one that is used only here.
         key = hmac.digest(base, b"mcp-elicit-relay " + server.encode(), "sha256")
         self._hmac = hmac.new(key, digestmod="sha256")
+        self._digest = lru_cache(_MAX_DIGESTS)(self._digest_of)
         self._clock = clock
 
     def seal(self, state: CallState, caller: str, ttl: float) -> str:
@@ -90,7 +93,7 @@ class StateSealer:
             raise RefusedError("expired")
         return CallState(call_id, int(leg), process)
 
-    def _digest(self, caller: str) -> str:
+    def _digest_of(self, caller: str) -> str:
         """Return a digest of *caller*, which tells nothing about them."""
         return self._mac(b"caller " + caller.encode()).hex()[:_DIGEST]
 

@@ -122,7 +122,7 @@ class StoredCalls:
                 raise RefusedError("used")
             if not leg.sending or leg.sending_until < self._store.clock():
                 answers = await read_responses(responses, leg.content.questions)
-                taken = await self._change(kept, sending=digest, sending_until=self._store.clock() + LEASE)
+                taken = await self._lease(kept, digest)
                 if taken is not None:
                     return await self._send(taken, leg.content, answers, proceed)
             else:  # another request of the client, or another process, sends the same
@@ -140,7 +140,7 @@ class StoredCalls:
         except BaseException as error:
             if not isinstance(error, Exception) or isinstance(error, RelayClosedError):
                 with anyio.move_on_after(1, shield=True):
-                    await self._change(await self._stop_renewing(sending), sending="")
+                    await self._release(await self._stop_renewing(sending))
                 raise
             failure = error  # returned in the outcome
         kept = await self._stop_renewing(sending)
@@ -152,7 +152,7 @@ class StoredCalls:
             return Leg(kept.id, number, content.questions)
         outcome = _store_outcome(content.snapshot.call_spec, came, failure) if sending.was_sent else None
         if outcome is None:  # the server cannot be reached, so the same responses may be sent again
-            await self._change(kept, sending="")
+            await self._release(kept)
         else:
             ended = LegRecord(number, ends_at, responses, outcome=outcome)
             ttl = self._leg_ttl if isinstance(came, Leg) else OUTCOME_TTL
@@ -173,7 +173,7 @@ class StoredCalls:
         sending.renewal = renewal = anyio.Event()
         try:
             with anyio.CancelScope(shield=True):
-                renewed = await self._change(sending.kept, sending_until=self._store.clock() + LEASE)
+                renewed = await self._lease(sending.kept, sending.kept.leg.sending)
             if renewed is None:
                 self._sending.discard(sending)
             else:
@@ -191,10 +191,21 @@ class StoredCalls:
             await sending.renewal.wait()
         return sending.kept
 
-    async def _change(self, kept: KeptLeg, **changed: Any) -> KeptLeg | None:
-        """Change what is stored, and keep it during its lease; return None if another process was first."""
-        leg = replace(kept.leg, **changed)
-        return await self._store.replace(kept, leg, max(kept.expires_at, leg.sending_until))
+    async def _lease(self, kept: KeptLeg, sending: str) -> KeptLeg | None:
+        """
+        Note that this process is sending the responses with the digest *sending*, and has the lease from now on.
+
+        Returns:
+            What is stored then, at least during the lease; None if another
+            process was first.
+        """
+        leg, until = kept.leg, self._store.clock() + LEASE
+        leased = LegRecord(leg.number, leg.ends_at, leg.responses, leg.content, sending, until)
+        return await self._store.replace(kept, leased, max(kept.expires_at, until))
+
+    async def _release(self, kept: KeptLeg) -> None:
+        """Give the lease back: the responses may be sent again."""
+        await self._store.replace(kept, replace(kept.leg, sending=""), kept.expires_at)
 
     def _expiry(self, leg: LegRecord) -> float:
         """Return until when *leg* can be answered, if it is stored now."""
