@@ -24,7 +24,7 @@ from mcp_elicit_client.relay.legs import Leg, Outcome, Step, digest_of, read_res
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.typing import Answer, Request, UrlRequest
 
-_COLLECTING_TURNS = 8
+_COLLECTING_TURNS = 3
 """How many turns of the event loop further requests have to become part of the same leg."""
 
 MAX_WAIT = 45.0

@@ -160,10 +160,16 @@ def _validate_value(field: Field, rules: _Rules, value: object, limits: Limits) 
     error = _json_error(rules.name, value, limits, is_integer=rules.is_integer)
     if error is not None:
         return (error,)
-    violated = _violated_keywords(rules, value)
-    if not violated:
+    violated = _violated(rules.conditions, value)
+    within: Sequence[str] = ()
+    if rules.item_conditions and isinstance(value, (list, tuple)):
+        within = [keyword for each in value for keyword in _violated(rules.item_conditions, each)]
+    if not (violated or within):
         return ()
-    return [_keyword_error(field, value, keyword, within=within) for keyword, within in dict.fromkeys(violated)]
+    return [
+        *(_keyword_error(field, value, keyword, within=False) for keyword in violated),
+        *(_keyword_error(field, value, keyword, within=True) for keyword in dict.fromkeys(within)),
+    ]
 
 
 def _keyword_error(field: Field, value: object, keyword: str, *, within: bool) -> FieldError:
@@ -287,14 +293,6 @@ def _conditions(field: Field) -> tuple[tuple[_Condition, ...], tuple[_Condition,
 
 def _build_conditions(keywords: Mapping[str, Any]) -> tuple[_Condition, ...]:
     return tuple((name, _condition(name, argument)) for name, argument in keywords.items() if name != "pattern")
-
-
-def _violated_keywords(rules: _Rules, value: object) -> list[tuple[str, bool]]:
-    """Return the keywords that *value* violates; True marks those that one value of a list violates."""
-    violated = [(keyword, False) for keyword in _violated(rules.conditions, value)]
-    if rules.item_conditions and isinstance(value, (list, tuple)):
-        violated += [(keyword, True) for each in value for keyword in _violated(rules.item_conditions, each)]
-    return violated
 
 
 def _violated(conditions: tuple[_Condition, ...], value: object) -> list[str]:
