@@ -7,7 +7,7 @@ import hashlib
 import math
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -175,7 +175,9 @@ class CallHistory:
 
     def fork(self) -> CallHistory:
         """Return a copy that changes independently."""
-        return replace(self, visits={**self.visits}, declined={*self.declined}, cancelled={*self.cancelled})
+        return CallHistory(
+            self.rounds, self.requests, self.repeats, {**self.visits}, {*self.declined}, {*self.cancelled}
+        )
 
 
 class ActiveCall:

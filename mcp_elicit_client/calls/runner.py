@@ -175,11 +175,25 @@ class CallRunner:
                 key: await self._elicitations.on_stored(self._call, request, given_answer(key))
                 for key, request in snapshot.requests.items()
             }
-            host_requests = _stored_host_requests(snapshot)
-            given = await self._respond({**snapshot.answers, **answers}, host_requests, snapshot.state)
-            if not is_closed(self._call.session):  # otherwise the SDK raises its error, and nothing is sent
-                before_send()
-            return await self._run(given)
+            return await self._send_answers(snapshot, answers, before_send)
+
+    async def resume_unseen(
+        self, snapshot: CallSnapshot, answers: Mapping[str, Answer], before_send: Callable[[], None]
+    ) -> Any:
+        """Continue a suspended call as `resume` does, with checked *answers* that no policy wants to see."""
+        with self._elicitations.during(self._call), self._call.timeouts:
+            for key, request in snapshot.requests.items():
+                self._call.record(request, answers[key])
+            return await self._send_answers(snapshot, answers, before_send)
+
+    async def _send_answers(
+        self, snapshot: CallSnapshot, answers: Mapping[str, Answer], before_send: Callable[[], None]
+    ) -> Any:
+        host_requests = _stored_host_requests(snapshot)
+        given = await self._respond({**snapshot.answers, **answers}, host_requests, snapshot.state)
+        if not is_closed(self._call.session):  # otherwise the SDK raises its error, and nothing is sent
+            before_send()
+        return await self._run(given)
 
     async def _run(self, given: RoundInput, outcome: Outcome | None = None) -> Any:
         while True:

@@ -26,7 +26,7 @@ from mcp_elicit_client.relay.round_calls import RoundCalls
 from mcp_elicit_client.relay.state import StateSealer
 from mcp_elicit_client.relay.stored import StoredCalls
 from mcp_elicit_client.relay.upstream import CallOptions, UpstreamCaller, forwarding_urls
-from mcp_elicit_client.relay.wire import FORWARDED_META, forwarded_meta, without_hop_meta
+from mcp_elicit_client.relay.wire import FORWARDED_META, forwarded_meta, remove_hop_meta
 from mcp_elicit_client.request_options import RequestOptions
 from mcp_elicit_client.typing import Mode, Policy
 
@@ -248,11 +248,12 @@ class Relay:
                 result = await self._rounds.relay(downstream, spec, params, progress)
             else:
                 result = await self._push(downstream, spec, progress)
-            return without_hop_meta(result)
+            remove_hop_meta(result)
         except Exception as error:
             if error_details(error) is not None:
                 raise
             raise self._sdk_error(error) from error
+        return result
 
     async def _push(self, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None) -> Any:
         """Make a call whose client is asked with server-initiated requests."""

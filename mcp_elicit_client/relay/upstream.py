@@ -163,13 +163,14 @@ class UpstreamCaller(Caller):
         spec = snapshot.call_spec
         call = self._active_call(client, spec, options)
         call.history = snapshot.history.fork()
+        runner = self._pausing_runner(call, spec, progress_callback)
         if not self.has_policies:
-            snapshot = _with_answers(snapshot, answers, call)
+            return await runner.resume_unseen(snapshot, answers, before_send)
 
         def given(key: str) -> Any:
             return lambda _request: GivenAnswer(answers.get(key))
 
-        return await self._pausing_runner(call, spec, progress_callback).resume(snapshot, given, before_send)
+        return await runner.resume(snapshot, given, before_send)
 
     def fail_calls(self, error: CallError) -> None:
         """End the active calls with *error*."""
@@ -186,13 +187,6 @@ class UpstreamCaller(Caller):
         pauser = CallPauser(call, spec, self.server.name)
         finish_task = functools.partial(self._tasks.finish, wait=False)
         return self._runner(call, spec, pauser, progress_callback, finish_task=finish_task, complete_urls=_refuse_urls)
-
-
-def _with_answers(snapshot: CallSnapshot, answers: Mapping[str, Answer], call: ActiveCall) -> CallSnapshot:
-    """Return *snapshot* with the *answers* as they are sent, and note them in *call*."""
-    for key, request in snapshot.requests.items():
-        call.record(request, answers[key])
-    return snapshot.model_copy(update={"requests": {}, "answers": {**snapshot.answers, **answers}})
 
 
 async def _refuse_urls(_call: ActiveCall, _ask: Ask, required: UrlRequired) -> None:

@@ -90,10 +90,8 @@ def forwarded_meta(meta: Any, names: Collection[str]) -> dict[str, Any] | None:
     return {name: wire[name] for name in names if name in wire} or None
 
 
-def without_hop_meta(result: Any) -> Any:
-    """Return *result* without the members of its ``_meta`` that belong to one connection."""
+def remove_hop_meta(result: Any) -> None:
+    """Remove from *result* the members of its ``_meta`` that belong to one connection."""
     meta = getattr(result, "meta", None)
-    if not meta or not any(name.startswith(_OF_ONE_HOP) for name in meta):
-        return result
-    kept = {name: value for name, value in meta.items() if not name.startswith(_OF_ONE_HOP)}
-    return result.model_copy(update={"meta": kept or None})
+    if meta:
+        result.meta = {name: value for name, value in meta.items() if not name.startswith(_OF_ONE_HOP)} or None
