@@ -13,7 +13,7 @@ from mcp_elicit_client._arguments import check_answer_timeout
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import may_remember
-from mcp_elicit_client.core.validation.content import ValidationResult, drop_nulls, to_json_value
+from mcp_elicit_client.core.validation.content import VALID, ValidationResult, drop_nulls, to_json_value
 from mcp_elicit_client.dispatch import validate_async
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.encryption import make_cipher
@@ -183,7 +183,7 @@ class Inbox:
         if stored.resolution is not None:
             raise EntryClosedError(stored.resolution.state)
         request = self._codec.decode_request(stored)
-        validation = ValidationResult(valid=True)
+        validation = VALID
         values: dict[str, Any] | None = None
         if action == "accept" and isinstance(request, FormRequest):
             validation = await _validate(request, content)
@@ -396,7 +396,7 @@ class Inbox:
 
 async def _validate(request: Request, content: Mapping[str, Any] | None) -> ValidationResult:
     if not isinstance(request, FormRequest):
-        return ValidationResult(valid=True)
+        return VALID
     return await validate_async(request, {} if content is None else content)
 
 

@@ -9,15 +9,16 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timezone
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, computed_field
 from pydantic_core import from_json
 
 from mcp_elicit_client.core.answer import Action, Answer
+from mcp_elicit_client.core.deferred import build_models
 from mcp_elicit_client.core.notice import Notice
-from mcp_elicit_client.core.request import AnyRequest, default_answer_timeout, latest_deadline, request_key
+from mcp_elicit_client.core.request import AnyRequest, UrlRequest, default_answer_timeout, latest_deadline, request_key
 from mcp_elicit_client.core.schema.writer import write_schema
 from mcp_elicit_client.exceptions import InboxError, State
 from mcp_elicit_client.inbox.encryption import Cipher
@@ -48,8 +49,6 @@ _ID_BYTES = 24
 _MAX_ID = 64
 _MAX_CURSOR_DIGITS = 18
 _MAX_LATEST = 8
-
-_REQUESTS: TypeAdapter[Request] = TypeAdapter(AnyRequest)
 
 
 POLICY = "policy"
@@ -127,7 +126,7 @@ class Entry(BaseModel):
     @cached_property
     def _request(self) -> Request:
         try:
-            return _REQUESTS.validate_python(self.request)
+            return _requests().validate_python(self.request)
         except ValueError:
             raise _unreadable() from None
 
@@ -200,6 +199,12 @@ def warnings_data(request: Request) -> tuple[dict[str, Any], ...]:
     return tuple(asdict(warning) for warning in request_warnings(request, ENGLISH))
 
 
+@cache
+def _requests() -> TypeAdapter[Request]:
+    build_models(UrlRequest)
+    return TypeAdapter(AnyRequest)
+
+
 def read_request(text: str) -> Request:
     """
     Read what `write_request` wrote.
@@ -207,12 +212,12 @@ def read_request(text: str) -> Request:
     Raises:
         ValueError: If *text* is not a request.
     """
-    return _REQUESTS.validate_json(text)
+    return _requests().validate_json(text)
 
 
 def request_schema() -> dict[str, Any]:
     """Return the JSON Schema of `Entry.request`, for front ends."""
-    return _REQUESTS.json_schema(mode="serialization")
+    return _requests().json_schema(mode="serialization")
 
 
 def draft_key(request: Request) -> str:

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from mcp_elicit_client.core.answer import Answer
+from mcp_elicit_client.core.deferred import build_models
 from mcp_elicit_client.core.request import Request, UrlRequest
 
 __all__ = ["UrlChoice", "UrlPrompt", "completion_prompt", "consent_prompt"]
@@ -33,7 +34,8 @@ class UrlPrompt(BaseModel):
             nothing.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+    # `defer_build`: built at the first URL, because it would slow down the import.
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
 
     request: UrlRequest
     step: Literal["consent", "waiting"]
@@ -54,6 +56,7 @@ def consent_prompt(request: UrlRequest, *, can_open: bool = True, can_copy: bool
         can_copy: There is a clipboard to copy the URL to.
     """
     offered: dict[UrlChoice, bool] = {"open": can_open, "copy": can_copy, "show": True}
+    build_models(UrlPrompt)
     return UrlPrompt(
         request=request,
         step="consent",
@@ -70,6 +73,7 @@ def completion_prompt(request: UrlRequest, *, can_open: bool = True) -> UrlPromp
     server does not have to report completion.
     """
     reopen: tuple[UrlChoice, ...] = ("reopen",) if can_open else ()
+    build_models(UrlPrompt)
     return UrlPrompt(request=request, step="waiting", choices=("done", *reopen, *refusals(request)))
 
 

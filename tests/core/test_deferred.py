@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -50,3 +51,17 @@ def test_threads_can_use_a_deferred_model_for_the_first_time_at_once() -> None:
             thread.join()
 
     assert failures == []
+
+
+def test_the_import_of_a_handler_does_not_build_what_the_first_form_does_not_need() -> None:
+    script = """
+from mcp_elicit_client.core.request import FormRequest, UrlRequest
+from mcp_elicit_client.core.validation.content import ValidationResult
+from mcp_elicit_client.core.validation.field_errors import FieldError
+from mcp_elicit_client.handlers.browser import BrowserHandler
+from mcp_elicit_client.presentation.url_prompts import UrlPrompt
+print([each.__name__ for each in (FormRequest, UrlRequest, ValidationResult, FieldError, UrlPrompt)
+       if each.__pydantic_complete__])
+"""
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said == "['FormRequest']\n"

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from typing_extensions import assert_never
 
 from mcp_elicit_client.core.budgets import UserAndServer
+from mcp_elicit_client.core.deferred import build_models
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import (
     Field,
@@ -47,7 +48,8 @@ class ValidationResult(BaseModel):
             The server may reject the answer.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+    # `defer_build`: built at the first error, because it would slow down the import.
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
 
     valid: bool
     errors: tuple[FieldError, ...] = ()
@@ -81,8 +83,8 @@ class _Rules(NamedTuple):
     item_conditions: tuple[_Condition, ...]
 
 
-_VALID = ValidationResult(valid=True)
-_NO_CONTENT = ValidationResult(valid=False, errors=(field_error("", "type", type="content"),))
+VALID: ValidationResult = ValidationResult.model_construct(valid=True)
+"""The result without errors."""
 
 
 def validate_content(
@@ -111,6 +113,7 @@ def validation_steps(form: Form, content: object, limits: Limits = DEFAULT_LIMIT
         return validation
     order = {name: number for number, name in enumerate(form.by_name)}
     errors = sorted((*validation.errors, *mismatched), key=lambda error: order.get(error.field, len(order)))
+    build_models(ValidationResult)
     return ValidationResult(valid=not errors, errors=tuple(errors), unchecked=unchecked)
 
 
@@ -122,11 +125,11 @@ def validate_without_patterns(form: Form, content: object, limits: Limits = DEFA
     server's own validator.  They are never sent.
     """
     if not isinstance(content, Mapping):
-        return _NO_CONTENT
+        return invalid_result([field_error("", "type", type="content")])
     fields = form.by_name
     has_known_keys = content.keys() <= fields.keys()
     if not (has_known_keys or all(isinstance(name, str) for name in content)):
-        return _NO_CONTENT
+        return invalid_result([field_error("", "type", type="content")])
     errors: list[FieldError] = []
     for field, rules in _fields_with_rules(form):
         if rules.name in content:
@@ -139,7 +142,13 @@ def validate_without_patterns(form: Form, content: object, limits: Limits = DEFA
                 errors += _check_unknown(form, name, value, limits)
     if not errors and _is_too_large(content, limits):
         errors.append(field_error("", "too_large", max=limits.max_answer))
-    return ValidationResult(valid=False, errors=tuple(errors)) if errors else _VALID
+    return invalid_result(errors) if errors else VALID
+
+
+def invalid_result(errors: Sequence[FieldError]) -> ValidationResult:
+    """Return the result with *errors*."""
+    build_models(ValidationResult)
+    return ValidationResult(valid=False, errors=tuple(errors))
 
 
 def validate_value(

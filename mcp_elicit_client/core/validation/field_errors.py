@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, computed_field
 from pydantic import Field as Setting
 from typing_extensions import assert_never
 
+from mcp_elicit_client.core.deferred import build_models
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField, NumberField, TextField
 from mcp_elicit_client.core.messages import (
     AMBIGUOUS_OPTION,
@@ -61,7 +62,8 @@ class FieldError(BaseModel):
         message: An English sentence that tells the user what to enter.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+    # `defer_build`: built at the first error, because it would slow down the import.
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
 
     field: str
     code: ErrorCode
@@ -141,6 +143,7 @@ _KEYWORDS: Mapping[str, tuple[ErrorCode, str]] = {
 
 def field_error(name: str, code: ErrorCode, /, **params: object) -> FieldError:
     """Return the error *code* of the field *name*."""
+    build_models(FieldError)
     return FieldError(field=name, code=code, params=params)
 
 
