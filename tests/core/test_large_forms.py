@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import marshal
 from collections.abc import Callable
 from time import process_time
@@ -72,12 +73,18 @@ def test_two_hundred_fields_are_shown_and_one_more_is_refused() -> None:
 
 
 def seconds(work: Callable[[], object]) -> float:
+    """Return the processor time of *work*, without that of the garbage collector, which looks at all other tests."""
+
     def once() -> float:
         begin = process_time()
         work()
         return process_time() - begin
 
-    return min(once() for _ in range(3))
+    gc.disable()
+    try:
+        return min(once() for _ in range(3))
+    finally:
+        gc.enable()
 
 
 UNLIMITED = Limits(max_options=100_000, max_fields=2_000, max_request=100_000_000)
