@@ -241,8 +241,9 @@ async def test_the_policy_for_answer_timeouts_lets_the_user_extend_them(
 
         group.start_soon(ask)
         (entry,) = await pending(inbox)
-        later = await inbox.extend("ann", entry.id)
-        assert later.expires_at > entry.expires_at
+        for _ in range(5):  # so that a busy machine answers in time
+            later = await inbox.extend("ann", entry.id)
+        assert later.expires_at > entry.expires_at + timedelta(seconds=8)
         with anyio.fail_after(60):
             while datetime.now(timezone.utc) < entry.expires_at + timedelta(seconds=0.1):
                 await anyio.sleep(0.05)
