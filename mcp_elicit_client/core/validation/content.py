@@ -113,8 +113,7 @@ def validation_steps(form: Form, content: object, limits: Limits = DEFAULT_LIMIT
         return validation
     order = {name: number for number, name in enumerate(form.by_name)}
     errors = sorted((*validation.errors, *mismatched), key=lambda error: order.get(error.field, len(order)))
-    build_models(ValidationResult)
-    return ValidationResult(valid=not errors, errors=tuple(errors), unchecked=unchecked)
+    return validation_result(errors, unchecked)
 
 
 def validate_without_patterns(form: Form, content: object, limits: Limits = DEFAULT_LIMITS) -> ValidationResult:
@@ -125,11 +124,11 @@ def validate_without_patterns(form: Form, content: object, limits: Limits = DEFA
     server's own validator.  They are never sent.
     """
     if not isinstance(content, Mapping):
-        return invalid_result([field_error("", "type", type="content")])
+        return validation_result([field_error("", "type", type="content")])
     fields = form.by_name
     has_known_keys = content.keys() <= fields.keys()
     if not (has_known_keys or all(isinstance(name, str) for name in content)):
-        return invalid_result([field_error("", "type", type="content")])
+        return validation_result([field_error("", "type", type="content")])
     errors: list[FieldError] = []
     for field, rules in _fields_with_rules(form):
         if rules.name in content:
@@ -142,13 +141,13 @@ def validate_without_patterns(form: Form, content: object, limits: Limits = DEFA
                 errors += _check_unknown(form, name, value, limits)
     if not errors and _is_too_large(content, limits):
         errors.append(field_error("", "too_large", max=limits.max_answer))
-    return invalid_result(errors) if errors else VALID
+    return validation_result(errors) if errors else VALID
 
 
-def invalid_result(errors: Sequence[FieldError]) -> ValidationResult:
-    """Return the result with *errors*."""
+def validation_result(errors: Sequence[FieldError], unchecked: tuple[Diagnostic, ...] = ()) -> ValidationResult:
+    """Return the result with *errors* and *unchecked* patterns."""
     build_models(ValidationResult)
-    return ValidationResult(valid=False, errors=tuple(errors))
+    return ValidationResult(valid=not errors, errors=tuple(errors), unchecked=unchecked)
 
 
 def validate_value(
@@ -297,7 +296,9 @@ def _conditions(field: Field) -> tuple[tuple[_Condition, ...], tuple[_Condition,
         options = {"type": "string", "enum": choices_by_key(field)}
         of_items = options if field.choices else keywords_of(field)["items"]
         return _build_conditions(list_keywords_of(field)), _build_conditions(of_items)
-    return _build_conditions(keywords_of(field)), ()
+    if field.kind == "text" or field.kind == "number" or field.kind == "boolean":  # noqa: PLR1714 -- narrows the type
+        return _build_conditions(keywords_of(field)), ()
+    assert_never(field)
 
 
 def _build_conditions(keywords: Mapping[str, Any]) -> tuple[_Condition, ...]:

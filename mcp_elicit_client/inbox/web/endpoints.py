@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as WebRequest
 from starlette.responses import JSONResponse, Response
 
-from mcp_elicit_client.core.validation.content import VALID, ValidationResult, invalid_result
+from mcp_elicit_client.core.validation.content import VALID, ValidationResult, validation_result
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.inbox.records import Entry, EntryPage
@@ -269,10 +269,8 @@ class Endpoints:
             await self._inbox.save_draft(owner, entry.id, {"values": values, "saved_at": time.time()})
 
     async def _check(self, owner: str, entry: Entry, state: FormState | None) -> ValidationResult:
-        if state is None:
-            return VALID
-        if state.errors:
-            return invalid_result(state.errors)
+        if state is None or state.errors:
+            return VALID if state is None else validation_result(state.errors)
         return await self._inbox.validate(owner, entry.id, state.content)
 
     async def owner(self, web: WebRequest) -> str:
