@@ -109,7 +109,7 @@ class CallTimeouts:
 
     @property
     def is_user_late(self) -> bool:
-        """True if the user's timeout had passed by the latest `pause`."""
+        """True if the user's timeout had passed by the latest `pause` or `resume`."""
         return self.answer_timeout is not None and self._user_seconds >= self.answer_timeout
 
     def expired(self, limit: Literal["timeout", "answer_timeout"]) -> CallTimeoutError:

@@ -172,13 +172,10 @@ class ElicitationDispatcher:
         self, call: ActiveCall, ask: Callable[[], Awaitable[Answer]], until: Until | None = None
     ) -> Answer:
         """Ask until the time of the user is over."""
-        call.timeouts.pause()
-        try:
+        with call.timeouts.paused_for_user():
             if call.timeouts.is_user_late:
                 return _timed_out()
             return await _ask_until_lost(call.session, ask, until, call.timeouts.user_deadline)
-        finally:
-            call.timeouts.resume()
 
     def to_result(self, answer: Answer) -> Any:
         """Return *answer* as the SDK's ``ElicitResult``."""

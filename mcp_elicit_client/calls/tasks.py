@@ -14,8 +14,6 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-import anyio
-
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.multi_round_trip import answer_host_requests, load_host_requests
@@ -154,7 +152,7 @@ class TaskDriver:
             return await self._poller.next()
         timeouts = self._call.timeouts
         with timeouts.paused_for_user():
-            if timeouts.user_deadline <= anyio.current_time():
+            if timeouts.is_user_late:
                 raise timeouts.expired("answer_timeout")
             return await self._poller.next()
 

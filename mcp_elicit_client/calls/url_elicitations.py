@@ -87,7 +87,7 @@ async def complete_urls(call: ActiveCall, ask: Ask, required: UrlRequired) -> No
                 f"The server requires a URL elicitation that is not allowed: {unsafe}. {REPORT}", tuple(answers)
             ) from required.error
         answers.append(answer)
-        if answer.by == "timeout" and call.timeouts.user_deadline <= anyio.current_time():
+        if answer.by == "timeout" and call.timeouts.is_user_late:
             raise call.timeouts.expired("answer_timeout") from required.error
         if answer.action != "accept":
             raise UrlElicitationIncompleteError(
