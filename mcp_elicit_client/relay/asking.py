@@ -23,11 +23,15 @@ class GatewayHandler:
     Args:
         policies: The policies of the gateway, the outermost first.
 
+    Attributes:
+        has_policies: There are such policies.
+
     Raises:
         TypeError: If a policy is not a policy.
     """
 
     def __init__(self, policies: Sequence[Policy]) -> None:
+        self.has_policies: bool = len(policies) > 0
         client = register_handler(_ask_client)
         self._handler = chain_policies([*policies, only_relayable(_asked_in)], client)
         self._admission = self._handler.admission or Admission()

@@ -167,7 +167,7 @@ class ConnectionPool:
         self._watch(downstream)
         try:
             key = (downstream.key, downstream.modes)
-            connection = self._take(key) or await self._open(downstream)
+            connection = self._take(key) or await self._connect(downstream)
             connection.asked_in = downstream.protocol_version
             self._leased.add(connection)
             try:
@@ -230,7 +230,7 @@ class ConnectionPool:
             connection.close()
         return None
 
-    async def _open(self, downstream: Downstream) -> UpstreamConnection:
+    async def _connect(self, downstream: Downstream) -> UpstreamConnection:
         if self._group is None:
             raise RelayClosedError
         connection = UpstreamConnection()

@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import anyio
 import anyio.abc
@@ -115,7 +115,6 @@ class Relay:
         self._max_questions = max_questions
         self._max_rounds = max_rounds
         self._handler = GatewayHandler(policies)
-        self._has_policies = len(policies) > 0
         self._connections = ConnectionPool(
             upstream,
             self._make_caller,
@@ -203,17 +202,17 @@ class Relay:
         async with AsyncExitStack() as stack:
             try:
                 connection = await stack.enter_async_context(self._connections.lease(self._downstream(context)))
-            except Exception as error:
-                if error_details(error) is not None:
-                    raise
-                raise self._sdk_error(error) from error
+            except Exception as error:  # noqa: BLE001 -- raised again
+                self._raise_sdk_error(error)
             yield connection.client
 
-    def _sdk_error(self, error: Exception) -> Exception:
-        """Return *error* as an error of the SDK, and log it if that says nothing to the client."""
+    def _raise_sdk_error(self, error: Exception) -> NoReturn:
+        """Raise *error* as an error of the SDK, and log it if that says nothing to the client."""
+        if error_details(error) is not None:
+            raise error
         if is_internal(error):
             _logger.error("the gateway to server %r failed", self._server.name, exc_info=error)
-        return to_sdk_error(error)
+        raise to_sdk_error(error) from error
 
     def _downstream(self, context: Any) -> Downstream:
         self._check_open()
@@ -229,7 +228,7 @@ class Relay:
             max_questions=self._max_questions,
             max_rounds=self._max_rounds,
         )
-        caller.has_policies = self._has_policies
+        caller.has_policies = self._handler.has_policies
         return caller
 
     async def _relay(
@@ -249,10 +248,8 @@ class Relay:
             else:
                 result = await self._push(downstream, spec, progress)
             remove_hop_meta(result)
-        except Exception as error:
-            if error_details(error) is not None:
-                raise
-            raise self._sdk_error(error) from error
+        except Exception as error:  # noqa: BLE001 -- raised again
+            self._raise_sdk_error(error)
         return result
 
     async def _push(self, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None) -> Any:
