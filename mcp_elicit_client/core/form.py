@@ -93,7 +93,7 @@ class TextField(_Field, defer_build=False):
     pattern: str | None = None
     pattern_skipped: str = ""
 
-    @cached_property
+    @property
     def _keywords(self) -> Mapping[str, Any]:
         keywords = {
             "type": "string",
@@ -131,7 +131,7 @@ class NumberField(_Field, defer_build=False):
     exclusive_maximum: StrictInt | StrictFloat | None = None
     multiple_of: StrictInt | StrictFloat | None = None
 
-    @cached_property
+    @property
     def _keywords(self) -> Mapping[str, Any]:
         return _present(
             {
@@ -158,7 +158,7 @@ class BooleanField(_Field, defer_build=False):
     kind: Literal["boolean"] = "boolean"
     default: StrictBool | None = None
 
-    @cached_property
+    @property
     def _keywords(self) -> Mapping[str, Any]:
         return {"type": "boolean"}
 
@@ -199,7 +199,7 @@ class ChoiceField(_WithChoices, defer_build=False):
     kind: Literal["choice"] = "choice"
     default: Scalar | None = None
 
-    @cached_property
+    @property
     def _keywords(self) -> Mapping[str, Any]:
         return {"enum": [choice.value for choice in self.choices]}
 
@@ -228,7 +228,7 @@ class MultiChoiceField(_WithChoices, defer_build=False):
     max_items: int | None = None
     unique: bool = False
 
-    @cached_property
+    @property
     def _keywords(self) -> Mapping[str, Any]:
         items: Mapping[str, Any]
         if self.choices:
@@ -237,7 +237,7 @@ class MultiChoiceField(_WithChoices, defer_build=False):
             items = keywords_of(self.item) if self.item else {"type": "string"}
         return {**self._list_keywords, "items": items}
 
-    @cached_property
+    @property
     def _list_keywords(self) -> Mapping[str, Any]:
         limits = {"minItems": self.min_items, "maxItems": self.max_items, "uniqueItems": self.unique or None}
         return {"type": "array", **_present(limits)}
@@ -306,7 +306,7 @@ class Form(_WithCached, defer_build=False):
         return {}
 
 
-# What is built once for each field or form.  Host applications have no use for it, so it is not part of the classes.
+# Host applications have no use for what follows, so it is not part of the classes.
 keywords_of: Callable[[Field], Mapping[str, Any]] = attrgetter("_keywords")
 """Return the JSON Schema keywords of a field, without title, description and default."""
 

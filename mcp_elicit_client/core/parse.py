@@ -342,13 +342,31 @@ def parse_form(schema: object, size: int, limits: Limits) -> tuple[Form, tuple[D
     except ValueError:  # not plain data, as Python programs may pass it
         return _read_form(schema, limits)
     # Numbers have a size of 8, however long they are.
-    return _known_form(written, limits) if len(written) <= _MAX_KNOWN else _read_form(schema, limits)
+    if len(written) > _MAX_KNOWN:
+        return _read_form(schema, limits)
+    return _known_form(_ComparableSchema(schema, written), limits)
+
+
+class _ComparableSchema:
+    """A schema, and the same in the format of `marshal`, which tells 1 from 1.0 and from true."""
+
+    __slots__ = ("schema", "written")
+
+    def __init__(self, schema: Mapping[str, Any], written: bytes) -> None:
+        self.schema = schema
+        self.written = written
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ComparableSchema) and self.written == other.written
+
+    def __hash__(self) -> int:
+        return hash(self.written)
 
 
 @lru_cache(maxsize=128)
-def _known_form(written: bytes, limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
-    """Return the form of a schema in the format of `marshal`: servers request the same forms again and again."""
-    return _read_form(marshal.loads(written), limits)  # noqa: S302 -- written by parse_form
+def _known_form(schema: _ComparableSchema, limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:
+    """Return the form of a schema: servers request the same forms again and again."""
+    return _read_form(schema.schema, limits)
 
 
 def _read_form(schema: Mapping[str, Any], limits: Limits) -> tuple[Form, tuple[Diagnostic, ...]]:

@@ -130,6 +130,8 @@ def sanitize_and_cut(text: str, limit: int, *, multiline: bool = False) -> str:
     Doing so again changes nothing: a form that is written and read again
     keeps its texts.
     """
+    if len(text) <= limit and is_plain(text):
+        return text
     shown, cut = text, False
     while True:  # three times at most: a cut can only split one emoji or flag
         cut = cut or len(shown) > limit
