@@ -154,6 +154,36 @@ def test_parsing_changes_nothing_of_the_params() -> None:
     assert params == before
 
 
+@pytest.mark.parametrize("case", cases("forms"))
+def test_a_form_that_was_read_does_not_change_with_the_params(case: Any) -> None:
+    params = form_params(copy.deepcopy(case["schema"]))
+    before = form_request(params).form.model_dump()
+    form = form_request(params).form
+
+    empty(params["requestedSchema"])
+
+    assert before == form.model_dump()
+    assert before == form_request(form_params(case["schema"])).form.model_dump()
+
+
+def test_forms_whose_values_are_equal_only_in_python_differ() -> None:
+    values: list[Any] = [1, True, "1"]
+
+    read: list[Any] = [
+        form_request(form_params({"properties": {"f": {"enum": [each]}}})).form.fields[0] for each in values
+    ]
+
+    assert [repr(value) for value in values] == [repr(field.choices[0].value) for field in read]
+
+
+def empty(value: Any) -> None:
+    """Remove everything from *value*, and from everything in it."""
+    if isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            empty(each)
+        value.clear()
+
+
 def test_a_request_survives_the_way_to_another_process() -> None:
     request = form_request(
         form_params({"properties": {"a": {"enum": ["x", 1, True]}, "b": {"type": "array"}}}), server="s"
