@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import anyio
 
@@ -25,6 +25,12 @@ from mcp_elicit_client.typing import Answer, Handler, Request, UrlRequest
 
 Until: TypeAlias = Callable[[], Awaitable[object]]
 """Returns when a request is withdrawn."""
+
+Waiting: TypeAlias = Literal["user", "policies", "nothing"]
+"""
+What the answer to a request may wait for: the user; only policies, since the
+user has answered; or nothing, since it is deferred and no policy sees it.
+"""
 
 _POLL_INTERVAL = 0.25
 """The interval between two looks at the connection, in seconds."""
@@ -113,7 +119,7 @@ class ElicitationDispatcher:
         *,
         stored: StoredAnswersFor | None = None,
         until: Until | None = None,
-        is_answered: bool = False,
+        waiting: Waiting = "user",
         **details: Any,
     ) -> Answer:
         """
@@ -125,7 +131,7 @@ class ElicitationDispatcher:
             stored: Returns what answers in place of the handlers, if anything.
             until: The request is withdrawn when this returns; None to
                 withdraw it when the connection is lost.
-            is_answered: The user has answered, so no time of theirs passes.
+            waiting: What may be waited for.
             details: The details that `parse_request` takes.
 
         Raises:
@@ -136,7 +142,9 @@ class ElicitationDispatcher:
         answer = functools.partial(
             self._dispatcher.answer_in, call, params, server=self._server, handler=handler, **details
         )
-        if is_answered:
+        if waiting == "nothing":
+            return await answer()
+        if waiting == "policies":
             return await _ask_until_lost(call.session, answer, until)
         return await self._ask_in_time_of_user(call, answer, until)
 

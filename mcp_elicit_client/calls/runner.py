@@ -16,7 +16,7 @@ import anyio
 from typing_extensions import assert_never
 
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask, StoredAnswersFor
-from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, is_closed
+from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, Waiting, is_closed
 from mcp_elicit_client.calls.methods import FIRST_ROUND, CallSpec, RoundInput, list_tools_until
 from mcp_elicit_client.calls.multi_round_trip import (
     InputRequired,
@@ -280,8 +280,11 @@ class CallRunner:
                 "Increase `max_rounds` if you trust the server."
             )
         self._pause = _FIRST_PAUSE
-        defer = None if self._suspender is None else self._suspender.defer
-        answers = await answer_elicitations(self._ask, required.elicitations, defer)
+        ask, defer = self._ask, None
+        if self._suspender is not None:
+            waiting: Waiting = "user" if self._suspender.has_policies else "nothing"
+            ask, defer = functools.partial(ask, waiting=waiting), self._suspender.defer
+        answers = await answer_elicitations(ask, required.elicitations, defer)
         self._call.check_repeats()
         return answers
 

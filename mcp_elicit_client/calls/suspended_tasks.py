@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client.calls.active_call import ActiveCall
-from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
+from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, Waiting
 from mcp_elicit_client.calls.resuming import GivenAnswer, LoadedTask, load_call
 from mcp_elicit_client.calls.suspending import (
     Deferral,
@@ -213,14 +213,14 @@ class TaskSuspender:
     def _respond(self, key: str, request: InputRequest, response: dict[str, Any]) -> None:
         self._snapshot.responses[key] = (request.digest, response)
 
-    async def _ask(self, key: str, state: TaskState, stored: Any, *, is_answered: bool = False) -> Answer:
+    async def _ask(self, key: str, state: TaskState, stored: Any, waiting: Waiting = "user") -> Answer:
         position = BatchPosition(number=list(state.requests).index(key) + 1, total=len(state.requests))
         # A lost connection must not answer: what is asked and answered here is stored, and sent over another one.
         ask = functools.partial(
             self._elicitations.on_input_required,
             stored=stored,
             until=anyio.sleep_forever,
-            is_answered=is_answered,
+            waiting=waiting,
         )
         try:
             return await ask(
@@ -277,7 +277,7 @@ class TaskSuspender:
         given = self._answers.get(key)
         if given is None:
             return None
-        answer = await self._ask(key, state, lambda _request: GivenAnswer(given), is_answered=True)
+        answer = await self._ask(key, state, lambda _request: GivenAnswer(given), "policies")
         return to_wire(self._elicitations.to_result(answer))
 
     async def _has_pending(self, state: TaskState) -> bool:

@@ -278,9 +278,14 @@ class CallPauser:
         call: The active call.
         spec: What is called.
         server: The name that the host application gave the server.
+        has_policies: Policies see requests before they are deferred.
+
+    Attributes:
+        has_policies: As above.
     """
 
-    def __init__(self, call: ActiveCall, spec: CallSpec, server: str) -> None:
+    def __init__(self, call: ActiveCall, spec: CallSpec, server: str, *, has_policies: bool = True) -> None:
+        self.has_policies: bool = has_policies
         self._call = call
         self._spec = spec
         self._server = server

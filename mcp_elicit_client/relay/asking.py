@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 
 from mcp_elicit_client.core.budgets import Admission
-from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, ProtocolVersion
+from mcp_elicit_client.core.request import PROTOCOL_VERSIONS
 from mcp_elicit_client.dispatch import NormalizedHandler, chain_policies, register_handler
 from mcp_elicit_client.relay.connections import UpstreamConnection
-from mcp_elicit_client.relay.wire import only_relayable
+from mcp_elicit_client.relay.wire import refuse_unrelayable
+from mcp_elicit_client.stored_answers import is_resuming
 from mcp_elicit_client.typing import Answer, Policy, Request
 
 _asked_client: ContextVar[UpstreamConnection | None] = ContextVar("asked_client", default=None)
@@ -32,8 +33,7 @@ class GatewayHandler:
 
     def __init__(self, policies: Sequence[Policy]) -> None:
         self.has_policies: bool = len(policies) > 0
-        client = register_handler(_ask_client)
-        self._handler = chain_policies([*policies, only_relayable(_asked_in)], client)
+        self._handler = chain_policies(policies, _only_relayable(register_handler(_ask_client)))
         self._admission = self._handler.admission or Admission()
 
     def of(self, connection: UpstreamConnection) -> NormalizedHandler:
@@ -57,6 +57,13 @@ async def _ask_client(request: Request) -> Answer:
     return await connection.ask(request)
 
 
-def _asked_in() -> ProtocolVersion:
-    connection = _asked_client.get()
-    return PROTOCOL_VERSIONS[-1] if connection is None else connection.asked_in
+def _only_relayable(handler: NormalizedHandler) -> NormalizedHandler:
+    """Return *handler* so that it cancels requests that the client could not read, unless it has answered them."""
+
+    async def ask(request: Request, /) -> Answer:
+        connection = _asked_client.get()
+        version = PROTOCOL_VERSIONS[-1] if connection is None else connection.asked_in
+        refusal = None if is_resuming() else refuse_unrelayable(request, version)
+        return await handler(request) if refusal is None else refusal
+
+    return handler.wrapped_in(ask)

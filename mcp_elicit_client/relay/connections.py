@@ -12,8 +12,8 @@ import functools
 import logging
 import math
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Hashable
+from types import TracebackType
 from typing import Any, TypeAlias
 
 import anyio
@@ -100,6 +100,26 @@ class UpstreamConnection:
             self._closing.set()
 
 
+class Lease:
+    """The block in which a call of *downstream* uses a connection of *pool*."""
+
+    __slots__ = ("_connection", "_downstream", "_pool")
+
+    def __init__(self, pool: ConnectionPool, downstream: Downstream) -> None:
+        self._pool = pool
+        self._downstream = downstream
+        self._connection: UpstreamConnection
+
+    async def __aenter__(self) -> UpstreamConnection:
+        self._connection = await self._pool.take(self._downstream)
+        return self._connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.give_back(self._connection, self._downstream, error)
+
+
 class ConnectionPool:
     """
     The connections of one relay.
@@ -151,47 +171,53 @@ class ConnectionPool:
         for connection in self._leased:
             connection.caller.fail_calls(error)
 
-    @asynccontextmanager
-    async def lease(self, downstream: Downstream) -> AsyncIterator[UpstreamConnection]:
+    def lease(self, downstream: Downstream) -> Lease:
         """
-        Use a connection in this block, alone.
+        Return a block that uses a connection for *downstream*, alone.
 
-        Raises:
-            RefusedError: If the client has too many calls in progress.
-            CallError: If the server cannot be reached, or not in time, or the
-                relay was closed.
+        It raises, when it begins:
+
+        - `RefusedError`, if the client has too many calls in progress;
+        - `CallError`, if the server cannot be reached, or not in time, or the
+          relay was closed.
         """
+        return Lease(self, downstream)
+
+    async def take(self, downstream: Downstream) -> UpstreamConnection:
+        """Return a connection for *downstream*, which `give_back` takes: see `lease`."""
         if self._in_use[downstream.key] >= self._max_calls:
             raise RefusedError("too_many_calls")
         self._in_use[downstream.key] += 1
         self._watch(downstream)
         try:
-            key = (downstream.key, downstream.modes)
-            connection = self._take(key) or await self._connect(downstream)
-            connection.asked_in = downstream.protocol_version
-            self._leased.add(connection)
-            try:
-                yield connection
-            except HandshakeRequiredError:
-                self._mode = "legacy"
-                connection.close()
-                raise
-            except Exception as error:
-                if not isinstance(error, CallError) and error_details(error) is None:
-                    connection.close()  # it may be broken
-                raise
-            finally:
-                self._leased.discard(connection)
-                connection.ask = None
-                if connection.is_usable and self._may_return(downstream):
-                    connection.idle_since = anyio.current_time()
-                    self._idle.setdefault(key, []).append(connection)
-                else:
-                    connection.close()
-        finally:
-            self._in_use[downstream.key] -= 1
-            if not self._in_use[downstream.key]:
-                del self._in_use[downstream.key]
+            connection = self._idle_for(downstream) or await self._connect(downstream)
+        except BaseException:
+            self._count_ended(downstream)
+            raise
+        connection.asked_in = downstream.protocol_version
+        self._leased.add(connection)
+        return connection
+
+    def give_back(self, connection: UpstreamConnection, downstream: Downstream, error: BaseException | None) -> None:
+        """Keep *connection* for the next call of *downstream*; *error* is the one with which the last call ended."""
+        if isinstance(error, HandshakeRequiredError):
+            self._mode = "legacy"
+            connection.close()
+        elif isinstance(error, Exception) and not isinstance(error, CallError) and error_details(error) is None:
+            connection.close()  # it may be broken
+        self._leased.discard(connection)
+        connection.ask = None
+        if connection.is_usable and self._may_return(downstream):
+            connection.idle_since = anyio.current_time()
+            self._idle.setdefault((downstream.key, downstream.modes), []).append(connection)
+        else:
+            connection.close()
+        self._count_ended(downstream)
+
+    def _count_ended(self, downstream: Downstream) -> None:
+        self._in_use[downstream.key] -= 1
+        if not self._in_use[downstream.key]:
+            del self._in_use[downstream.key]
 
     async def close_idle(self) -> None:
         """Close unused connections, for ever."""
@@ -221,8 +247,8 @@ class ConnectionPool:
     def _may_return(self, downstream: Downstream) -> bool:
         return downstream.has_rounds or downstream.key in self._connected
 
-    def _take(self, key: tuple[Hashable, frozenset[Mode]]) -> UpstreamConnection | None:
-        connections = self._idle.get(key)
+    def _idle_for(self, downstream: Downstream) -> UpstreamConnection | None:
+        connections = self._idle.get((downstream.key, downstream.modes))
         while connections:
             connection = connections.pop()
             if connection.is_usable:

@@ -74,8 +74,8 @@ class UpstreamCaller(Caller):
     A `Caller` with the ways in which a relay makes calls.
 
     Attributes:
-        has_policies: The gateway has policies, which see the answers to the
-            requests of a paused call before these are sent.
+        has_policies: The gateway has policies, which see requests before they
+            go down, and answers before they go up.
     """
 
     has_policies: bool = True
@@ -184,7 +184,7 @@ class UpstreamCaller(Caller):
     def _pausing_runner(
         self, call: ActiveCall, spec: CallSpec, progress_callback: ProgressCallback | None = None
     ) -> CallRunner:
-        pauser = CallPauser(call, spec, self.server.name)
+        pauser = CallPauser(call, spec, self.server.name, has_policies=self.has_policies)
         finish_task = functools.partial(self._tasks.finish, wait=False)
         return self._runner(call, spec, pauser, progress_callback, finish_task=finish_task, complete_urls=_refuse_urls)
 

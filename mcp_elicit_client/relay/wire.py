@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.origin import write_origin
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, ProtocolVersion, Request, UrlRequest
 from mcp_elicit_client.core.schema import writer
-from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.relay.downstream import new_elicitation_id
-from mcp_elicit_client.typing import Policy
 
 FORWARDED_META = frozenset({"traceparent", "tracestate", "baggage"})
 """The keys of ``_meta`` that are forwarded to upstream servers: those of W3C Trace Context."""
@@ -22,7 +20,7 @@ _OF_ONE_HOP = "io.modelcontextprotocol/"
 
 def write_params(request: Request, protocol_version: ProtocolVersion) -> dict[str, Any]:
     """
-    Return *request*, which passed `only_relayable`, as the params with which the client is asked.
+    Return *request*, which can be relayed, as the params with which the client is asked.
 
     The sanitized texts go down.  The message begins with the name that the
     host application gave the upstream server.  URL elicitations get an ID of
@@ -45,23 +43,14 @@ def _with_elicitation_id(request: Request) -> Request:
     return request.model_copy(update={"elicitation_id": new_elicitation_id()})
 
 
-def only_relayable(version: Callable[[], ProtocolVersion]) -> Policy:
-    """
-    Cancel requests that the client of the gateway could not read.
-
-    Args:
-        version: Returns the protocol version in which the client is asked.
-    """
-
-    async def check(request: Request, handler: NormalizedHandler) -> Answer:
-        try:
-            write_origin(request.origin)
-            writer.check_expressible(_with_elicitation_id(request), version())
-        except (writer.SchemaNotExpressibleError, RequestError) as error:
-            return Answer.cancel(by="error", reason=f"the request cannot be relayed: {error}")
-        return await handler(request)
-
-    return lambda handler: apply_policy(handler, check, limits_asking=True)
+def refuse_unrelayable(request: Request, version: ProtocolVersion) -> Answer | None:
+    """Return the answer to a request that a client could not read in *version*; None if it can be relayed."""
+    try:
+        write_origin(request.origin)
+        writer.check_expressible(_with_elicitation_id(request), version)
+    except (writer.SchemaNotExpressibleError, RequestError) as error:
+        return Answer.cancel(by="error", reason=f"the request cannot be relayed: {error}")
+    return None
 
 
 def labelled(message: str, server: str) -> str:
