@@ -136,26 +136,38 @@ def install_with_uv(session: nox.Session, *arguments: str) -> None:
     session.run("uv", "pip", "install", "-q", *arguments, env={"VIRTUAL_ENV": session.virtualenv.location})
 
 
+def cache_of(session: nox.Session, tool: str) -> str:
+    """Return the folder in which *tool* keeps what it found out: sessions may run at the same time."""
+    return str(Path(session.virtualenv.location).absolute() / f"{tool}_cache")
+
+
+def mypy(session: nox.Session, *paths: str) -> None:
+    """Check the types in *paths*, or in all files, against the packages of *session*."""
+    session.run("mypy", *paths, env={"MYPY_CACHE_DIR": cache_of(session, "mypy")})
+
+
 def pytest(session: nox.Session, *arguments: str, hosts: str = "mcp,fastmcp", profile: str = "ci") -> None:
     """Run pytest; in the long session, measure the coverage as well."""
+    cache = cache_of(session, "pytest")
     runner = ["coverage", "run", "-m", "pytest"] if profile == "long" else ["python", "-m", "pytest"]
+    runner += ["-q", "-o", f"cache_dir={cache}"]
     env = {
         "ELICIT_HOSTS": hosts,
         "HYPOTHESIS_PROFILE": os.environ.get("HYPOTHESIS_PROFILE", profile),
         "PYTHONDONTWRITEBYTECODE": "",  # pytest compiles 700 modules for each worker unless it may keep them
     }
     try:
-        session.run(*runner, "-q", *PARALLEL, *arguments, *session.posargs, env=env)
+        session.run(*runner, *PARALLEL, *arguments, *session.posargs, env=env)
     except CommandFailed:
-        if not IN_CI or not 0 < count_failed() <= MAX_REPEATED:
+        if not IN_CI or not 0 < count_failed(cache) <= MAX_REPEATED:
             raise
         session.warn("The tests that failed run once more, alone. If they pass now, make them steady.")
-        session.run(*runner, "-q", "--lf", *arguments, *session.posargs, env=env)
+        session.run(*runner, "--lf", *arguments, *session.posargs, env=env)
 
 
-def count_failed() -> int:
-    """Return how many tests failed in the last run of pytest."""
-    kept = Path(".pytest_cache/v/cache/lastfailed")
+def count_failed(cache: str) -> int:
+    """Return how many tests failed in the last run of pytest with this *cache*."""
+    kept = Path(cache, "v", "cache", "lastfailed")
     return len(json.loads(kept.read_text(encoding="utf-8"))) if kept.exists() else 0
 
 
@@ -184,7 +196,7 @@ def tests(session: nox.Session, mcp: str) -> None:
     """Check the types and run the tests with one release of the SDK."""
     install(session, "-e", f".[{EXTRAS}]", *TEST, f"mcp=={mcp}.*", *FASTMCP[mcp[0]])
     session.run("python", "-c", "from importlib.metadata import version; print('mcp', version('mcp'))")
-    session.run("mypy")
+    mypy(session)
     paths = dict(zip(MCP, (TESTS, SDK_TESTS, OLDEST_SDK_TESTS), strict=True))
     pytest(session, *(() if session.posargs else paths[mcp]))
     if mcp == MCP[0] and not session.posargs:
@@ -212,7 +224,7 @@ def newest(session: nox.Session) -> None:
     """Test with the newest version of every dependency, pre-releases included."""
     session.install("-q", "--upgrade", "--upgrade-strategy", "eager", "--pre", "-e", f".[{EXTRAS}]", *TEST)
     session.run("python", "-m", "pip", "list")
-    session.run("mypy")
+    mypy(session)
     pytest(session, *TESTS, hosts="mcp")
 
 
@@ -240,7 +252,7 @@ def lowest(session: nox.Session) -> None:
 def hosts(session: nox.Session) -> None:
     """Check the types and run the tests of the adapters whose libraries can be installed together."""
     install(session, "-e", ".", *TEST, "mcp<2", *HOSTS, COPILOT)
-    session.run("mypy", "mcp_elicit_client/hosts", "tests/compatibility", "examples/hosts")
+    mypy(session, "mcp_elicit_client/hosts", "tests/compatibility", "examples/hosts")
     pytest(
         session,
         "tests/hosts/test_hosts.py",
@@ -255,7 +267,7 @@ def chainlit(session: nox.Session) -> None:
     if sys.version_info >= (3, 14):
         session.skip("Chainlit needs Python 3.13 or older")
     install_with_uv(session, "-e", f".[{CHAINLIT},terminal]", "mypy>=1.18", *BROWSER_TEST)
-    session.run("mypy", "mcp_elicit_client/handlers/chainlit")
+    mypy(session, "mcp_elicit_client/handlers/chainlit")
     session.run("python", "-m", "pytest", "-q", "tests/handlers/test_chainlit.py", *session.posargs)
 
 
