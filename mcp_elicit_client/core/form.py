@@ -340,15 +340,14 @@ schemas_of: Callable[[Form], dict[str, Mapping[str, Any]]] = attrgetter("_schema
 
 def text_constraints(field: Field) -> TextField | None:
     """Return the constraints of the texts of *field*; None if it accepts no free text."""
-    match field:
-        case TextField():
-            return field
-        case MultiChoiceField():
-            return field.item
-        case NumberField() | BooleanField() | ChoiceField():
-            return None
-        case _:
-            assert_never(field)
+    # Compared by `kind`: several times faster than `isinstance`.
+    if field.kind == "text":
+        return field
+    if field.kind == "multichoice":
+        return field.item
+    if field.kind == "number" or field.kind == "boolean" or field.kind == "choice":  # noqa: PLR1714 -- narrows the type
+        return None
+    assert_never(field)
 
 
 def texts_of(value: object) -> Iterable[str]:
