@@ -127,7 +127,22 @@ def install(session: nox.Session, *requirements: str) -> None:
     wanted = "\n".join([*requirements, Path("pyproject.toml").read_text(encoding="utf-8")])
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
         session.install("-q", "--no-compile", *requirements)
+        collect_less(session)
         stamp.write_text(wanted, encoding="utf-8")
+
+
+def collect_less(session: nox.Session) -> None:
+    """
+    Let all Python processes in the environment of *session* search for reference cycles less often.
+
+    The tests start more than a thousand processes, and an import of the SDK takes a sixth less time like this.
+    """
+    write = (
+        "import pathlib, sysconfig;"
+        " path = pathlib.Path(sysconfig.get_path('purelib'), 'collect_less.pth');"
+        " path.write_text('import gc; gc.set_threshold(50_000, 20, 50)')"
+    )
+    session.run("python", "-c", write)
 
 
 def install_with_uv(session: nox.Session, *arguments: str) -> None:
