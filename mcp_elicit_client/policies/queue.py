@@ -83,9 +83,11 @@ def answer_timeout(seconds: float | None = None) -> Policy:
             deadline = min(deadline, request.deadline)
             max_deadline = min(max_deadline, request.max_deadline or request.deadline)
         with anyio.move_on_after(timeout) as scope:
+            # Read here: a user interface may extend the deadline outside of any task.
+            started_on_clock = anyio.current_time()
 
             def extend(until: datetime) -> None:
-                scope.deadline = anyio.current_time() + (until - datetime.now(timezone.utc)).total_seconds()
+                scope.deadline = started_on_clock + (until - started_at).total_seconds()
                 request.extend_deadline(until)
 
             return await ask(with_deadline(request, deadline, max_deadline, extend))

@@ -163,7 +163,7 @@ def names_time_zone(text: str) -> bool:
     text = _with_colons(text)
     match = re.fullmatch(_DATE_AND_TIME, text)
     time = re.fullmatch(_TIME, match["time"] if match else text)
-    return time is not None and time["zone"] is not None
+    return time is not None and time["zone"] not in (None, LOCAL_TIME_ZONE)
 
 
 def _with_colons(text: str) -> str:
@@ -186,7 +186,9 @@ def _join_time(text: str, time_zone: str | None, day: str) -> tuple[str, ...]:
             raise DateFaultError("hour")
         hour = hour % 12 + (12 if match["half"] in "Pp" else 0)
     minutes = f"{hour:02}:{match['minute'] or '00'}"
-    offsets = _offsets(match["zone"] or time_zone, f"{day} {minutes}")
+    # Typed, `LOCAL_TIME_ZONE` is no zone: the user need not be at this computer.
+    zone = time_zone if match["zone"] in (None, LOCAL_TIME_ZONE) else match["zone"]
+    offsets = _offsets(zone, f"{day} {minutes}")
     return tuple(f"{minutes}{match['seconds'] or ':00'}{offset}" for offset in offsets)
 
 

@@ -125,7 +125,7 @@ def read_field(
     """
     if given is Intent.UNTOUCHED and field.default is not None:
         return FieldState(to_json_value(field, field.default), "default")
-    if _is_omitted(field, given):
+    if is_omitted(field, given):
         return FieldState(errors=(field_error(field.name, "required"),) if field.required else ())
     try:
         value = _value(field, given, context)
@@ -175,7 +175,8 @@ def _validate(
     return validate_without_patterns(form, content, context.limits)
 
 
-def _is_omitted(field: Field, given: FieldInput) -> bool:
+def is_omitted(field: Field, given: FieldInput) -> bool:
+    """Return True if the answer does not contain *field* after the user did *given*, unless it has a default."""
     match given:
         case str():
             return not given.strip()

@@ -24,6 +24,7 @@ from mcp_elicit_client.presentation.conversation import (
     start_conversation,
 )
 from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, find_choice
+from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.form_input import Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext
 from mcp_elicit_client.typing import Request
@@ -208,6 +209,20 @@ def test_what_was_entered_survives_in_the_draft(replies: list[str], request: For
     assert second.draft == first.draft
     play(second, *[""] * len(request.form.fields))
     assert {**first.draft, **second.draft} == first.draft
+
+
+def test_a_value_that_was_skipped_does_not_return_with_the_draft() -> None:
+    request = form({"a": {"type": "string", "default": "Ann"}, "b": {"type": "string"}})
+    first, second = Drafts(), converse(request)
+    play(second, "/skip", "Bob")
+    first.keep(request, second.draft)
+    third = converse(request, draft=first.take(request))
+
+    answer = play(third, "", "/skip", "send").answer
+
+    assert answer is not None
+    assert answer.content == {}
+    assert third.draft["b"] is Intent.OMIT
 
 
 # --- One step after the other

@@ -18,7 +18,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_elicit_client import FormRequest, UrlRequest, UrlRules, parse_request
+from mcp_elicit_client import Answer, FormRequest, UrlRequest, UrlRules, parse_request
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.request import BatchPosition, with_completion, with_deadline
 from mcp_elicit_client.exceptions import MissingExtraError
@@ -37,9 +37,11 @@ from mcp_elicit_client.handlers.terminal.interactive.application import Terminal
 from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
 from mcp_elicit_client.handlers.terminal.interactive.theme import DARK, LIGHT, PLAIN, theme_of
 from mcp_elicit_client.handlers.terminal.interactive.tty import copy_through_terminal, lines_above
+from mcp_elicit_client.policies import answer_timeout
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.drafts import Drafts
+from mcp_elicit_client.typing import Request
 from tests.support.screens import (
     BACK_TAB,
     BACKSPACE,
@@ -437,6 +439,13 @@ async def test_the_review_returns_to_the_selected_field() -> None:
         assert (await person.done()).content == {"a": "1", "b": "3"}
 
 
+async def test_enter_on_the_first_answer_of_the_review_returns_to_it() -> None:
+    asked = {"a": {"type": "string"}, "b": {"type": "string"}}
+    async with asking(form(asked)) as person:
+        await person.types("1", TAB, "2", SEND, DOWN, ENTER, BACKSPACE, "3", SENT)
+        assert (await person.done()).content == {"a": "3", "b": "2"}
+
+
 async def test_suggested_and_typed_values_have_different_sources() -> None:
     asked = {"a": {"type": "string", "default": ""}, "b": {"type": "integer", "default": 0}, "c": OPTIONS}
     async with asking(form({**asked, "d": {"type": "boolean", "default": False}})) as person:
@@ -553,6 +562,22 @@ async def test_the_deadline_is_extended_by_a_key() -> None:
     assert extended == [now + timedelta(seconds=80)]
 
 
+async def test_the_key_for_more_time_moves_the_deadline_of_the_policy() -> None:
+    async def ask(request: Request) -> Answer:
+        async with asking(request) as person:
+            before = anyio.current_effective_deadline()
+            await person.sees("Expires in 0:4")
+            await person.types("Ann", F5)
+            await person.sees("Expires in 1:3")
+            assert anyio.current_effective_deadline() == pytest.approx(before + 50, abs=0.1)
+            await person.types(SENT)
+            return await person.done()
+
+    answer = await answer_timeout(50)(ask)(form({"f": NAME}))
+
+    assert answer.content == {"f": "Ann"}
+
+
 async def test_a_click_moves_the_focus_only_if_the_host_uses_the_mouse() -> None:
     asked = {"a": {"type": "string"}, "b": {"type": "string"}, "c": {"type": "string"}}
     click = "\x1b[<0;10;{0}M\x1b[<0;10;{0}m"
@@ -580,6 +605,44 @@ async def test_a_filter_shows_matching_options() -> None:
         await person.sees("No matching options")
         await person.types(ENTER, SENT)
         assert (await person.done()).content == {}
+
+
+@pytest.mark.parametrize(
+    ("keys", "selected"),
+    [
+        (["town 17", ENTER], ["town 17"]),
+        (["town 17", " ", ENTER], ["town 17"]),
+        (["town 17", " ", " ", ENTER], None),
+        (["town 17", " ", BACK_TAB, TAB, "town 17", ENTER], ["town 17"]),
+        (["nowhere", ENTER], None),
+        ([DOWN, ENTER], None),
+        ([" ", DOWN, " ", "town 17", ENTER, ENTER], ["town 0", "town 1"]),
+    ],
+)
+async def test_enter_selects_the_option_that_was_typed_among_several(
+    keys: list[str], selected: list[str] | None
+) -> None:
+    asked = {"type": "array", "items": {"enum": [f"town {at}" for at in range(40)]}, "maxItems": 2}
+    async with asking(form({"f": asked, "other": NAME})) as person:
+        await person.types(*keys)
+        await person.sees("Field 2 of 2")
+        await person.types(SENT)
+        assert (await person.done()).content == ({"f": selected} if selected else {})
+
+
+async def test_an_option_too_many_keeps_the_focus_in_its_field() -> None:
+    asked = {"type": "array", "items": {"enum": [f"town {at}" for at in range(40)]}, "maxItems": 1}
+    async with asking(form({"f": asked, "other": NAME})) as person:
+        await person.types(" ", "town 17", ENTER)
+        await person.sees("You can select at most 1 option.", "Field 1 of 2")
+
+
+async def test_text_is_pasted_into_the_filter() -> None:
+    async with asking(form({"f": MANY})) as person:
+        await person.types("\x1b[200~town\r\n17\x1b[201~")
+        await person.sees("1 of 40 options")
+        await person.types(ENTER, SENT)
+        assert (await person.done()).content == {"f": "town 17"}
 
 
 KOREA = ["South Africa", "South Korea", "North Korea", *(f"Country{at}" for at in range(9))]
@@ -950,14 +1013,15 @@ async def test_output_of_the_host_appears_above_the_form(monkeypatch: pytest.Mon
             while not application.render_counter:
                 await anyio.sleep(0.001)
             logging.getLogger("host").warning("logged")
-            print("one", end="", flush=True)
+            print("none", end="\r", flush=True)
+            print("one", end="\r", flush=True)
             while "logged" not in terminal.getvalue():
                 await anyio.sleep(0.001)
             assert terminal.getvalue() == "logged\n"
             application.exit()
             await task
     logging.getLogger("host").removeHandler(handler)
-    assert terminal.getvalue() == "logged\none"
+    assert terminal.getvalue() == "logged\n\rone\r"
     assert sys.stdout is terminal
     assert handler.stream is terminal
 
@@ -1010,6 +1074,26 @@ async def test_a_draft_is_restored_after_the_user_cancelled() -> None:
         await person.types(DECLINE, "y")
         assert (await person.done()).action == "decline"
     assert drafts.take(form({"a": NAME})) == {}
+
+
+async def test_a_suggested_value_that_was_cleared_does_not_return_with_the_draft() -> None:
+    drafts = Drafts()
+    asked = {
+        "a": {"type": "string", "default": "Ann"},
+        "b": {"type": "boolean", "default": True},
+        "c": {"type": "integer", "default": 4},
+        "d": {**SEVERAL, "default": ["a"]},
+        "e": {**OPTIONS, "default": "s"},
+    }
+    async with asking(form(asked), drafts=drafts) as person:
+        for _ in asked:
+            await person.types(F2, TAB)
+        await person.types(ESCAPE, "y")
+        assert (await person.done()).action == "cancel"
+    async with asking(form(asked), drafts=drafts) as person:
+        await person.sees("Restored draft")
+        await person.types(SENT)
+        assert (await person.done()).content == {}
 
 
 async def test_a_restored_draft_is_checked_again() -> None:

@@ -49,8 +49,8 @@ class FormAnswers:
 
     @property
     def draft(self) -> dict[str, FieldInput]:
-        """What the user entered, now or before."""
-        now = {name: given for name, given in self._inputs.items() if self._states[name].source == "user"}
+        """What the user entered or cleared, now or before."""
+        now = {name: given for name, given in self._inputs.items() if given is not Intent.UNTOUCHED}
         return {**self._before, **now}
 
     @property

@@ -175,6 +175,11 @@ class Control(ABC):
         return [("class:focus", ">" if focused else " "), (style, f"{mark:<2}")]
 
 
+def join_lines(text: str) -> str:
+    """Return the lines of a pasted *text* in one line, without blank ones."""
+    return " ".join(line for line in text.replace("\r", "\n").split("\n") if line.strip())
+
+
 def focused(control: Control, width: int, label_width: int, symbols: Symbols, *, details: bool) -> Drawing:
     """Return the lines of the focused field: its input, what it accepts and its errors."""
     catalog = control.catalog

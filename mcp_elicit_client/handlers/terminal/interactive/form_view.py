@@ -23,7 +23,7 @@ from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, Vi
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import is_yes_or_no
-from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent
+from mcp_elicit_client.presentation.form_input import FieldInput, FieldState
 from mcp_elicit_client.presentation.input_parsing import InputContext, context_of_this_computer
 from mcp_elicit_client.typing import FormRequest
 
@@ -88,9 +88,8 @@ class FormView(View):
         return any(control.touched for control in self.controls)
 
     def draft(self) -> dict[str, FieldInput]:
-        """Return what the user entered, by field name."""
-        given = {each.field.name: each.given for each in self.controls if each.touched}
-        return {name: each for name, each in given.items() if each is not Intent.OMIT and each != ""}
+        """Return what the user entered or cleared, by field name."""
+        return {each.field.name: each.given for each in self.controls if each.touched}
 
     def _restore(self, draft: Mapping[str, FieldInput]) -> None:
         """Restore what the user entered before."""
@@ -135,7 +134,8 @@ class FormView(View):
         if control is None:
             self._check_all()
             return
-        control.press("enter", data)
+        if control.press("enter", data):
+            return
         is_last = self.place == len(self.controls) - 1
         if is_last and not self.viewport.overflows and not self.warned and all(each.is_valid for each in self.controls):
             self._check_all()
@@ -220,7 +220,9 @@ class FormView(View):
         return ReviewView(self.app, self.request, self.controls, self._edit, unchecked)
 
     def _edit(self, place: int | None) -> None:
-        self.go_to(len(self.controls) - 1 if place is None and self.control is None else place or self.place)
+        if place is None:
+            place = min(self.place, len(self.controls) - 1)
+        self.go_to(place)
         self.app.switch_to(self)
 
     # --- Drawing

@@ -9,7 +9,7 @@ from prompt_toolkit.buffer import Buffer
 
 from mcp_elicit_client.core.form import BooleanField, ChoiceField, MultiChoiceField, choices_by_key
 from mcp_elicit_client.core.schema.enums import Choice, json_key
-from mcp_elicit_client.handlers.terminal.interactive.control import Control
+from mcp_elicit_client.handlers.terminal.interactive.control import Control, join_lines
 from mcp_elicit_client.handlers.terminal.interactive.option_search import OptionSearch
 from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     BAR,
@@ -49,6 +49,7 @@ class SelectControl(Control):
         self.refusal: str = ""
         self._history: list[tuple[list[Choice], bool]] = []
         self._pointed: int | None = None
+        self._is_typing = False
         self._first = 0
         self._buffer: Buffer | None = None
         self._search = OptionSearch(field)
@@ -87,10 +88,11 @@ class SelectControl(Control):
         super().leave()
         self._pointed = None
         self.refusal = ""
+        self._is_typing = False
         if self._buffer is not None:
             self._buffer.reset()
 
-    def press(self, key: str, data: str) -> bool:  # noqa: ARG002 -- the filter receives the text
+    def press(self, key: str, data: str) -> bool:
         match key:
             case "up" | "down":
                 return self._move(-1 if key == "up" else 1)
@@ -99,10 +101,13 @@ class SelectControl(Control):
             case "space":
                 self._select()
             case "enter":
-                # Enter selects only an option that the user pointed at.
-                if not self.several and self._pointed is not None:
+                # Enter selects only an option that the user pointed at; of several, one that the user typed.
+                if self._is_typing if self.several else self._pointed is not None:
                     self._select()
+                    return bool(self.refusal)
                 return False
+            case "paste" if self._buffer is not None:
+                self._buffer.insert_text(join_lines(data))
             case "erase":
                 self._clear(empty=False)
             case "omit":
@@ -221,6 +226,7 @@ class SelectControl(Control):
         if at is None:
             return
         self._pointed = shown[at]
+        self._is_typing = False
         choice = self.field.choices[self._pointed]
         picked = self._toggled(choice) if self.several else [choice]
         if picked is not None:
@@ -256,6 +262,8 @@ class SelectControl(Control):
         shown = self.shown
         self._first = 0
         self._pointed = shown[0] if shown and self._buffer is not None and self._buffer.text.strip() else None
+        # What is selected already is not removed again.
+        self._is_typing = self._pointed is not None and self.field.choices[self._pointed] not in self.selected
         self.on_change(self)
 
 
@@ -274,10 +282,9 @@ class BooleanControl(Control):
         return Intent.OMIT if self.selected is None else Selection((self.selected,))
 
     def restore(self, given: FieldInput) -> None:
-        if isinstance(given, Selection):
-            (self.selected,) = given.values
-            self.touched = self.restored = True
-            self._state = self.read(given)
+        self.selected = given.values[0] if isinstance(given, Selection) else None
+        self.touched = self.restored = True
+        self._state = self.read(self.given)
 
     def undo(self) -> None:
         if self._history:

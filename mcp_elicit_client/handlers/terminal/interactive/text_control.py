@@ -6,7 +6,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 
 from mcp_elicit_client.core.form import MultiChoiceField, NumberField, TextField, text_constraints
-from mcp_elicit_client.handlers.terminal.interactive.control import Control
+from mcp_elicit_client.handlers.terminal.interactive.control import Control, join_lines
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing, input_text
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -82,8 +82,7 @@ class TextControl(Control):
                 self.change()
             case "paste":
                 text = data.replace("\r\n", "\n").replace("\r", "\n")
-                lines = (line for line in text.split("\n") if line.strip())
-                self._insert(text if self.multiline else " ".join(lines))
+                self._insert(text if self.multiline else join_lines(text))
             case "delete":
                 self._buffer.save_to_undo_stack()
                 self._buffer.delete()

@@ -164,7 +164,7 @@ class StdoutProxy:
         text = "".join(self._pending)
         end = len(text) if everything else text.rfind("\n") + 1
         # Of a line that is written again and again, such as a spinner, only the last state counts.
-        rest = text[max(text.rfind("\r"), end) :]
+        rest = text[max(text.rstrip("\r").rfind("\r"), end) :]
         self._pending = [rest] if rest else []
         return text[:end]
 
