@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar, overload
 
-from mcp_elicit_client._arguments import check_sync
+from mcp_elicit_client._arguments import check_sync, describe
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.budgets import Admission
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
@@ -93,8 +94,15 @@ def _matches(route: Route, request: Request) -> bool:
     return (
         route.mode in (None, request.mode)
         and route.server in (None, request.server.name)
-        and (route.when is None or bool(route.when(request)))
+        and (route.when is None or _is_met(route.when, request))
     )
+
+
+def _is_met(when: Predicate, request: Request) -> bool:
+    result: object = when(request)
+    if inspect.isawaitable(result):  # true, whatever it would return
+        raise TypeError(f"{describe(when)} returned an awaitable. A predicate must not be async.")
+    return bool(result)
 
 
 class ElicitationRegistry(NormalizedHandler):
@@ -167,7 +175,7 @@ class ElicitationRegistry(NormalizedHandler):
             mode: Only requests in this mode.
             server: Only requests from the server with this name.
             when: Only requests for which this returns True.  If it raises,
-                the request is cancelled.
+                or returns an awaitable, the request is cancelled.
 
         Returns:
             The handler.

@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+import anyio
 import pytest
 
 from mcp_elicit_client import Answer, ElicitationRegistry, Limits, RegistrationError, Server, decline, parse_request
@@ -172,6 +173,19 @@ async def test_a_predicate_that_raises_cancels_the_request() -> None:
 
     answer = await Dispatcher(registry).answer(form_params({}), server=Server(name="mail"))
 
+    assert (answer.action, answer.by) == ("cancel", "error")
+
+
+async def test_a_predicate_that_returns_an_awaitable_cancels_the_request() -> None:
+    registry = ElicitationRegistry()
+    registry.on_elicitation(saying("any"))
+    answer_later: Any = anyio.Event().wait
+    pending = answer_later()
+    registry.on_elicitation(when=lambda _request: pending)(saying("when"))
+
+    answer = await Dispatcher(registry).answer(form_params({}), server=Server(name="mail"))
+
+    pending.close()
     assert (answer.action, answer.by) == ("cancel", "error")
 
 
