@@ -76,7 +76,8 @@ async def _checked(
     warned = {finding.field for finding in requested}
     typed = {name: value for name, value in answer.content.items() if name not in warned} if warned else answer.content
     found = await collect_in_turns(searching_steps(typed))
-    if not found or (confirm is not None and await confirm(request, found)):
+    # Only True confirms: an answer that declines, or a text, is true as well.
+    if not found or (confirm is not None and await confirm(request, found) is True):
         return answer
     return Answer.cancel(
         by="policy", policy=NAME, reason=f"{found[0].message} The user did not confirm that it may be sent."

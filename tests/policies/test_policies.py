@@ -1038,6 +1038,16 @@ async def test_an_answer_with_a_key_is_sent_only_after_confirmation() -> None:
     assert actions == ["cancel", "accept", "accept", "cancel", "accept"]
 
 
+@pytest.mark.parametrize("result", ["no", Answer.decline(by="user"), 1], ids=repr)
+async def test_only_true_confirms_an_answer_with_a_key(result: Any) -> None:
+    async def confirm(_request: FormRequest, _findings: Any) -> Any:
+        return result
+
+    answer: Any = await protect_secrets(confirm=confirm)(answering(Answer.accept(KEY, by="user")))(request())
+
+    assert (answer.action, answer.policy) == ("cancel", "secrets")
+
+
 async def test_a_url_request_is_not_checked_for_sensitive_data() -> None:
     assert (await protect_secrets()(answering(Answer.accept(by="user")))(request(URL))).action == "accept"
 
