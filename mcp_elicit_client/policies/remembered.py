@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 from mcp_elicit_client._concurrency import collect_in_turns
 from mcp_elicit_client.core.diagnostics import has_warning
 from mcp_elicit_client.core.form import form_digest
-from mcp_elicit_client.core.request import is_safe_to_remember, user_and_server_of
+from mcp_elicit_client.core.request import is_safe_to_remember, limits_of, user_and_server_of
 from mcp_elicit_client.core.secrets.in_answer import searching_steps
 from mcp_elicit_client.core.secrets.in_request import secret_fields
-from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
+from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, check_answer_async
 from mcp_elicit_client.typing import Action, Answer, FormRequest, Handler, Request
 
 NAME = "remembered"
@@ -125,7 +125,10 @@ class RememberedAnswers:
             return await ask(request)
         answer = await ask(request.model_copy(update={"remember_seconds": self._seconds}))
         if await _is_to_be_remembered(answer):
-            self._store(request, answer)
+            # An answer that is not sent, because it does not fit, would cancel each further request.
+            checked = await check_answer_async(request, answer, limits_of(request))
+            if checked.action == answer.action:
+                self._store(request, checked)
         return answer
 
     def _recall(self, request: Request) -> Answer | None:

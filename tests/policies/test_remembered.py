@@ -92,6 +92,21 @@ async def test_without_the_policy_nothing_is_offered_or_remembered() -> None:
     assert person.offers == [False, False]
 
 
+async def test_an_answer_that_does_not_fit_its_form_is_not_remembered() -> None:
+    person = Person(Answer.accept({"name": 3}, by="user"))
+    remembered = RememberedAnswers()
+    dispatcher = client(person, remembered)
+    params = form_params({"properties": {"name": {"type": "string"}}})
+
+    first = await ask(dispatcher, params=params)
+    person.answer = Answer.accept({"name": "Ada", "other": "not requested"}, by="user")
+    later = await ask(dispatcher, 2, params)
+
+    assert [answer.action for answer in first + later] == ["cancel", "accept", "accept"]
+    assert len(person.asked) == 2
+    assert [each.content for each in remembered.list()] == [{"name": "Ada"}]
+
+
 async def test_an_answer_is_remembered_only_if_the_user_chose_it() -> None:
     person = Person(remembers=False)
     await ask(client(person, RememberedAnswers()), 2)
