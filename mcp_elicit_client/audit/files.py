@@ -33,12 +33,16 @@ def backup_path(log: Path, number: int) -> Path:
     return log.with_name(f"{log.name}.{number}")
 
 
-def files_of(log: Path) -> list[Path]:
-    """Return the existing files of *log*, the oldest first."""
+def backups_of(log: Path) -> list[int]:
+    """Return the numbers of the existing backups of *log*, the oldest first."""
     start = f"{log.name}."
     numbers = [path.name[len(start) :] for path in log.parent.iterdir() if path.name.startswith(start)]
-    old = sorted((int(number) for number in numbers if _NUMBER.fullmatch(number)), reverse=True)
-    return [backup_path(log, number) for number in old] + ([log] if log.exists() else [])
+    return sorted((int(number) for number in numbers if _NUMBER.fullmatch(number)), reverse=True)
+
+
+def files_of(log: Path) -> list[Path]:
+    """Return the existing files of *log*, the oldest first."""
+    return [backup_path(log, number) for number in backups_of(log)] + ([log] if log.exists() else [])
 
 
 def open_safely(path: Path, flags: int) -> int:

@@ -18,6 +18,7 @@ from mcp_elicit_client.audit.chain import BEGINNING, HEAD_SIZE, Checkpoint, Head
 from mcp_elicit_client.audit.continuity import Place, contains_line
 from mcp_elicit_client.audit.files import (
     backup_path,
+    backups_of,
     files_of,
     head_path,
     key_path,
@@ -217,6 +218,9 @@ class ChainWriter:
         """Rename the file to its first backup, and each backup to the next.  Start a new file."""
         os.close(self._log)
         self._log = _CLOSED
+        for number in backups_of(self.path):
+            if number > self._backup_count:  # of a larger `backup_count`: what follows it is overwritten below
+                backup_path(self.path, number).unlink()
         numbers = 1
         while numbers < self._backup_count and backup_path(self.path, numbers).exists():
             numbers += 1

@@ -916,6 +916,15 @@ def test_at_most_backup_count_files_are_kept(path: Path, backup_count: int) -> N
     assert found.events == 31 - found.first
 
 
+@pytest.mark.parametrize("backup_count", [0, 1, 3])
+def test_a_log_stays_valid_if_backup_count_is_reduced(path: Path, backup_count: int) -> None:
+    write(path, 30, max_bytes=1_500, backup_count=100).close()
+    write(path, 10, max_bytes=1_500, backup_count=backup_count).close()
+
+    assert verify(path, KEY)
+    assert len(list(path.parent.glob("audit.jsonl.*[0-9]"))) == backup_count
+
+
 def test_a_checkpoint_of_a_deleted_file_is_a_violation(path: Path) -> None:
     log = write(path, 1, max_bytes=1, backup_count=2)
     anchors = [log.checkpoint()]
