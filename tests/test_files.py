@@ -217,3 +217,38 @@ def test_a_lock_file_that_others_prepared_is_refused_at_once(make: Callable[[Pat
     make(tmp_path / ".permissions.json.lock")
     with pytest.raises(PermissionsFileError):
         Permissions(tmp_path / "permissions.json").set("block", server="mail")
+
+
+def test_a_relative_path_names_the_same_file_in_every_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("start", "other"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "start")
+    permissions, log, inbox = Permissions("permissions.json"), AuditLog("log"), SqliteConnection(Path("inbox.db"), 0.1)
+    permissions.set("block", server="mail")
+
+    monkeypatch.chdir(tmp_path / "other")
+    permissions.set("block", server="calendar")
+    log.checkpoint()
+    with inbox.reading():
+        pass
+    inbox.close()
+
+    assert {rule.server for rule in Permissions(tmp_path / "start" / "permissions.json")} == {"mail", "calendar"}
+    assert [*(tmp_path / "other").iterdir()] == []
+
+
+def test_a_permissions_file_in_the_current_directory_does_not_replace_the_one_that_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cloned").mkdir()
+    Permissions(tmp_path / "cloned" / "permissions.json").set("ask", server="mail")
+    monkeypatch.chdir(tmp_path)
+    permissions = Permissions("permissions.json")
+    permissions.set("block", server="mail")
+
+    monkeypatch.chdir("cloned")
+    permissions.set("block", server="calendar")
+
+    assert {rule.server: rule.permission for rule in permissions} == {"mail": "block", "calendar": "block"}

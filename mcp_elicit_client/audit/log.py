@@ -76,7 +76,9 @@ class AuditLog:
             raise ValueError(f'`on_failure` must be "continue" or "cancel", not {on_failure!r}.')
         if max_bytes < 1 or backup_count < 0:
             raise ValueError("`max_bytes` must be at least 1, and `backup_count` at least 0.")
-        self._writer = ChainWriter(Path(path), key, max_bytes=max_bytes, backup_count=backup_count, fsync=fsync)
+        self._writer = ChainWriter(
+            Path(path).absolute(), key, max_bytes=max_bytes, backup_count=backup_count, fsync=fsync
+        )
         self._host = host
         self._values = include_values
         self._messages = include_messages

@@ -97,7 +97,7 @@ class Permissions:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self._path = None if path is None else Path(path)
+        self._path = None if path is None else Path(path).absolute()
         self._rules: dict[_Key, Rule] = {}
         self._unsaved: dict[_Key, Rule] = {}
         self._lock = threading.Lock()
