@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.form import Field, Form, text_constraints
 from mcp_elicit_client.core.request import user_and_server_of
@@ -62,7 +64,10 @@ class AutomaticAnswers:
             content = self._allowed.get(form)
         if content is None:
             return None
-        answer = check_answer(request, _accept(content))
+        try:
+            answer = check_answer(request, _accept(content))
+        except ValidationError:  # a value that fits no form, such as a date of Python
+            return None
         return answer if answer.action == "accept" else None
 
     def policy(self, handler: Handler) -> Handler:

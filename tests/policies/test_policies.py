@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -881,6 +882,15 @@ async def test_a_request_has_a_deadline_and_is_cancelled_after_it() -> None:
 
 
 # --- automatic answers
+
+
+@pytest.mark.parametrize("value", [date(2026, 11, 20), {"b": "c"}, [1], 3, None], ids=repr)
+async def test_the_user_is_asked_if_a_listed_value_does_not_fit_its_form(value: Any) -> None:
+    automatic = AutomaticAnswers({("mail", form_fingerprint(request().form)): {"a": value}})
+    handler: Any = automatic.policy(Asked(NO))
+
+    assert automatic.preview(request()) is None
+    assert (await handler(request())).by == "user"
 
 
 async def test_only_a_listed_form_of_a_listed_server_is_answered_automatically() -> None:
