@@ -78,6 +78,9 @@ class Route:
     server: str | None = None
     when: Predicate | None = None
 
+    def __hash__(self) -> int:
+        return hash((self.mode, self.server))  # a predicate may have no hash, as dataclasses do
+
     def __str__(self) -> str:
         parts = [
             f"{name}={value!r}" for name in ("mode", "server", "when") if (value := getattr(self, name)) is not None

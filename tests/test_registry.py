@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -31,6 +32,14 @@ def yes(_request: Request) -> bool:
 
 def no(_request: Request) -> bool:
     return False
+
+
+@dataclass
+class WithMessage:
+    message: str
+
+    def __call__(self, request: Request) -> bool:
+        return request.message == self.message
 
 
 PLACES: dict[str, dict[str, Any]] = {
@@ -164,6 +173,16 @@ async def test_the_limits_of_the_host_apply_to_answers() -> None:
     for limit, action in ((200, "accept"), (50, "cancel")):
         door = RequestOptions(limits=Limits(max_answer=limit))
         assert (await Dispatcher(long, door).answer(params, server=Server(name="mail"))).action == action
+
+
+async def test_a_predicate_may_be_a_dataclass() -> None:
+    registry = ElicitationRegistry()
+    registry.on_elicitation(when=WithMessage("other"))(saying("other"))
+    registry.on_elicitation(when=WithMessage(FORM.message))(saying("when"))
+
+    assert (await registry(FORM)).reason == "when"
+    with pytest.raises(RegistrationError, match="is already registered for"):
+        registry.on_elicitation(when=WithMessage("other"))(saying("again"))
 
 
 async def test_a_predicate_that_raises_cancels_the_request() -> None:
