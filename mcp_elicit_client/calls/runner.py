@@ -134,12 +134,13 @@ class CallRunner:
     def _ask(self) -> Ask:
         return functools.partial(self._elicitations.on_input_required, self._call)
 
-    async def run(self, outcome: Outcome | None = None) -> Any:
+    async def run(self, required: UrlRequired | None = None) -> Any:
         """
         Send the call until it has ended, and return its result.
 
         Args:
-            outcome: The outcome of the first round, if it was sent before.
+            required: The URL elicitations with which the last round ended, if
+                the call was sent before.
 
         Raises:
             RequestStateRejectedError: If the server rejects its own state.
@@ -153,7 +154,7 @@ class CallRunner:
             Exception: The error of the SDK, if it is another one.
         """
         with self._elicitations.during(self._call), self._call.timeouts:
-            return await self._run(FIRST_ROUND, outcome)
+            return await self._run(FIRST_ROUND if required is None else required.given, required)
 
     async def resume(
         self, snapshot: CallSnapshot, given_answer: Callable[[str], StoredAnswersFor], before_send: Callable[[], None]
@@ -208,7 +209,7 @@ class CallRunner:
             result = await self._send(given)
         except Exception as error:  # noqa: BLE001 -- raised again, unless the call is sent again
             raise_for(error, self._call.session, sent_state=given.state is not None)
-            return _outcome_of_error(error)
+            return _outcome_of_error(error, given)
         if getattr(result, "result_type", "complete") == "complete":  # quickly
             return Completed(result)
         required = parse_input_required(result)
@@ -314,10 +315,10 @@ class CallRunner:
             await anyio.sleep(pause)
 
 
-def _outcome_of_error(error: Exception) -> Outcome:
+def _outcome_of_error(error: Exception, given: RoundInput) -> Outcome:
     if needs_tool_list(error):
         return ToolListRequired(error)
-    return parse_url_required(error) or Failed(error)
+    return parse_url_required(error, given) or Failed(error)
 
 
 def _stored_host_requests(snapshot: CallSnapshot) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask
+from mcp_elicit_client.calls.methods import RoundInput
 from mcp_elicit_client.calls.server_errors import error_code
 from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.core.parse import MAX_ELICITATION_ID
@@ -35,15 +36,17 @@ class UrlRequired:
     Attributes:
         elicitations: The params of one request for each URL, as on the wire.
         error: The error of the SDK.
+        given: The input of the round that ended with it.
     """
 
     elicitations: Sequence[Mapping[str, Any]]
     error: Exception
+    given: RoundInput
 
 
-def parse_url_required(error: Exception) -> UrlRequired | None:
+def parse_url_required(error: Exception, given: RoundInput) -> UrlRequired | None:
     """
-    Read the URLs that *error*, raised by the SDK, requires.
+    Read the URLs that *error*, raised by the SDK in the round with the input *given*, requires.
 
     Returns:
         The URLs, each once; None if it is another error.
@@ -66,7 +69,7 @@ def parse_url_required(error: Exception) -> UrlRequired | None:
     by_url: dict[str, Mapping[str, Any]] = {}
     for each in listed:
         by_url.setdefault(str(each.get("url")), each)
-    return UrlRequired(tuple(by_url.values()), error)
+    return UrlRequired(tuple(by_url.values()), error, given)
 
 
 async def complete_urls(call: ActiveCall, ask: Ask, required: UrlRequired) -> None:

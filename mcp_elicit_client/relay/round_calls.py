@@ -11,7 +11,6 @@ import anyio
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.calls.task_polling import TaskHandle
-from mcp_elicit_client.calls.url_elicitations import UrlRequired
 from mcp_elicit_client.relay.connections import ConnectionPool, UpstreamConnection
 from mcp_elicit_client.relay.downstream import Downstream
 from mcp_elicit_client.relay.held import HeldCall
@@ -97,17 +96,25 @@ class RoundCalls:
         return input_required(step, self._sealer.seal(state, downstream.caller, self._leg_ttl))
 
     async def _start(self, downstream: Downstream, spec: CallSpec, progress: ProgressCallback | None) -> Step:
-        required: UrlRequired | None = None
         came: Any = None
         async with self._connections.lease(downstream) as connection:
             if connection.has_rounds:
                 try:
                     came = await connection.caller.start(connection.client, spec, self._options, progress)
                 except UrlRequiredInRoundsError as error:
-                    required = error.required
-        if came is not None:
-            return await self._step_of(downstream, spec, came, progress)
-        make = functools.partial(_make, spec, self._options, required, wants_progress=progress is not None)
+                    came = error
+        if came is None:
+            return await self._hold(downstream, spec, None, progress)
+        return await self._step_of(downstream, spec, came, progress)
+
+    async def _hold(
+        self,
+        downstream: Downstream,
+        spec: CallSpec,
+        paused: UrlRequiredInRoundsError | None,
+        progress: ProgressCallback | None,
+    ) -> Step:
+        make = functools.partial(_make, spec, self._options, paused, wants_progress=progress is not None)
         return await self._held.start(downstream, spec, make, progress)
 
     async def _step_of(
@@ -115,6 +122,8 @@ class RoundCalls:
     ) -> Step:
         if isinstance(came, PausedCall):
             return await self._stored.start(downstream.caller, came)
+        if isinstance(came, UrlRequiredInRoundsError):
+            return await self._hold(downstream, spec, came, progress)
         if isinstance(came, TaskHandle):
             finish = functools.partial(_finish_task, came, self._options)
             return await self._held.start(downstream, spec, finish, progress)
@@ -132,15 +141,18 @@ class RoundCalls:
             snapshot: CallSnapshot, answers: Mapping[str, Answer], before_send: Callable[[], None]
         ) -> Any:
             async with self._connections.lease(downstream) as connection:
-                came = await connection.caller.proceed(
-                    connection.client,
-                    snapshot,
-                    answers,
-                    self._options,
-                    before_send=before_send,
-                    progress_callback=progress,
-                )
-            if isinstance(came, TaskHandle):
+                try:
+                    came = await connection.caller.proceed(
+                        connection.client,
+                        snapshot,
+                        answers,
+                        self._options,
+                        before_send=before_send,
+                        progress_callback=progress,
+                    )
+                except UrlRequiredInRoundsError as error:
+                    came = error
+            if isinstance(came, TaskHandle | UrlRequiredInRoundsError):
                 step = await self._step_of(downstream, spec, came, progress)
                 return step.unwrap() if isinstance(step, Outcome) else step
             return came
@@ -154,7 +166,7 @@ class RoundCalls:
 async def _make(  # noqa: PLR0913 -- the parts of one call
     spec: CallSpec,
     options: CallOptions,
-    required: UrlRequired | None,
+    paused: UrlRequiredInRoundsError | None,
     connection: UpstreamConnection,
     held: HeldCall,
     *,
@@ -165,7 +177,7 @@ async def _make(  # noqa: PLR0913 -- the parts of one call
         spec,
         options,
         complete_urls=connection.caller.waiting_for_urls(held.pause),
-        required=required,
+        paused=paused,
         progress_callback=held.report_progress if wants_progress else None,
     )
 

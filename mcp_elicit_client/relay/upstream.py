@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.calls.active_call import ActiveCall, Ask, CallTimeouts
+from mcp_elicit_client.calls.active_call import ActiveCall, Ask, CallHistory, CallTimeouts
 from mcp_elicit_client.calls.caller import Caller
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback, unwrap_session
 from mcp_elicit_client.calls.resuming import GivenAnswer
@@ -44,11 +44,13 @@ class UrlRequiredInRoundsError(CallError):
 
     Attributes:
         required: The URL elicitations.
+        history: The history of the call.
     """
 
-    def __init__(self, required: UrlRequired) -> None:
+    def __init__(self, required: UrlRequired, history: CallHistory) -> None:
         super().__init__("The server requires URL elicitations.")
         self.required = required
+        self.history = history
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class UpstreamCaller(Caller):
         options: CallOptions,
         *,
         complete_urls: CompleteUrls,
-        required: UrlRequired | None = None,
+        paused: UrlRequiredInRoundsError | None = None,
         progress_callback: ProgressCallback | None = None,
     ) -> Any:
         """
@@ -99,14 +101,15 @@ class UpstreamCaller(Caller):
             options: The timeouts.
             complete_urls: What is done about required URL elicitations
                 (``-32042``).
-            required: The URL elicitations that the server requires, if the
-                call was sent before.
+            paused: What the call ended with for now, if it was sent before.
             progress_callback: The callback of the SDK for progress.
 
         Raises:
             Exception: As `Caller.call_tool`; and what *complete_urls* raises.
         """
-        call = self._active_call(client, spec, options)
+        call, required = self._active_call(client, spec, options), None
+        if paused is not None:
+            call.history, required = paused.history, paused.required
         return await self._runner(call, spec, None, progress_callback, complete_urls=complete_urls).run(required)
 
     def waiting_for_urls(self, pause: Pause) -> CompleteUrls:
@@ -157,6 +160,7 @@ class UpstreamCaller(Caller):
 
         Raises:
             ResumeError: If the server uses server-initiated requests by now.
+            UrlRequiredInRoundsError: As in `start`.
         """
         if not uses_multi_round_trip(unwrap_session(client)):
             raise ResumeError("protocol")
@@ -189,8 +193,8 @@ class UpstreamCaller(Caller):
         return self._runner(call, spec, pauser, progress_callback, finish_task=finish_task, complete_urls=_refuse_urls)
 
 
-async def _refuse_urls(_call: ActiveCall, _ask: Ask, required: UrlRequired) -> None:
-    raise UrlRequiredInRoundsError(required) from required.error
+async def _refuse_urls(call: ActiveCall, _ask: Ask, required: UrlRequired) -> None:
+    raise UrlRequiredInRoundsError(required, call.history) from required.error
 
 
 class _OpenedUrls:

@@ -611,6 +611,19 @@ async def test_required_urls_are_asked_for_before_the_call_is_made_again() -> No
     assert json.loads(said(done)) == {"calls": 2}
 
 
+@pytest.mark.parametrize("up", ["rounds", "rounds, in an inbox"])
+async def test_a_url_that_is_required_after_an_answer_is_asked_for_and_the_answer_is_sent_again(up: str) -> None:
+    async with gateway(up) as client:
+        first = await client.call("form_then_required")
+        given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
+        second = await client.call("form_then_required", **given)
+        assert [each.params.url for each in second.input_requests.values()] == [visitor.URL]
+        assert (await client.call("form_then_required", **given)).input_requests == second.input_requests
+        opened = {keys(second)[0]: ACCEPT}
+        done = await client.call("form_then_required", state=second.request_state, responses=opened)
+    assert json.loads(said(done)) == {"got": {"q": ANN}, "state": "s"}
+
+
 async def test_a_client_waits_with_several_requests_while_its_user_is_at_a_url(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -136,6 +136,14 @@ class Tools:
                 await peer.complete(each)
         raise RefusalError(-32042, {"elicitations": [visit(url, each) for url, each in zip(urls, ids, strict=True)]})
 
+    async def form_then_required(self, peer: Peer) -> Any:
+        """Require a URL in the round with the answer to a form, once."""
+        if not peer.answers:
+            return Asks({"q": asked_form()}, "s")
+        if self.calls["form_then_required"] == 2:
+            raise RefusalError(-32042, {"elicitations": [visit()]})
+        return {"got": peer.answers, "state": peer.state}
+
     async def opened(self, peer: Peer, mark: str) -> Any:
         """Send the user to a URL, and report completion once the file *mark* is there."""
         answer = await peer.url(URL, "e1")
