@@ -125,7 +125,8 @@ class Relay:
         )
         self._held = HeldCalls(self._connections, max_calls=max_calls, leg_ttl=answer_timeout)
         legs = MemoryLegs() if inbox is None else InboxLegs(inbox)
-        self._stored = StoredCalls(legs, leg_ttl=answer_timeout, max_ttl=MAX_CALL)
+        limits = (request_options or RequestOptions()).limits
+        self._stored = StoredCalls(legs, leg_ttl=answer_timeout, max_ttl=MAX_CALL, limits=limits)
         self._rounds = RoundCalls(
             self._connections,
             stored=self._stored,

@@ -19,6 +19,7 @@ import anyio
 
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
+from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.relay.leg_stores import KeptLeg, LegContent, LegRecord, LegStore, StoredOutcome
 from mcp_elicit_client.relay.legs import Leg, Outcome, Step, check_call, digest_of, read_responses
@@ -74,10 +75,13 @@ class StoredCalls:
         store: Where they are stored.
         leg_ttl: How long a leg can be answered, in seconds.
         max_ttl: How long a call may last, in seconds.
+        limits: The limits for answers, also to requests that another process
+            has read.
     """
 
-    def __init__(self, store: LegStore, *, leg_ttl: float, max_ttl: float) -> None:
+    def __init__(self, store: LegStore, *, leg_ttl: float, max_ttl: float, limits: Limits) -> None:
         self._store = store
+        self._limits = limits
         self._leg_ttl = leg_ttl
         self._max_ttl = max_ttl
         self._sending: set[_Sending] = set()
@@ -121,7 +125,7 @@ class StoredCalls:
             if leg.sending and leg.sending != digest:
                 raise RefusedError("used")
             if not leg.sending or leg.sending_until < self._store.clock():
-                answers = await read_responses(responses, leg.content.questions)
+                answers = await read_responses(responses, leg.content.questions, self._limits)
                 taken = await self._lease(kept, digest)
                 if taken is not None:
                     return await self._send(taken, leg.content, answers, proceed)

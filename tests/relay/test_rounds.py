@@ -22,6 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from mcp_elicit_client import Limits, RequestOptions
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
@@ -103,7 +104,12 @@ async def declare(_context: Any, _params: Any) -> Any:
 
 @asynccontextmanager
 async def gateway(
-    up: str, seen: list[str] | None = None, *, has_wire: bool = False, **options: Any
+    up: str,
+    seen: list[str] | None = None,
+    *,
+    has_wire: bool = False,
+    tools: visitor.Tools | None = None,
+    **options: Any,
 ) -> AsyncIterator[Client]:
     """Connect to a gateway to the server `visitor`; with *has_wire*, all messages are JSON."""
     from tests.servers.gateway import build
@@ -112,7 +118,8 @@ async def gateway(
         up, options = "rounds", {"inbox": Inbox(MemoryStore()), **options}
     people = ["ann"]
     sdk: Any = mcp
-    server = visitor.build((seen if seen is not None else []).append)
+    tools = tools or visitor.Tools((seen if seen is not None else []).append)
+    server = visitor.build_for_mcp_2(tools)
     upstream: Any = (lambda _user: streams_to(server)) if has_wire else server
 
     async with (
@@ -554,6 +561,20 @@ async def test_a_lease_that_cannot_be_renewed_does_not_end_its_call(
         done = await client.call("form", state=first.request_state, responses={keys(first)[0]: ANN})
     assert said(done) == json.dumps({"got": ANN})
     assert "could not be renewed" in caplog.text
+
+
+@pytest.mark.parametrize(("length", "max_answer"), [(30, 20), (150_000, 1_000_000)])
+async def test_the_limits_of_the_relay_apply_in_every_process(length: int, max_answer: int) -> None:
+    options: dict[str, Any] = {"key": b"k" * 32, "inbox": Inbox(MemoryStore())}
+    options["request_options"] = RequestOptions(limits=Limits(max_answer=max_answer))
+    async with gateway("rounds", **options) as one, gateway("rounds", **options) as two:
+        first = await one.call("form")
+        content = {"action": "accept", "content": {"name": "A" * length}}
+        given: dict[str, Any] = {"state": first.request_state, "responses": {keys(first)[0]: content}}
+        if length > max_answer:
+            assert await two.refusal("form", **given) == "invalid_content"
+        else:
+            assert json.loads(said(await two.call("form", **given))) == {"got": content}
 
 
 async def test_a_call_whose_server_takes_long_after_a_late_answer_can_be_continued() -> None:
