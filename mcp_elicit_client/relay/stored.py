@@ -127,13 +127,23 @@ class StoredCalls:
             if not leg.sending or leg.sending_until < self._store.clock():
                 answers = await read_responses(responses, leg.content.questions, self._limits)
                 taken = await self._lease(kept, digest)
-                if taken is not None:
-                    return await self._send(taken, leg.content, answers, proceed)
+                step = None if taken is None else await self._send(taken, leg.content, answers, proceed)
+                if step is not None:
+                    return step
             else:  # another request of the client, or another process, sends the same
                 await anyio.sleep(_POLL_INTERVAL)
 
-    async def _send(self, kept: KeptLeg, content: LegContent, answers: Mapping[str, Answer], proceed: Proceed) -> Step:
-        """Send the answers to the leg that this process has taken."""
+    async def _send(
+        self, kept: KeptLeg, content: LegContent, answers: Mapping[str, Answer], proceed: Proceed
+    ) -> Step | None:
+        """
+        Send the answers to the leg that this process has taken.
+
+        Returns:
+            The next leg, or the outcome; None if the server requires input
+            and another process has taken the leg meanwhile, whose server may
+            require other input.
+        """
         given = {content.keys[key]: answer for key, answer in answers.items()}
         came: Any = None
         failure: Exception | None = None
@@ -152,8 +162,8 @@ class StoredCalls:
         if isinstance(came, PausedCall):
             content = _content_of(came, number)
             following = LegRecord(number, ends_at, responses, content)
-            await self._store.replace(kept, following, self._expiry(following))
-            return Leg(kept.id, number, content.questions)
+            stored = await self._store.replace(kept, following, self._expiry(following))
+            return None if stored is None else _to_leg(stored)
         outcome = _store_outcome(content.snapshot.call_spec, came, failure) if sending.was_sent else None
         if outcome is None:  # the server cannot be reached, so the same responses may be sent again
             await self._release(kept)

@@ -563,6 +563,33 @@ async def test_a_lease_that_cannot_be_renewed_does_not_end_its_call(
     assert "could not be renewed" in caplog.text
 
 
+async def test_processes_that_send_the_same_answer_ask_the_same_next_question(tmp_path: Path) -> None:
+    """The first one lost its lease, and its server asked something else than that which the other process stored."""
+    seen: list[str] = []
+    clock, mark, tools = Clock(), tmp_path / "mark", visitor.Tools(seen.append)
+    options: dict[str, Any] = {"key": b"k" * 32, "inbox": Inbox(MemoryStore(clock=clock)), "tools": tools}
+    call: dict[str, Any] = {"name": "again", "arguments": {"mark": str(mark)}}
+    async with gateway("rounds", **options) as one, gateway("rounds", **options) as two:
+        first = await one.call(**call)
+        call |= {"state": first.request_state, "responses": {keys(first)[0]: ANN}}
+        asked: list[Any] = []
+
+        async def send_late() -> None:
+            asked.append(await one.call(**call))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(send_late)
+            while "waiting" not in seen:
+                await anyio.sleep(0.01)
+            clock.ahead += 2 * stored.LEASE
+            asked.append(await two.call(**call))
+            mark.touch()
+    assert [each.params.message for result in asked for each in result.input_requests.values()] == [
+        "[visitor] Answer 2?",
+        "[visitor] Answer 2?",
+    ]
+
+
 @pytest.mark.parametrize(("length", "max_answer"), [(30, 20), (150_000, 1_000_000)])
 async def test_the_limits_of_the_relay_apply_in_every_process(length: int, max_answer: int) -> None:
     options: dict[str, Any] = {"key": b"k" * 32, "inbox": Inbox(MemoryStore())}

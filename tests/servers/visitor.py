@@ -136,6 +136,19 @@ class Tools:
                 await peer.complete(each)
         raise RefusalError(-32042, {"elicitations": [visit(url, each) for url, each in zip(urls, ids, strict=True)]})
 
+    async def again(self, peer: Peer, mark: str) -> Any:
+        """Ask twice; the second question names the number of calls.  The first call with an answer waits for *mark*."""
+        if not peer.answers:
+            return Asks({"q": asked_form()}, "asked")
+        if peer.state != "asked":
+            return {"state": peer.state}
+        self.calls["answers"] += 1
+        number = self.calls["answers"]
+        if number == 1:
+            self.seen("waiting")
+            await until_marked(mark)
+        return Asks({"q": asked_form(f"Answer {number}?")}, f"answer {number}")
+
     async def form_then_required(self, peer: Peer) -> Any:
         """Require a URL in the round with the answer to a form, once."""
         if not peer.answers:
