@@ -21,6 +21,7 @@ import anyio.abc
 
 from mcp_elicit_client.calls.active_call import CallTimeouts
 from mcp_elicit_client.calls.methods import unwrap_session
+from mcp_elicit_client.core.answer import UrlElicitationIncompleteError
 from mcp_elicit_client.core.request import PROTOCOL_VERSIONS, ProtocolVersion
 from mcp_elicit_client.exceptions import CallError, HandshakeRequiredError
 from mcp_elicit_client.relay.downstream import Downstream
@@ -203,8 +204,8 @@ class ConnectionPool:
         if isinstance(error, HandshakeRequiredError):
             self._mode = "legacy"
             connection.close()
-        elif isinstance(error, Exception) and not isinstance(error, CallError) and error_details(error) is None:
-            connection.close()  # it may be broken
+        elif _may_be_broken(error) or (not connection.has_rounds and _is_call_open(error)):
+            connection.close()
         self._leased.discard(connection)
         connection.ask = None
         if connection.is_usable and self._may_return(downstream):
@@ -280,3 +281,19 @@ class ConnectionPool:
         if self._group is None:  # closed meanwhile
             raise RelayClosedError
         return connection
+
+
+def _may_be_broken(error: BaseException | None) -> bool:
+    """Return True if the connection whose call ended with *error* may not work any more."""
+    return isinstance(error, Exception) and not isinstance(error, CallError) and error_details(error) is None
+
+
+def _is_call_open(error: BaseException | None) -> bool:
+    """
+    Return True if the server has not answered the call that ended with *error*.
+
+    It may ignore the cancellation, and its requests would arrive during the
+    next call on the connection.
+    """
+    is_answer = isinstance(error, Exception) and error_details(error) is not None
+    return error is not None and not is_answer and not isinstance(error, UrlElicitationIncompleteError)

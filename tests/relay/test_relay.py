@@ -246,6 +246,42 @@ async def test_users_never_share_a_connection_and_calls_at_the_same_time_neither
     assert opened == ["ann", "bob", "ann"]
 
 
+@pytest.mark.parametrize("down", SIDES)
+async def test_a_request_of_a_cancelled_call_is_not_made_in_the_next_one(down: str, tmp_path: Path) -> None:
+    """The server ignores the cancellation, and asks later."""
+    seen: list[str] = []
+    user, server = User(), visitor.build(seen.append)
+    caller, cancelled = Caller(user, "gateway"), anyio.CancelScope()
+    asks, ends = tmp_path / "asks", tmp_path / "ends"
+
+    async def call_and_cancel() -> None:
+        with cancelled:
+            await caller.call_tool(client, "stubborn", {"mark": str(asks)})
+
+    async def until_seen(line: str) -> None:
+        while not any(each.startswith(line) for each in seen):
+            await anyio.sleep(0.01)
+
+    with anyio.fail_after(30):
+        async with (
+            Relay("visitor", lambda _user: streams_to(server), mode="legacy") as relay,
+            connected(relay, down, caller) as client,
+        ):
+            async with anyio.create_task_group() as group:
+                group.start_soon(call_and_cancel)
+                await until_seen("waiting")
+                cancelled.cancel()
+            while relay._connections._leased:
+                await anyio.sleep(0.01)
+            async with anyio.create_task_group() as group:
+                group.start_soon(caller.call_tool, client, "slow", {"mark": str(ends)})
+                await until_seen("slow")
+                asks.touch()
+                await until_seen("stubborn ")
+                ends.touch()
+    assert user.requests == []
+
+
 async def test_the_connections_of_a_client_are_closed_when_it_disconnects() -> None:
     server = visitor.build(lambda _line: None)
     opened: list[anyio.Event] = []

@@ -308,6 +308,15 @@ class Tools:
             group.cancel_scope.cancel()
         return {"withdrawn": True}
 
+    async def stubborn(self, peer: Peer, mark: str) -> Any:
+        """Ignore that the call is cancelled, and ask once the file *mark* is there."""
+        with anyio.CancelScope(shield=True):
+            self.seen("waiting")
+            await until_marked(mark)
+            with anyio.move_on_after(5):
+                await peer.form("Delete all files?")
+        return {}
+
     async def slow(self, peer: Peer, mark: str) -> Any:
         """Return once the file *mark* is there, having asked nothing."""
         await until_marked(mark)
