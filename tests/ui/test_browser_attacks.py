@@ -28,6 +28,7 @@ from mcp_elicit_client import parse_request
 from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.browser.local_server import PROCESS
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
+from mcp_elicit_client.inbox.web.app import MAX_BODY_BYTES
 from mcp_elicit_client.presentation.opener import open_file
 from tests.support import form_params, skip_or_fail
 from tests.support.chromium import chromium
@@ -96,11 +97,21 @@ async def still_waits_and_can_be_answered(page: Any, question: Question) -> None
     assert (answer.action, answer.content) == ("accept", {"name": "Ann"})
 
 
-async def request(page: Any, method: str, path: str, headers: Any = (), body: str = "", version: str = "1.1") -> bytes:
-    """Send raw bytes to the server of *page* and return its response."""
+async def request(
+    page: Any,
+    method: str,
+    path: str,
+    headers: Any = (),
+    body: str = "",
+    version: str = "1.1",
+    length: int | None = None,
+) -> bytes:
+    """Send raw bytes to the server of *page*, and return its response; *length* is what the headers announce."""
     place = urlsplit(page.url if isinstance(page.url, str) else page.url())
     lines = [f"{method} {path} HTTP/{version}", *(f"{name}: {value}" for name, value in headers)]
-    text = "\r\n".join([*lines, f"Content-Length: {len(body)}", "Connection: close", "", body])
+    text = "\r\n".join(
+        [*lines, f"Content-Length: {len(body) if length is None else length}", "Connection: close", "", body]
+    )
 
     def send() -> bytes:
         with socket.create_connection((place.hostname or "", place.port or 0), timeout=10) as connection:
@@ -445,7 +456,7 @@ async def test_no_other_method_does_anything(method: str) -> None:
 async def test_a_long_body_is_refused() -> None:
     async with waiting() as (page, path):
         headers = [("Host", urlsplit(page.origin).netloc), ("Origin", page.origin)]
-        said = await request(page, "POST", path, headers, "f0=" + "x" * 70_000)
+        said = await request(page, "POST", path, headers, length=MAX_BODY_BYTES + 1)
         assert said.startswith(b"HTTP/1.1 413")
 
 

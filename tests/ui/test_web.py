@@ -405,6 +405,21 @@ async def test_forms_from_other_origins_of_the_host_are_accepted() -> None:
     assert statuses == [404, 403]
 
 
+@pytest.mark.parametrize("character", ["é", "あ", "😀"])
+async def test_the_longest_answer_is_sent_in_any_writing(web: Web, character: str) -> None:
+    story = character * (Limits().max_answer - 20)
+    params = form_params({"properties": {"story": {"type": "string"}}, "required": ["story"]})
+    async with web.asked(params) as question:
+        page = await web.fill(question, "review", f0=story)
+        assert (page.status, page.all("input", name="f0")[0]["value"]) == (200, story)
+        await web.fill(question, "accept", f0=story)
+        assert (await question.over()).content == {"story": story}
+    async with web.asked(params) as question:
+        body = json.dumps({"action": "accept", "content": {"story": story}})
+        reply = await web.client.post(f"/{question.id}", content=body, headers={"content-type": "application/json"})
+        assert reply.status_code == 200
+
+
 async def test_a_body_above_the_limit_is_not_read(web: Web) -> None:
     async with web.asked() as question:
         named = await web.client.post(f"/{question.id}", content=b" " * 5_000_000, headers=OWN)
@@ -423,7 +438,7 @@ async def test_a_body_above_the_limit_is_not_read(web: Web) -> None:
 
         await web.app(scope, receive, send)
 
-    assert (named.status_code, statuses[0], read) == (413, 413, 5)
+    assert (named.status_code, statuses[0], read) == (413, 413, 17)
 
 
 async def test_every_response_has_the_security_headers(web: Web) -> None:

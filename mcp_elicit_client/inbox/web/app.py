@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_accept_language
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 _Endpoint: TypeAlias = "Callable[[WebRequest], Awaitable[Response]]"
 """Handles an HTTP request to one path."""
 
-MAX_BODY_BYTES = 65_536
-"""The maximum length of a request body, in bytes."""
+MAX_BODY_BYTES: int = 16 * DEFAULT_LIMITS.max_answer
+"""The maximum length of a request body, in bytes.  A character takes up to 12 bytes in a form, and in JSON."""
 
 
 def inbox_app(  # noqa: PLR0913 -- all by keyword
