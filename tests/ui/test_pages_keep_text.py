@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import anyio
@@ -254,6 +254,27 @@ async def test_the_list_shows_who_asks_what_until_when_and_leads_back() -> None:
             assert "You declined." in await page.inner_text(".entries")
             assert "UTC" not in await page.inner_text("time")  # in the time zone of the browser
             assert await page.evaluate("fetch('static/icon.svg').then((reply) => reply.status)") == 200
+        group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("hours", [-3, 3])
+async def test_the_time_left_does_not_depend_on_the_clock_of_the_computer(hours: int) -> None:
+    inbox = Inbox(MemoryStore())
+    async with anyio.create_task_group() as group, serving(inbox_app(inbox, lambda _: "ann")) as origin:
+        group.start_soon(InboxHandler(inbox, "ann"), request(WHO))
+        await pending(inbox)
+        async with browser() as launched:
+            page = await (await launched.new_context(base_url=origin, locale="en-US")).new_page()
+            await page.clock.install(time=datetime.now(timezone.utc) + timedelta(hours=hours))
+            await page.goto("/")
+            await page.wait_for_selector("[data-left]:has-text('Expires in 3:')")
+            assert await page.inner_text("time") == "now"
+            await page.click("text=2 answers")
+            await page.wait_for_selector("[data-countdown]:has-text('Expires in 3:')")
+            await page.clock.fast_forward("03:30")
+            await page.wait_for_selector("[data-countdown].is-soon:has-text('Expires in 0:')")
+            await page.click("text=More time")
+            await page.wait_for_selector("[data-countdown]:not(.is-soon)")
         group.cancel_scope.cancel()
 
 

@@ -108,7 +108,7 @@ class Pages:
 
     def add_notices(self, closed: Sequence[Entry]) -> None:
         """Show on the next page which of the latest closed requests a policy has just declined."""
-        oldest = datetime.now(timezone.utc) - _NOTICE_TIME
+        oldest = _now() - _NOTICE_TIME
         recent = (entry.notice() for entry in closed if entry.updated_at >= oldest)
         notices = [describe_notice(notice, self._catalog) for notice in recent if notice is not None]
         self._notices = notices[:_MAX_NOTICES]
@@ -267,8 +267,12 @@ class Pages:
         return HTMLResponse(self._templates.get_template(template).render(values, notices=self._notices), status_code)
 
 
+def _now() -> datetime:
+    return datetime.now(timezone.utc)
+
+
 def _seconds_left(entry: Entry) -> int:
-    return max(0, math.ceil((entry.expires_at - datetime.now(timezone.utc)).total_seconds()))
+    return max(0, math.ceil((entry.expires_at - _now()).total_seconds()))
 
 
 def _can_extend(entry: Entry) -> bool:
@@ -393,5 +397,6 @@ def environment(catalog: MessageCatalog, *, single_request: bool) -> Environment
         "server_of": server_name,
         "remember_label": functools.partial(remember_label, catalog=catalog),
         "seconds_left": _seconds_left,
+        "now": _now,
     }
     return templates

@@ -48,6 +48,8 @@ class Card {
     this.isPressed = false;
     this.isDirty = false;
     this.isUnsaved = false;
+    // The clock of this computer may differ from that of the server.
+    this.ahead = this.data.now ? Date.now() - Date.parse(this.data.now) : 0;
     this.ending = new AbortController();
     const { signal } = this.ending;
     this.listenTo = (target, type, handler, options = {}) => target.addEventListener(type, handler, { ...options, signal });
@@ -79,6 +81,9 @@ class Card {
     return timer;
   }
 
+  // Return the milliseconds since a time of the server; negative until then.
+  since(time) { return Date.now() - this.ahead - Date.parse(time); }
+
   say(text) {
     const live = this.root.querySelector("[data-live]");
     if (live && text) live.textContent = text;
@@ -98,13 +103,13 @@ class Card {
     const relative = new Intl.RelativeTimeFormat(this.lang, { numeric: "auto", style: "short" });
     const tick = () => {
       for (const each of ages) {
-        const seconds = Math.max(0, (Date.now() - Date.parse(each.dateTime)) / 1000);
+        const seconds = Math.max(0, this.since(each.dateTime) / 1000);
         const [unit, size] = seconds < 60 ? ["second", 1] : seconds < 3600 ? ["minute", 60] : seconds < 86400 ? ["hour", 3600] : ["day", 86400];
         each.textContent = relative.format(unit === "second" ? 0 : -Math.floor(seconds / size), unit);
         each.title = moment.format(new Date(each.dateTime));
       }
       for (const each of lefts) {
-        const left = Math.max(0, Math.round((Date.parse(each.dataset.left) - Date.now()) / 1000));
+        const left = Math.max(0, Math.round(-this.since(each.dataset.left) / 1000));
         each.textContent = this.data.expiresText.replace("{time}", minutes(left));
         if (!left && !this.isLeaving) { this.isLeaving = true; this.after(1500, () => this.host.reload()); }
       }
@@ -118,7 +123,7 @@ class Card {
   countDown() {
     if (!this.data.expires) return;
     const shown = this.root.querySelector("[data-countdown]");
-    let end = Date.parse(this.data.expires);
+    let end = this.data.expires;
     let isWarned = false;
     const more = this.root.querySelector("button[value=extend]");
     if (more) {
@@ -129,15 +134,15 @@ class Card {
         const reply = await this.post({ action: "extend" });
         if (!reply || !reply.ok) return;
         const times = await reply.json();
-        end = Date.parse(times.expires_at);
+        end = times.expires_at;
         isWarned = false;
         more.hidden = !times.can_extend;
         if (more.hidden) { shown.tabIndex = -1; shown.focus(); }
-        this.say(this.data.extendedText.replace("{time}", minutes(Math.round((end - Date.now()) / 1000))));
+        this.say(this.data.extendedText.replace("{time}", minutes(Math.round(-this.since(end) / 1000))));
       });
     }
     const tick = () => {
-      const left = Math.max(0, Math.round((end - Date.now()) / 1000));
+      const left = Math.max(0, Math.round(-this.since(end) / 1000));
       const text = this.data.expiresText.replace("{time}", minutes(left));
       if (shown) {
         shown.textContent = text;
