@@ -238,7 +238,7 @@ def test_only_the_notebook_shows_the_page_in_a_frame(front: FrontEnd) -> None:
     cell = ask(front, options=f"form='page', origin={ORIGIN!r}")
     url = framed(front)
     with httpx.Client() as client:
-        for other in ("http://localhost:8889/", "https://evil.example/", ""):
+        for other in ("http://localhost:8889/", "https://evil.example/", "https://[", ""):
             # The token stays valid for the notebook.
             assert client.get(url, headers={**FRAME, "referer": other}).status_code == 404
         shown = answer_on_page(url, client, **FRAME, referer=f"{ORIGIN}/")

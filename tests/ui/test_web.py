@@ -370,6 +370,7 @@ async def test_an_error_about_the_method_lists_the_methods_that_are_allowed(path
         ({"origin": "https://evil.example", "sec-fetch-site": "cross-site"}, 403),
         ({"origin": "https://app.example:8443", "sec-fetch-site": "same-site"}, 403),
         ({"origin": "https://app.example.evil.example"}, 403),
+        ({"origin": "https://["}, 403),
         ({"origin": HOST, "sec-fetch-site": "cross-site"}, 403),
         ({"origin": "https://evil.example", "content-type": "application/json"}, 403),
         ({"origin": "https://evil.example", "content-type": "text/plain"}, 403),

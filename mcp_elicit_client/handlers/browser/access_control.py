@@ -10,7 +10,6 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 import anyio
 import uvicorn
@@ -173,8 +172,8 @@ def _may_enter(page: BrowserTab, headers: Headers) -> bool:
     destination = headers.get("sec-fetch-dest", "document")
     if destination != "iframe":
         return destination == "document"
-    referrer = urlsplit(headers.get("referer", ""))
-    return f"{referrer.scheme}://{referrer.netloc}" in page.frame_ancestors
+    scheme, separator, rest = headers.get("referer", "").partition("://")
+    return scheme + separator + rest.partition("/")[0] in page.frame_ancestors
 
 
 def _headers(page: BrowserTab) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
@@ -117,7 +116,7 @@ class SecurityMiddleware:
         if origin is None or (origin == "null" and site == "same-origin"):
             # Browsers name the origin of every form.  Requests without one must be JSON, which no form can send.
             return site == "same-origin" or media_type(headers) == "application/json"
-        return len(headers.getlist("host")) == 1 and urlsplit(origin).netloc == headers["host"]
+        return len(headers.getlist("host")) == 1 and origin.partition("://")[2] == headers["host"]
 
     def _limited(self, receive: Receive) -> Receive:
         read = 0
