@@ -386,6 +386,15 @@ async def test_forms_of_other_sites_are_refused(web: Web, headers: dict[str, str
     assert state == ("answered" if status == 303 else "pending")
 
 
+async def test_only_a_url_can_be_opened(web: Web) -> None:
+    async with web.asked() as question:
+        await web.fill(question, "check", f0="Ann")
+        assert (await web.fill(question, "open")).status == 400
+        page = await web.get(f"/{question.id}?view=open")
+
+    assert (page.status, page.all("input", name="f0")[0]["value"]) == (200, "Ann")
+
+
 @pytest.mark.parametrize("content_type", ["application/json ; charset=utf-8", "Application/JSON"])
 async def test_json_is_accepted_however_its_content_type_is_written(web: Web, content_type: str) -> None:
     async with web.asked() as question:

@@ -33,7 +33,7 @@ from mcp_elicit_client.inbox.web.sse import EventStream
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.form_input import FormState
 from mcp_elicit_client.presentation.warnings import warnings_to_confirm
-from mcp_elicit_client.typing import FormRequest
+from mcp_elicit_client.typing import FormRequest, UrlRequest
 
 Authenticate: TypeAlias = "Callable[[Any], str | Awaitable[str | None] | None]"
 """Returns the signed-in user of a Starlette request; None if no user is signed in."""
@@ -323,6 +323,8 @@ def _has_changed(filled: FormData, state: FormState | None) -> bool:
 def _confirmed_step(entry: Entry, filled: FormData, pages: Pages) -> Step:
     """Return the step of the button; the one before it if there are warnings that the user has not confirmed."""
     step, request = _step(filled), entry.read()
+    if step == "open" and not isinstance(request, UrlRequest):
+        raise HTTPException(400, "`action` must be one of the actions of the page.")
     if step not in ("accept", "open") or "confirmed" in filled or not pages.must_confirm(entry):
         return step
     return "review" if isinstance(request, FormRequest) and request.form.fields else "confirm"
