@@ -884,6 +884,26 @@ async def test_a_time_in_a_year_with_too_many_digits_stays_in_its_control(web: W
         assert [zone["value"] for zone in page.all("option") if "selected" in zone] == ["+01:00"]
 
 
+async def test_the_review_marks_the_values_that_were_suggested(web: Web) -> None:
+    properties = {
+        "name": {"type": "string", "default": "Ann"},
+        "seats": {"type": "integer", "default": 2},
+        "window": {"type": "boolean", "default": False},
+        "meal": {"type": "boolean", "default": True},
+        "class": {"enum": ["first", "second"], "default": "second"},
+        "extras": {"type": "array", "items": {"enum": ["bag", "bike"]}, "default": ["bike"]},
+    }
+    suggested = {"f0": "Ann", "f1": "2", "f2": "no", "f3": "yes", "f4": "1", "f5": "1"}
+    changed = {"f0": "Bob", "f1": "3", "f2": "yes", "f3": "no", "f4": "0", "f5": "0"}
+    async with web.asked(form_params({"properties": properties})) as question:
+        marks = [
+            [mark["class"].split()[1:] for mark in page.all("span") if mark.get("class", "").startswith("value")]
+            for page in [await web.fill(question, "review", **values) for values in (suggested, changed)]
+        ]
+
+    assert marks == [[["is-suggested"]] * 3 + [[]] + [["is-suggested"]] * 2, [[]] * 6]
+
+
 async def test_hints_contain_every_limit_and_mark_suggested_values(web: Web) -> None:
     properties = {
         "a": {"type": "integer", "minimum": 0.5, "maximum": 9.5, "multipleOf": 2, "default": 4},
