@@ -302,6 +302,32 @@ async def test_on_a_small_screen_the_domain_the_warnings_and_the_buttons_are_see
             assert (await page.inner_text(".whole .url")).replace("\n", "") == url
 
 
+async def test_warnings_never_cover_the_heading_and_the_url_on_a_small_screen() -> None:
+    url = "https://user_x.paypal.com.xn--pypal-4ve.example:8443/pay"
+    params = {"mode": "url", "message": "Pay", "url": url, "elicitationId": "1"}
+    async with sitting(viewport={"width": 320, "height": 520}) as desk, asking(desk, params):
+        page = await desk.page()
+        await until_it_takes_a_yes(page)
+        parts = ["h1", ".url", ".warning", "button.yes", "button[value=decline]"]
+        seen = await page.evaluate(
+            """parts => {
+                const isSeen = part => {
+                    const {left, right, top, bottom} = part.getBoundingClientRect()
+                    return part.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2))
+                }
+                const views = [0, document.documentElement.scrollHeight].map(y => {
+                    scrollTo(0, y)
+                    return parts.filter(part => isSeen(document.querySelector(part)))
+                })
+                return parts.map(part => views.map(view => view.includes(part)))
+            }""",
+            parts,
+        )
+
+    assert [each[0] for each in seen] == [True, False, True, True, True]  # at the top
+    assert all(any(each) for each in seen)
+
+
 async def test_every_line_of_a_long_title_stands_beside_the_mark_of_the_server() -> None:
     options = {"type": "string", "enum": ["a", "b"], "title": "Which of the two options? " * 6}
     params = form_params({"properties": {"t": {"type": "string", "title": "What is your name? " * 8}, "o": options}})
