@@ -55,6 +55,7 @@ class TaskCalls:
         poller = TaskPoller(call, state, self._server, on_status)
         if suspend is not None:
             return await self._suspender(call, poller, suspend).start(wait=wait)
+        self._memory.begin((call.user, state.id))
         if wait:
             return await self._drive(call, poller, is_owned=True)
         await poller.report()
@@ -117,12 +118,13 @@ class TaskCalls:
         )
 
     async def _drive(self, call: ActiveCall, poller: TaskPoller, *, is_owned: bool) -> Any:
-        task_id = poller.state.id
+        task = (call.user, poller.state.id)
+        asked = self._memory.asked(task)
         driver = TaskDriver(
             poller,
             call,
             elicitations=self._elicitations,
-            asked=self._memory.asked(task_id),
+            asked=asked,
             max_questions=self._max_questions,
             is_owned=is_owned,
         )
@@ -130,4 +132,4 @@ class TaskCalls:
             return await driver.run()
         finally:
             if poller.state.is_final:
-                self._memory.forget(task_id)
+                self._memory.forget(task, asked)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
@@ -44,23 +44,32 @@ class AskedKey:
     was_sent: bool = False
 
 
+TaskName: TypeAlias = tuple[str | None, str]
+"""The user of a task, and the server's ID.  A server process may give another user a task with the same ID."""
+
+
 class TaskMemory:
     """The keys that were asked, for the tasks of one server in this process, so that no connection asks them again."""
 
     def __init__(self) -> None:
-        self._tasks: OrderedDict[str, dict[str, AskedKey]] = OrderedDict()
+        self._tasks: OrderedDict[TaskName, dict[str, AskedKey]] = OrderedDict()
 
-    def asked(self, task_id: str) -> dict[str, AskedKey]:
+    def begin(self, task: TaskName) -> None:
+        """Forget what was asked under the ID of a new task: a server that was restarted may use an ID again."""
+        self._tasks.pop(task, None)
+
+    def asked(self, task: TaskName) -> dict[str, AskedKey]:
         """Return the keys of one task that were asked."""
-        asked = self._tasks.setdefault(task_id, {})
-        self._tasks.move_to_end(task_id)
+        asked = self._tasks.setdefault(task, {})
+        self._tasks.move_to_end(task)
         while len(self._tasks) > _MAX_REMEMBERED:
             self._tasks.popitem(last=False)
         return asked
 
-    def forget(self, task_id: str) -> None:
-        """Forget a task that has ended."""
-        self._tasks.pop(task_id, None)
+    def forget(self, task: TaskName, asked: dict[str, AskedKey]) -> None:
+        """Forget a task that has ended, unless its ID belongs to another one by now."""
+        if self._tasks.get(task) is asked:
+            del self._tasks[task]
 
 
 class TaskDriver:

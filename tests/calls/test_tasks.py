@@ -11,7 +11,7 @@ import pytest
 from mcp_elicit_client import CallError, CallTimeoutError, ElicitationRegistry
 from mcp_elicit_client.calls import Caller, TaskHandle, task_polling
 from mcp_elicit_client.exceptions import CapabilityRequiredError, TaskError
-from tests.servers.tasker import EXTENSION, Tasker, ask, build, question
+from tests.servers.tasker import EXTENSION, RefusalError, Tasker, ask, build, question
 from tests.support.extensions import everything_is_a_task, foreign_extension
 from tests.support.taskers import TEXT, User, accepted, connected, plan, told, updates
 
@@ -338,6 +338,47 @@ async def test_two_tasks_that_resume_one_handle_ask_once(tasker: Tasker, user: U
             group.start_soon(resume)
     assert results == [accepted("a", "b")] * 2
     assert sorted(user.asked) == ["Name for a?", "Name for b?"]
+
+
+async def test_no_answer_is_reused_for_a_new_task_with_an_old_id(user: User) -> None:
+    class LosesAnswers(Tasker):
+        def _update(self, _task_id: str, _responses: dict[str, Any]) -> dict[str, Any]:
+            raise RefusalError(-32603)
+
+    caller, seen = Caller(user, "mail"), list[str]()
+    async with caller.client(build(LosesAnswers(seen.append))) as client:
+        with pytest.raises(CallTimeoutError):
+            await caller.call_tool(client, "run", plan(ask("a"), id="1"), timeout=0.3)
+    user.action = "decline"
+    async with caller.client(build(Tasker(seen.append))) as client:  # restarted: it counts from the beginning
+        result = await caller.call_tool(client, "run", plan(ask("a"), id="1"))
+    assert told(result) == {"a": {"action": "decline"}}
+    assert user.asked == ["Name for a?"] * 2
+
+
+async def test_tasks_of_two_users_with_the_same_id_are_two_tasks(user: User) -> None:
+    is_asked, both_asked = anyio.Event(), anyio.Event()
+
+    async def thinks() -> None:
+        (both_asked if is_asked.is_set() else is_asked).set()
+        await both_asked.wait()
+
+    user.thinks = thinks
+    caller, results = Caller(user, "mail"), list[Any]()
+
+    async def call(name: str) -> None:
+        async with caller.client(build(Tasker(lambda _line: None))) as client:  # each user has a process of the server
+            task = await caller.call_tool(client, "run", plan(ask("a"), id="1"), wait=False, user=name)
+            assert isinstance(task, TaskHandle)
+            results.append(told(await caller.resume_task(task, client)))
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(call, "ann")
+            await is_asked.wait()
+            group.start_soon(call, "bob")
+    assert results == [accepted("a")] * 2
+    assert user.asked == ["Name for a?"] * 2
 
 
 @pytest.mark.parametrize("failure", [ValueError, asyncio.CancelledError])
