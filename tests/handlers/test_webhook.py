@@ -590,7 +590,19 @@ async def test_a_pause_beyond_the_deadline_is_a_cancel(host: Host, after: str) -
     assert (answer.action, answer.by, len(endpoint.seen)) == ("cancel", "error", 1)
 
 
-@pytest.mark.parametrize("after", ["", "soon", "-5", "٣", "Fri, 31 Dec 1999 23:59:59 GMT", "Fri, 31 Dec 1999 23:59:59"])
+@pytest.mark.parametrize(
+    "after",
+    [
+        "",
+        "soon",
+        "-5",
+        "٣",
+        "Fri, 31 Dec 1999 23:59:59 GMT",
+        "Fri, 31 Dec 1999 23:59:59",
+        f"Fri, 31 Dec {'9' * 20} 23:59:59 GMT",
+        f"Fri, 31 Dec 1999 23:59:59 +{'9' * 20}",
+    ],
+)
 async def test_an_invalid_retry_after_is_ignored(host: Host, after: str) -> None:
     raw = after.encode("latin-1", "ignore").decode("latin-1")
     endpoint = host.endpoint(status(503, retry_after=raw), replying(GOOD))

@@ -233,7 +233,7 @@ def _retry_after(response: httpx.Response) -> float:
         return float(text[:9])
     try:
         moment = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return 0.0
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)
