@@ -392,7 +392,8 @@ class Caller(_Connections):
             spec = snapshot.call_spec
             call = ActiveCall(session, spec.tool, timeouts, limit, snapshot.history, user=snapshot.user or user)
             suspender = CallSuspender(suspend, call, spec, self.server.name, claim)
-            runner = self._runner(call, spec, suspender, progress_callback)
+            finish_task = functools.partial(self._tasks.finish, on_status=on_task_status, suspend=suspend, claim=claim)
+            runner = self._runner(call, spec, suspender, progress_callback, finish_task=finish_task)
             result = await runner.resume(snapshot, loaded.given_answer, claim.mark_sent)
             return result
 

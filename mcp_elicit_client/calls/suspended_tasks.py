@@ -20,6 +20,7 @@ from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, Waiting
 from mcp_elicit_client.calls.resuming import GivenAnswer, LoadedTask, load_call
 from mcp_elicit_client.calls.suspending import (
+    Claim,
     Deferral,
     SuspendedCall,
     SuspendOptions,
@@ -57,6 +58,8 @@ class TaskSuspender:
         server: The name that the host application gave the server.
         max_questions: The maximum number of requests.
         loaded: The task as it was suspended; None for a new one.
+        claim: The claim of this process, if a suspended call became the task
+            when it was resumed.
     """
 
     _stored: StoredCall
@@ -71,6 +74,7 @@ class TaskSuspender:
         server: str,
         max_questions: int,
         loaded: LoadedTask | None = None,
+        claim: Claim | None = None,
     ) -> None:
         self._options = options
         self._calls = calls_of(options.inbox)
@@ -80,6 +84,7 @@ class TaskSuspender:
         self._elicitations = elicitations
         self._server = server
         self._max_questions = max_questions
+        self._claim = claim
         self._answers: Mapping[str, Answer | None] = {}
         self._sent: set[str] = set()
         self._missed: dict[str, int] = {}
@@ -109,11 +114,15 @@ class TaskSuspender:
             Exception: As in `TaskDriver.run`.  The task is cancelled then.
         """
         lifetime = self._expires_at() - self._snapshot.created_at
+        call_id = None if self._claim is None else self._claim.id
         try:
-            self._stored = await self._calls.suspend(self._owner, self._snapshot.write(), [], lifetime)
+            self._stored = await self._calls.suspend(self._owner, self._snapshot.write(), [], lifetime, call_id)
         except BaseException as error:
             await self._poller.abandon_after(error, is_owned=True)
             raise
+        if self._claim is not None:
+            self._claim.was_suspended = True
+            return await self.resume()  # the host application has the ID, so the task goes on if this ends early
         result: Any = None
         try:
             await self._poller.report()

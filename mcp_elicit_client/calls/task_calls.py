@@ -8,7 +8,7 @@ from mcp_elicit_client.calls.active_call import ActiveCall
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.calls.resuming import LoadedTask
 from mcp_elicit_client.calls.suspended_tasks import TaskSuspender
-from mcp_elicit_client.calls.suspending import SuspendOptions
+from mcp_elicit_client.calls.suspending import Claim, SuspendOptions
 from mcp_elicit_client.calls.task_polling import OnTaskStatus, TaskHandle, TaskPoller
 from mcp_elicit_client.calls.task_wire import TaskState, check_task_id
 from mcp_elicit_client.calls.tasks import TaskDriver, TaskMemory
@@ -33,7 +33,7 @@ class TaskCalls:
         self._server = server
         self._memory = TaskMemory()
 
-    async def finish(
+    async def finish(  # noqa: PLR0913 -- how it is finished, by keyword
         self,
         call: ActiveCall,
         state: TaskState,
@@ -41,6 +41,7 @@ class TaskCalls:
         wait: bool = True,
         on_status: OnTaskStatus | None = None,
         suspend: SuspendOptions | None = None,
+        claim: Claim | None = None,
     ) -> Any:
         """
         Return the result of a task that *call* created.
@@ -51,10 +52,12 @@ class TaskCalls:
             wait: If False, return its handle at once, or a `SuspendedCall`.
             on_status: Is called with every new status.
             suspend: Where to suspend the task; None to wait for answers.
+            claim: The claim of this process, if *call* is a suspended call
+                that is being resumed.
         """
         poller = TaskPoller(call, state, self._server, on_status)
         if suspend is not None:
-            return await self._suspender(call, poller, suspend).start(wait=wait)
+            return await self._suspender(call, poller, suspend, claim=claim).start(wait=wait)
         self._memory.begin((call.user, state.id))
         if wait:
             return await self._drive(call, poller, is_owned=True)
@@ -105,7 +108,13 @@ class TaskCalls:
         return TaskPoller(call, TaskState(task_id, "working"), self._server, on_status)
 
     def _suspender(
-        self, call: ActiveCall, poller: TaskPoller, suspend: SuspendOptions, loaded: LoadedTask | None = None
+        self,
+        call: ActiveCall,
+        poller: TaskPoller,
+        suspend: SuspendOptions,
+        loaded: LoadedTask | None = None,
+        *,
+        claim: Claim | None = None,
     ) -> TaskSuspender:
         return TaskSuspender(
             suspend,
@@ -115,6 +124,7 @@ class TaskCalls:
             server=self._server,
             max_questions=self._max_questions,
             loaded=loaded,
+            claim=claim,
         )
 
     async def _drive(self, call: ActiveCall, poller: TaskPoller, *, is_owned: bool) -> Any:

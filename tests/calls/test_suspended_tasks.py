@@ -15,7 +15,7 @@ from mcp_elicit_client.exceptions import ResumeError, TaskError
 from mcp_elicit_client.inbox import Inbox, InboxHandler
 from mcp_elicit_client.policies import is_resuming
 from mcp_elicit_client.typing import Policy, Request
-from tests.servers.tasker import Tasker, ask, question
+from tests.servers.tasker import Tasker, ask, build, question
 from tests.support.inboxes import KEY, Clock, Stores
 from tests.support.taskers import TEXT, accepted, connected, plan, told, updates
 
@@ -28,8 +28,11 @@ NAMED = {"name": "Ann"}
 class Process:
     """A process of the host application: a connection, and an inbox over the common store."""
 
-    def __init__(self, tasker: Tasker, stores: Stores, key: bytes | None = None, policy: Policy | None = None) -> None:
+    def __init__(
+        self, tasker: Tasker, stores: Stores, key: bytes | None = None, policy: Policy | None = None, server: Any = None
+    ) -> None:
         self.tasker = tasker
+        self.server = server
         self.inbox = Inbox(stores(), key)
         self.options = SuspendOptions(self.inbox)
         self.registry = ElicitationRegistry(policy=policy)
@@ -37,7 +40,7 @@ class Process:
 
     @asynccontextmanager
     async def connected(self, **options: Any) -> AsyncIterator[tuple[Any, Any]]:
-        async with connected(self.tasker, self.registry, user="ann", **options) as both:
+        async with connected(self.tasker, self.registry, user="ann", server=self.server, **options) as both:
             yield both
 
     async def call(self, arguments: Any, **options: Any) -> Any:
@@ -102,6 +105,43 @@ async def test_a_task_asks_again_while_it_is_suspended(tasker: Tasker, stores: S
     await process.answer("decline")
     assert told(await process.resume(suspended.id)) == {**accepted("a"), "b": {"action": "decline"}}
     assert len(updates(seen)) == 2
+
+
+@each_store
+async def test_a_suspended_call_that_becomes_a_task_stays_suspended(
+    tasker: Tasker, stores: Stores, seen: list[str]
+) -> None:
+    async def report(task: TaskHandle) -> None:
+        statuses.append(task.status)
+
+    statuses: list[str] = []
+    server = build(tasker)  # it reads its own state only
+    process = Process(tasker, stores, server=server)
+    arguments = plan({"work": 1}, ask("b"), rounds={"a": question("First?")})
+    first = await process.call(arguments)
+    assert (await process.messages(), seen) == (["First?"], ["round"])
+    await process.answer()
+    second = await process.resume(first.id, on_task_status=report)
+    assert isinstance(second, SuspendedCall)
+    assert (second.id, len(second.pending_ids)) == (first.id, 1)
+    assert (await process.messages(), [*dict.fromkeys(statuses)]) == (["Name for b?"], ["working", "input_required"])
+    await process.answer()
+    for _ in range(2):
+        assert told(await Process(tasker, stores, server=server).resume(first.id)) == accepted("a", "b")
+    assert "cancel" not in seen
+
+
+async def test_a_suspended_call_that_becomes_a_task_runs_on_after_a_timeout(
+    tasker: Tasker, stores: Stores, seen: list[str]
+) -> None:
+    process = Process(tasker, stores, server=build(tasker))
+    suspended = await process.call(plan({"work": 120}, rounds={"a": question("First?")}))
+    await process.answer()
+    with pytest.raises(CallTimeoutError):
+        await process.resume(suspended.id, timeout=0.3)
+    for _ in range(2):
+        assert told(await process.resume(suspended.id)) == accepted("a")
+    assert "cancel" not in seen
 
 
 async def test_requests_are_sent_as_soon_as_they_are_answered(tasker: Tasker, stores: Stores, seen: list[str]) -> None:
