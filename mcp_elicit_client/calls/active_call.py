@@ -39,7 +39,8 @@ class CallTimeouts:
     Two timeouts, of which one runs at a time.
 
     The user's runs while a request of the call is open, the server's
-    otherwise.  The time of one is never counted as that of the other.
+    otherwise.  The time of one is never counted as that of the other.  While
+    the host application itself answers a request, neither runs.
 
     Enter it to count the time of a block, once.
 
@@ -61,6 +62,7 @@ class CallTimeouts:
         self._server_seconds = 0.0
         self._user_seconds = 0.0
         self._open_requests = 0
+        self._host_requests = 0
         self._counted_at = 0.0
         self._scope = anyio.CancelScope()
         self._failure: CallError | None = None
@@ -90,6 +92,15 @@ class CallTimeouts:
             yield
         finally:
             self.resume()
+
+    @contextmanager
+    def paused_for_host(self) -> Iterator[None]:
+        """Pause both timeouts, while the host application itself answers a request (sampling, roots)."""
+        self._count(0, +1)
+        try:
+            yield
+        finally:
+            self._count(0, -1)
 
     def pause(self) -> None:
         """Note that a request is open."""
@@ -123,20 +134,22 @@ class CallTimeouts:
             user_seconds=self._user_seconds,
         )
 
-    def _count(self, change: int) -> None:
+    def _count(self, change: int, host_change: int = 0) -> None:
         now = anyio.current_time()
         if self._open_requests:
             self._user_seconds += now - self._counted_at
-        else:
+        elif not self._host_requests:
             self._server_seconds += now - self._counted_at
         self._counted_at = now
         self._open_requests += change
+        self._host_requests += host_change
         self._set_deadline()
 
     def _set_deadline(self) -> None:
         if self.timeout is not None:
             left = self.timeout - self._server_seconds
-            self._scope.deadline = math.inf if self._open_requests else self._counted_at + left
+            is_paused = self._open_requests or self._host_requests
+            self._scope.deadline = math.inf if is_paused else self._counted_at + left
 
 
 StoredAnswersFor: TypeAlias = Callable[[Request], StoredAnswers]

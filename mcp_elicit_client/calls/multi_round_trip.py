@@ -113,7 +113,7 @@ async def _answer_host_request(call: ActiveCall, key: str, request: Any) -> Any:
     sdk: Any = mcp
     meta = getattr(request.params, "meta", None)
     context = sdk.client.ClientRequestContext(session=call.session, request_id=key, meta=meta)
-    with call.timeouts.paused_for_user():
+    with call.timeouts.paused_for_host():
         response = await call.session.dispatch_input_request(context, request)
     if isinstance(response, mcp.types.ErrorData):
         raise sdk.MCPError.from_error_data(response)

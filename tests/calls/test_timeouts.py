@@ -228,6 +228,21 @@ async def test_each_timeout_counts_only_its_own_time() -> None:
     assert (round(caught.value.server_seconds), round(caught.value.user_seconds)) == (5, 4)
 
 
+async def test_the_time_of_the_host_counts_as_neither() -> None:
+    timeouts = CallTimeouts(timeout=5, answer_timeout=7)
+    with pytest.raises(CallTimeoutError) as caught, timeouts:
+        await anyio.sleep(2)
+        with timeouts.paused_for_host():
+            await anyio.sleep(20)
+            with timeouts.paused_for_user():
+                await anyio.sleep(1)
+            await anyio.sleep(20)
+        assert not timeouts.is_user_late
+        await anyio.sleep(100)
+
+    assert (round(caught.value.server_seconds), round(caught.value.user_seconds)) == (5, 1)
+
+
 async def test_a_cancel_from_outside_is_not_a_timeout() -> None:
     with anyio.move_on_after(1) as scope, CallTimeouts(timeout=5, answer_timeout=7):
         await anyio.sleep(3)
