@@ -74,8 +74,8 @@ _TAG_FLAG = re.compile(
     + ")\U000e007f"
 )
 
-# Markup of consoles that read [tags]: closing tags, calls, links and hidden text, also among other styles.
-_MARKUP = re.compile(r"\[(?:[/@]|[\w ]{0,60}\b(?:link(?:=|\s+[a-z]+:)|conceal\b))")
+# Markup of consoles that read [tags]: closing tags, calls, links and hidden text, also among other styles and colors.
+_MARKUP = re.compile(r"\[(?:[/@]|(?=[A-Za-z#])[^\[\]]*\b(?:link(?:=|\s+[a-z]+:)|conceal\b))", re.IGNORECASE)
 _MARKUP_TAG = re.compile(r"\[(?=[A-Za-z/@#])")
 
 

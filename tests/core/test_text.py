@@ -49,3 +49,26 @@ def test_what_is_too_long_is_cut_and_says_so(text: str, limit: int) -> None:
 @given(st.text())
 def test_one_line_is_one_line(text: str) -> None:
     assert "\n" not in sanitize_text(text, multiline=False)
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "[#ff0000 conceal]",
+        "[rgb(1,2,3) conceal]",
+        "[bold\nconceal]",
+        "[bold CONCEAL]",
+        "[bold on #ffffff link=https://evil.example]",
+        "[bold LINK=https://evil.example]",
+        "[Link https://evil.example]",
+        "[color(5) link=https://evil.example]",
+        f"[{'bold ' * 20}conceal]",
+    ],
+)
+def test_console_markup_that_links_or_hides_is_escaped_beside_any_other_style(tag: str) -> None:
+    assert sanitize_text(f"{tag}text") == f"\\u{{5b}}{tag[1:]}text"
+
+
+@pytest.mark.parametrize("text", ["[a] [b, c] or [#1]", "link=x [y]", "[see the link] to conceal", "[1, 2 link=x]"])
+def test_brackets_that_neither_link_nor_hide_stay(text: str) -> None:
+    assert sanitize_text(text) == text
