@@ -244,11 +244,10 @@ def _is_safe(text: str, kinds: str, at: int, before: str) -> bool:
 @lru_cache(maxsize=4096)
 def _joins(joiner: str, before: str, after: str) -> bool:
     """Return True if a script or an emoji needs *joiner* here."""
-    if joiner == _ZWJ:
-        if before and (_is_pictograph(before) or before == _EMOJI_STYLE):
-            return after == _JOINED_ARROW or (after != "" and _kind_of(after) in "pf")
-        if before and unicodedata.combining(before) == _VIRAMA:
-            return True
+    if joiner == _ZWJ and before and (_is_pictograph(before) or before == _EMOJI_STYLE):
+        return after == _JOINED_ARROW or (after != "" and _kind_of(after) in "pf")
+    if before and unicodedata.combining(before) == _VIRAMA:  # also at the end of a word
+        return True
     return _script(before) in _JOINING_SCRIPTS and _script(after) in _JOINING_SCRIPTS
 
 

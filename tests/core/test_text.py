@@ -72,3 +72,13 @@ def test_console_markup_that_links_or_hides_is_escaped_beside_any_other_style(ta
 @pytest.mark.parametrize("text", ["[a] [b, c] or [#1]", "link=x [y]", "[see the link] to conceal", "[1, 2 link=x]"])
 def test_brackets_that_neither_link_nor_hide_stay(text: str) -> None:
     assert sanitize_text(text) == text
+
+
+@pytest.mark.parametrize("joiner", ["\u200c", "\u200d"])
+@pytest.mark.parametrize(
+    "word", ["\u0986\u09b2\u09cd\u09b2\u09be\u09b9\u09cd", "\u0937\u091f\u094d", "\u0d2e\u0d28\u0d4d"]
+)
+def test_a_joiner_after_a_virama_stays_at_the_end_of_a_word(word: str, joiner: str) -> None:
+    text = f"{word}{joiner} {word}{joiner}, {word}{joiner}"
+
+    assert sanitize_text(text) == text
