@@ -248,6 +248,8 @@ def _joins(joiner: str, before: str, after: str) -> bool:
         return after == _JOINED_ARROW or (after != "" and _kind_of(after) in "pf")
     if before and unicodedata.combining(before) == _VIRAMA:  # also at the end of a word
         return True
+    if after == "" or _kind_of(after) in "ei":  # it will be escaped, so it is no neighbor
+        return False
     return _script(before) in _JOINING_SCRIPTS and _script(after) in _JOINING_SCRIPTS
 
 

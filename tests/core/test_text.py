@@ -82,3 +82,11 @@ def test_a_joiner_after_a_virama_stays_at_the_end_of_a_word(word: str, joiner: s
     text = f"{word}{joiner} {word}{joiner}, {word}{joiner}"
 
     assert sanitize_text(text) == text
+
+
+@pytest.mark.parametrize("invisible", ["\u061c", "\u17b5", "\u180b", "\u180e"])
+def test_a_joiner_before_an_invisible_letter_of_its_script_is_escaped(invisible: str) -> None:
+    shown = sanitize_text(f"\u0628\u200c{invisible}\u0628")
+
+    assert shown == f"\u0628\\u{{200c}}\\u{{{ord(invisible):x}}}\u0628"
+    assert sanitize_text(shown) == shown
