@@ -475,3 +475,16 @@ def test_scripts_that_one_language_mixes_are_not_mixed() -> None:
     host = "日本のテストabc".encode("idna").decode()
 
     assert [each.code for each in inspect_url(f"https://{host}.jp/").warnings] == ["punycode"]
+
+
+@pytest.mark.parametrize("rule", ["allOf", "anyOf", "if", "not"])
+@pytest.mark.parametrize("within", [False, True])
+def test_a_rule_beside_options_that_is_not_checked_is_reported(rule: str, within: bool) -> None:
+    options = {"type": "string", "enum": ["a", "b"], rule: [{"pattern": "a"}, {"pattern": "b"}]}
+    field = {"type": "array", "items": options} if within else options
+
+    request = parse_request(form_params({"properties": {"field": field}}))
+
+    assert [(each.code, each.message) for each in request.diagnostics] == [
+        ("rule_not_checked", f"its {rule} is not checked")
+    ]

@@ -138,14 +138,28 @@ def json_equal(one: object, other: object) -> bool:
     return json_key(one) == json_key(other)
 
 
+def option_keywords(schema: Mapping[str, Any]) -> frozenset[str]:
+    """Return the keywords that `options_of` reads: of two unions, it reads the one that lists options."""
+    union = _titled_union(schema)
+    return frozenset({"enum", "const"} if union is None else {"enum", "const", union})
+
+
 def _titled_options(schema: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    union = _titled_union(schema)
+    return None if union is None else [option for option in schema[union] if _has_constant(option)]
+
+
+def _titled_union(schema: Mapping[str, Any]) -> str | None:
+    """Return the keyword of the union that lists options; None if there is none."""
     for keyword in ("oneOf", "anyOf"):
         listed = schema.get(keyword)
-        if isinstance(listed, list) and all(_has_constant(option) or _is_null(option) for option in listed):
-            options = [option for option in listed if _has_constant(option)]
-            if options:
-                return options
+        if isinstance(listed, list) and _lists_options(listed):
+            return keyword
     return None
+
+
+def _lists_options(union: Sequence[object]) -> bool:
+    return any(map(_has_constant, union)) and all(_has_constant(option) or _is_null(option) for option in union)
 
 
 def _is_scalar(value: object) -> bool:

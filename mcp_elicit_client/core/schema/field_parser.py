@@ -18,7 +18,14 @@ from mcp_elicit_client.core.form import (
 )
 from mcp_elicit_client.core.limits import Limits, max_options_of_form
 from mcp_elicit_client.core.schema.bounds import NUMBER_KEYWORDS, number_limits
-from mcp_elicit_client.core.schema.enums import ENUM_KEYWORDS, Report, items_with_names, named_options, options_of
+from mcp_elicit_client.core.schema.enums import (
+    ENUM_KEYWORDS,
+    Report,
+    items_with_names,
+    named_options,
+    option_keywords,
+    options_of,
+)
 from mcp_elicit_client.core.schema.unwrapping import Definitions, UnsupportedSchemaError, unwrap_schema
 from mcp_elicit_client.core.text import is_plain, is_unicode, sanitize_and_cut, sanitize_text
 from mcp_elicit_client.core.validation.content import to_json_value, validate_field
@@ -167,8 +174,9 @@ def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], parser:
             raise UnsupportedSchemaError("has an unsupported type")
 
 
-def _report_rules_not_checked(schema: Mapping[str, Any], report: Report) -> None:
-    for rule in sorted(_RULES_NOT_CHECKED.intersection(schema)):
+def _report_rules_not_checked(schema: Mapping[str, Any], report: Report, read: frozenset[str] = frozenset()) -> None:
+    """Report the rules in *schema* that are not checked; *read* are those that became options."""
+    for rule in sorted(_RULES_NOT_CHECKED.intersection(schema) - read):
         report("rule_not_checked", f"its {rule} is not checked")
 
 
@@ -200,6 +208,8 @@ def _choices(
 ) -> list[dict[str, object]]:
     """Return the arguments of each `Choice`."""
     parser.count_options(len(options))
+    if len(_RULES_NOT_CHECKED.intersection(schema)) > 1:  # one of them became the options
+        _report_rules_not_checked(schema, report, option_keywords(schema))
     if not _LIMITS_OF_OPTIONS.isdisjoint(schema):
         options = _within_limits(options, schema, parser, report)
     choices = list(named_options(options, schema.get("type"), parser.limits, report).values())
