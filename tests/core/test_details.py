@@ -488,3 +488,15 @@ def test_a_rule_beside_options_that_is_not_checked_is_reported(rule: str, within
     assert [(each.code, each.message) for each in request.diagnostics] == [
         ("rule_not_checked", f"its {rule} is not checked")
     ]
+
+
+@pytest.mark.parametrize("wrapper", [{"$ref": "#/$defs/age"}, {"allOf": [{"$ref": "#/$defs/age"}]}])
+@pytest.mark.parametrize(("limits", "value"), [({"maximum": 200}, 170), ({"minimum": 0}, 17), ({"maximum": 60}, 61)])
+def test_a_value_outside_of_either_limit_of_a_wrapped_field_is_refused(
+    wrapper: dict[str, Any], limits: dict[str, int], value: int
+) -> None:
+    schema = {"properties": {"age": {**wrapper, **limits}}}
+    definitions = {"$defs": {"age": {"type": "integer", "minimum": 18, "maximum": 150}}}
+
+    assert not validate(form_params({**schema, **definitions}), {"age": value})
+    assert validate(form_params({**schema, **definitions}), {"age": 40})

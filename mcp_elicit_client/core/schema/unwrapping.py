@@ -65,7 +65,7 @@ class Definitions:
                 return schema
             referenced = self._referenced(schema["$ref"])
             self._count(referenced)
-            schema = {**referenced, **_without(schema, "$ref")}
+            schema = _overridden(referenced, _without(schema, "$ref"))
         raise UnsupportedSchemaError(f"nests more than {self.max_depth} references or unions")
 
     def _count(self, referenced: _Schema) -> None:
@@ -112,7 +112,8 @@ def unwrap_schema(schema: _Schema, definitions: Definitions, report: Report) -> 
     """
     Remove the wrappers around *schema*.
 
-    Keywords beside a wrapper override those inside it.
+    Keywords beside a wrapper override those inside it.  Of two limits, the
+    stricter one holds: an answer must be within both.
 
     Returns:
         The schema, and whether it also allows null.
@@ -180,7 +181,7 @@ def _open_all_of(schema: _Schema, definitions: Definitions) -> _Schema | None:
     outer = _without(schema, "allOf")
     match schema.get("allOf"):
         case [dict(only)] if _COMBINED.isdisjoint(outer):
-            return {**only, **outer}
+            return _overridden(only, outer)
         case [_, *_] as parts if len(parts) <= _MAX_BRANCHES:
             return _merged([*parts, outer], definitions)
         case _:
@@ -206,6 +207,16 @@ def _merged(parts: Sequence[object], definitions: Definitions) -> _Schema | None
             elif merged[keyword] != value:
                 return None
     return merged
+
+
+def _overridden(inner: _Schema, outer: _Schema) -> _Schema:
+    """Return the keywords of both: those of *outer* override those of *inner*, except for a stricter limit."""
+    limits = {
+        keyword: strictest(inner[keyword], outer[keyword])
+        for keyword, strictest in _STRICTEST.items()
+        if keyword in inner and keyword in outer and _are_numbers(inner[keyword], outer[keyword])
+    }
+    return {**inner, **outer, **limits}
 
 
 def _are_numbers(*values: object) -> bool:
@@ -245,7 +256,7 @@ def _open_union(schema: _Schema, definitions: Definitions, report: Report) -> _S
             raise UnsupportedSchemaError("allows no value but null")
         if len(ranked) > 1:
             report("union", "it allows several schemas; the simplest is used")
-        return {**ranked[0], **outer}
+        return _overridden(ranked[0], outer)
     return None
 
 
