@@ -353,3 +353,12 @@ def test_any_text_is_looked_at_without_an_error(name: str, title: str, descripti
 def test_any_answer_is_looked_at_without_an_error_and_never_quoted(text: str) -> None:
     for each in secret_values({"notes": text, "list": [text]}):
         assert len(text) < 8 or text not in each.message
+
+
+@pytest.mark.parametrize("path", ["~/.aws/credentials", "~/.npmrc", "~/.pypirc", "~/.docker/config.json", "~/.my.cnf"])
+def test_the_contents_of_a_file_of_credentials_are_sensitive_and_its_path_is_not(path: str) -> None:
+    def finds(description: str) -> bool:
+        return bool(find_secrets(form_params({"properties": {"file": {"type": "string", "description": description}}})))
+
+    assert finds(f"Paste the contents of {path}")
+    assert not finds(f"Path of the file, such as {path}")
