@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
@@ -20,6 +20,9 @@ from mcp_elicit_client.relay.stored import OUTCOME_TTL
 
 MAX_CALL = 3_600.0
 """How long a call may last in total, in seconds, if its client is asked with multi-round-trip requests."""
+
+MAX_ENDED = 64
+"""How many ended calls of one client are kept, for requests that are repeated because a response was lost."""
 
 Work: TypeAlias = Callable[[UpstreamConnection, HeldCall], Awaitable[Any]]
 """Makes a held call over a connection, and returns its result."""
@@ -42,7 +45,7 @@ class HeldCalls:
         self._leg_ttl = leg_ttl
         self._process = secrets.token_urlsafe(9)
         self._calls: dict[str, HeldCall] = {}
-        self._ended: deque[tuple[float, str]] = deque()
+        self._ended: defaultdict[str, deque[tuple[float, str]]] = defaultdict(deque)
         self._number_by_client: Counter[str] = Counter()
 
     def open(self, group: anyio.abc.TaskGroup) -> None:
@@ -108,14 +111,22 @@ class HeldCalls:
             if not self._number_by_client[client]:
                 del self._number_by_client[client]
             if call.was_asked:
-                self._ended.append((anyio.current_time(), call.id))
+                self._keep_ended(call.id, self._ended[client])
             else:
                 self._calls.pop(call.id, None)
+
+    def _keep_ended(self, call_id: str, ended: deque[tuple[float, str]]) -> None:
+        ended.append((anyio.current_time(), call_id))
+        if len(ended) > MAX_ENDED:
+            self._calls.pop(ended.popleft()[1], None)
 
     async def forget_ended(self) -> None:
         """Forget calls, for ever, once their clients had time to ask for the outcome again."""
         while True:
             await anyio.sleep(OUTCOME_TTL / 4)
             latest = anyio.current_time() - OUTCOME_TTL
-            while self._ended and self._ended[0][0] <= latest:
-                self._calls.pop(self._ended.popleft()[1], None)
+            for client, ended in list(self._ended.items()):
+                while ended and ended[0][0] <= latest:
+                    self._calls.pop(ended.popleft()[1], None)
+                if not ended:
+                    del self._ended[client]

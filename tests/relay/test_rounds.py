@@ -27,7 +27,7 @@ from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.exceptions import InboxError
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.inbox.inbox import calls_of
-from mcp_elicit_client.relay import Relay, held, leg_stores, relay, stored, upstream
+from mcp_elicit_client.relay import Relay, held, held_calls, leg_stores, relay, stored, upstream
 from mcp_elicit_client.relay.legs import check_call
 from mcp_elicit_client.relay.refusals import RefusedError
 from mcp_elicit_client.relay.state import MAX_STATE, CallState, StateSealer
@@ -130,6 +130,21 @@ async def gateway(
     ):
         with anyio.fail_after(30):
             yield Client(client, people)
+
+
+async def test_of_the_ended_calls_of_one_client_only_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held_calls, "MAX_ENDED", 2)
+    async with gateway("push") as client:
+        firsts = [await client.call("form") for _ in range(3)]
+        for first in firsts:
+            await client.call("form", state=first.request_state, responses={keys(first)[0]: ANN})
+
+        for first in firsts[1:]:
+            again = await client.call("form", state=first.request_state, responses={keys(first)[0]: ANN})
+            assert not again.is_error
+        oldest = firsts[0]
+        refused = await client.refusal("form", state=oldest.request_state, responses={keys(oldest)[0]: ANN})
+        assert refused == "ended"
 
 
 @each_side
