@@ -796,6 +796,22 @@ async def test_an_answer_in_the_inbox_closes_the_request_of_the_webhook(host: Ho
     assert (got.action, got.by, got.reason) == ("decline", "user", "answered by ann")
 
 
+async def test_an_answer_in_the_inbox_is_not_lost_when_the_webhook_fails(host: Host, tmp_path: Path) -> None:
+    async def answered_meanwhile(web: WebRequest, _asked: bytes) -> Response:
+        elsewhere = Inbox(SqliteStore(tmp_path / "inbox.db"))  # as another process: the answer arrives later
+        await elsewhere.answer("ann", web.headers["webhook-id"], "accept", {"city": "Bern"})
+        await elsewhere.aclose()
+        return Response(status_code=400)
+
+    inbox, endpoint = Inbox(SqliteStore(tmp_path / "inbox.db")), host.endpoint(answered_meanwhile)
+    later = DeferredAnswers(inbox=inbox, url="https://app.example/", default_user="ann")
+
+    answer = await WebhookHandler(endpoint.url, SECRET, deferred=later)(request())
+    await inbox.aclose()
+
+    assert (answer.content, answer.by, answer.reason) == ({"city": "Bern"}, "user", "answered by ann")
+
+
 async def test_the_first_answer_applies(host: Host) -> None:
     inboxed = Inboxed(host)
 

@@ -206,9 +206,11 @@ class _WebhookExchange:
             nonlocal from_webhook
             await stored.wait()
             answer = await self._send(_answer_url(deferred, self._id, self._request))
-            if answer is not None and answer.by != "error":
-                with anyio.CancelScope(shield=True):  # the inbox returns the answer before this has ended
+            with anyio.CancelScope(shield=True):  # the inbox returns the answer before this has ended
+                if answer is not None and answer.by != "error":
                     answer = await self._store(deferred.inbox, owner, answer)
+                if answer is not None and answer.by == "error":
+                    answer = await self._withdraw(deferred.inbox, owner, answer)
             from_webhook = answer
             if answer is None or answer.by != "error":
                 await anyio.sleep_forever()  # until the answer arrives through the inbox
@@ -235,6 +237,16 @@ class _WebhookExchange:
         except InboxError as error:
             return _failed(str(error))
         return answer if fits else invalid_answer(fits.errors, "the webhook's answer does not fit the form")
+
+    async def _withdraw(self, inbox: Inbox, owner: str, failure: Answer) -> Answer | None:
+        """Withdraw the request because of *failure*.  Return None if the request was answered in the inbox first."""
+        try:
+            await inbox.withdraw(owner, self._id, withdrawn_by="client")
+        except (EntryClosedError, EntryNotFoundError):
+            return None
+        except InboxError as error:
+            _logger.warning("A request could not be withdrawn. %s", error)
+        return failure
 
     async def _send(self, answer_url: str | None) -> Answer | None:
         """Return the webhook's answer, a cancel with the reason if it failed, or None if it will answer later."""
