@@ -150,7 +150,7 @@ def _titled_options(schema: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _titled_union(schema: Mapping[str, Any]) -> str | None:
-    """Return the keyword of the union that lists options; None if there is none."""
+    """Return the keyword of the union that lists options; None if no union does."""
     for keyword in ("oneOf", "anyOf"):
         listed = schema.get(keyword)
         if isinstance(listed, list) and _lists_options(listed):
