@@ -116,7 +116,8 @@ class SecurityMiddleware:
         if origin is None or (origin == "null" and site == "same-origin"):
             # Browsers name the origin of every form.  Requests without one must be JSON, which no form can send.
             return site == "same-origin" or media_type(headers) == "application/json"
-        return len(headers.getlist("host")) == 1 and origin.partition("://")[2] == headers["host"]
+        host = origin.partition("://")[2].partition("/")[0]
+        return len(headers.getlist("host")) == 1 and host == headers["host"]
 
     def _limited(self, receive: Receive) -> Receive:
         read = 0
