@@ -33,7 +33,7 @@ class SqliteConnection:
     """
 
     def __init__(self, path: Path, lock_timeout: float) -> None:
-        self.path = path.absolute()
+        self.path: Path = path.absolute()
         self._lock_timeout = lock_timeout
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
