@@ -99,10 +99,7 @@ class RoundCalls:
         came: Any = None
         async with self._connections.lease(downstream) as connection:
             if connection.has_rounds:
-                try:
-                    came = await connection.caller.start(connection.client, spec, self._options, progress)
-                except UrlRequiredInRoundsError as error:
-                    came = error
+                came = await connection.caller.start(connection.client, spec, self._options, progress)
         if came is None:
             return await self._hold(downstream, spec, None, progress)
         return await self._step_of(downstream, spec, came, progress)
@@ -141,17 +138,14 @@ class RoundCalls:
             snapshot: CallSnapshot, answers: Mapping[str, Answer], before_send: Callable[[], None]
         ) -> Any:
             async with self._connections.lease(downstream) as connection:
-                try:
-                    came = await connection.caller.proceed(
-                        connection.client,
-                        snapshot,
-                        answers,
-                        self._options,
-                        before_send=before_send,
-                        progress_callback=progress,
-                    )
-                except UrlRequiredInRoundsError as error:
-                    came = error
+                came = await connection.caller.proceed(
+                    connection.client,
+                    snapshot,
+                    answers,
+                    self._options,
+                    before_send=before_send,
+                    progress_callback=progress,
+                )
             if isinstance(came, TaskHandle | UrlRequiredInRoundsError):
                 step = await self._step_of(downstream, spec, came, progress)
                 return step.unwrap() if isinstance(step, Outcome) else step

@@ -131,15 +131,14 @@ class UpstreamCaller(Caller):
         Make a call until it needs input.
 
         Returns:
-            Its result; a `PausedCall`; or a `TaskHandle`.
+            Its result; a `PausedCall`; a `TaskHandle`; or, if it requires URL
+            elicitations with an error, a `UrlRequiredInRoundsError`.
 
         Raises:
-            UrlRequiredInRoundsError: If it requires URL elicitations with an
-                error.
             Exception: As `Caller.call_tool`.
         """
         call = self._active_call(client, spec, options)
-        return await self._pausing_runner(call, spec, progress_callback).run()
+        return await _or_urls(self._pausing_runner(call, spec, progress_callback).run())
 
     async def proceed(  # noqa: PLR0913 -- the parts of one call
         self,
@@ -160,7 +159,6 @@ class UpstreamCaller(Caller):
 
         Raises:
             ResumeError: If the server uses server-initiated requests by now.
-            UrlRequiredInRoundsError: As in `start`.
         """
         if not uses_multi_round_trip(unwrap_session(client)):
             raise ResumeError("protocol")
@@ -169,12 +167,12 @@ class UpstreamCaller(Caller):
         call.history = snapshot.history.fork()
         runner = self._pausing_runner(call, spec, progress_callback)
         if not self.has_policies:
-            return await runner.resume_unseen(snapshot, answers, before_send)
+            return await _or_urls(runner.resume_unseen(snapshot, answers, before_send))
 
         def given(key: str) -> Any:
             return lambda _request: GivenAnswer(answers.get(key))
 
-        return await runner.resume(snapshot, given, before_send)
+        return await _or_urls(runner.resume(snapshot, given, before_send))
 
     def fail_calls(self, error: CallError) -> None:
         """End the active calls with *error*."""
@@ -195,6 +193,14 @@ class UpstreamCaller(Caller):
 
 async def _refuse_urls(call: ActiveCall, _ask: Ask, required: UrlRequired) -> None:
     raise UrlRequiredInRoundsError(required, call.history) from required.error
+
+
+async def _or_urls(running: Awaitable[Any]) -> Any:
+    """Return the result of *running*, or the URL elicitations with which it ended for now."""
+    try:
+        return await running
+    except UrlRequiredInRoundsError as error:
+        return error
 
 
 class _OpenedUrls:

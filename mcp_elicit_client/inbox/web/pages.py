@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
 from mcp_elicit_client.core.form import BooleanField, Field
+from mcp_elicit_client.core.schema.enums import json_equal
 from mcp_elicit_client.core.url.inspect import TargetUrl
 from mcp_elicit_client.core.validation.content import to_json_value
 from mcp_elicit_client.core.validation.field_errors import FieldError
@@ -85,13 +86,13 @@ def _answer_row(field: Field, state: FormState, catalog: MessageCatalog) -> _Ans
 
 
 def _is_suggested(field: Field, value: object) -> bool:
-    """Return True if *value* is what the page suggested.  Browsers do not tell whether the user has touched it."""
+    """Return True if *value* is what the page suggested.  Browsers do not say what the user touched."""
     if field.default is None or value is OMITTED:
         return False
     suggested = to_json_value(field, field.default)
     if isinstance(field, BooleanField):
         return value is suggested is False  # "Yes" is never preselected.
-    return bool(value == suggested) and isinstance(value, bool) == isinstance(suggested, bool)
+    return json_equal(value, suggested)
 
 
 class Pages:

@@ -81,8 +81,8 @@ class TextControl(Control):
                 self._check()
                 self.change()
             case "paste":
-                text = data.replace("\r\n", "\n").replace("\r", "\n")
-                self._insert(text if self.multiline else join_lines(text))
+                text = data.replace("\r\n", "\n").replace("\r", "\n") if self.multiline else join_lines(data)
+                self._insert(text)
             case "delete":
                 self._buffer.save_to_undo_stack()
                 self._buffer.delete()
