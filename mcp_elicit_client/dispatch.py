@@ -22,7 +22,7 @@ from mcp_elicit_client._arguments import check_handler, check_policy, check_poli
 from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_cancelled_inside
 from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
 from mcp_elicit_client.core.budgets import Admission, UserAndServer
-from mcp_elicit_client.core.form import has_patterns, index_choices
+from mcp_elicit_client.core.form import has_patterns
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.parse import check_size, parse_request, read_wire, restrict_request, to_wire
 from mcp_elicit_client.core.request import FormRequest, Server, UrlRequest, user_and_server_of, without_unsafe_offers
@@ -496,10 +496,7 @@ class Dispatcher:
 
         def read() -> Request:
             with self.admission.measure_reading((user, server.name)):
-                request = self.parse(wire, server=server, user=user, **details)
-                if isinstance(request, FormRequest):
-                    index_choices(request.form)
-                return request
+                return self.parse(wire, server=server, user=user, **details)
 
         wire = to_wire(params)
         try:

@@ -357,12 +357,5 @@ def texts_of(value: object) -> Iterable[str]:
     return (value,) if isinstance(value, str) else ()
 
 
-def index_choices(form: Form) -> None:
-    """Build what `choices_by_key` returns: with thousands of options, it takes milliseconds."""
-    for field in form.fields:
-        if isinstance(field, (ChoiceField, MultiChoiceField)):
-            choices_by_key(field)
-
-
 def _present(keywords: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in keywords.items() if value is not None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from mcp_elicit_client.core.diagnostics import Diagnostic, DiagnosticCode
 from mcp_elicit_client.core.form import (
@@ -35,6 +35,9 @@ _LIMITS_OF_OPTIONS = frozenset({"minLength", "maxLength", "pattern"}) | NUMBER_K
 _WRAPPERS = frozenset({"$ref", "allOf", "items"})
 _MAX_FORMAT = 64
 _MAX_COUNT = 2**1000
+
+_Choices: TypeAlias = dict[tuple[str, object], dict[str, object]]
+_F = TypeVar("_F", ChoiceField, MultiChoiceField)
 
 
 class SchemaParser:
@@ -153,7 +156,8 @@ def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], parser:
     limits, kind = parser.limits, schema.get("type")
     options = None if kind == "array" or ENUM_KEYWORDS.isdisjoint(schema) else options_of(schema, report)
     if options is not None:
-        return ChoiceField.model_validate({**common, "choices": _choices(options, schema, parser, report)})
+        choices = _choices(options, schema, parser, report)
+        return _with_index(ChoiceField.model_validate({**common, "choices": list(choices.values())}), choices)
     if kind is None:
         kind = _guess_type(schema)
         report("type_guessed", f"it has no type; {kind} is used")
@@ -176,8 +180,9 @@ def _field_of_kind(schema: Mapping[str, Any], common: Mapping[str, Any], parser:
 
 def _report_rules_not_checked(schema: Mapping[str, Any], report: Report, read: frozenset[str] = frozenset()) -> None:
     """Report the rules in *schema* that are not checked; *read* are those that became options."""
-    for rule in sorted(_RULES_NOT_CHECKED.intersection(schema) - read):
-        report("rule_not_checked", f"its {rule} is not checked")
+    if not _RULES_NOT_CHECKED.isdisjoint(schema):
+        for rule in sorted(_RULES_NOT_CHECKED.intersection(schema) - read):
+            report("rule_not_checked", f"its {rule} is not checked")
 
 
 def _guess_type(schema: Mapping[str, Any]) -> str:
@@ -205,17 +210,23 @@ def _guess_type(schema: Mapping[str, Any]) -> str:
 
 def _choices(
     options: Sequence[tuple[object, object]], schema: Mapping[str, Any], parser: SchemaParser, report: Report
-) -> list[dict[str, object]]:
-    """Return the arguments of each `Choice`."""
+) -> _Choices:
+    """Return the arguments of each `Choice`, by `json_key`."""
     parser.count_options(len(options))
     if len(_RULES_NOT_CHECKED.intersection(schema)) > 1:  # one of them became the options
         _report_rules_not_checked(schema, report, option_keywords(schema))
     if not _LIMITS_OF_OPTIONS.isdisjoint(schema):
         options = _within_limits(options, schema, parser, report)
-    choices = list(named_options(options, schema.get("type"), parser.limits, report).values())
+    choices = named_options(options, schema.get("type"), parser.limits, report)
     if not choices:
         raise UnsupportedSchemaError("has no option that can be sent")
     return choices
+
+
+def _with_index(field: _F, choices: _Choices) -> _F:
+    """Return *field* with what `choices_by_key` returns, which would take milliseconds for thousands of options."""
+    field.__dict__["_by_key"] = dict(zip(choices, field.choices, strict=True))
+    return field
 
 
 def _within_limits(
@@ -305,24 +316,24 @@ def _list_field(schema: Mapping[str, Any], common: Mapping[str, Any], parser: Sc
     possible = len(choices) if choices and unique else None
     if least is not None and any(bound is not None and least > bound for bound in (most, possible)):
         raise UnsupportedSchemaError("requires more values than it allows")
-    lists = {"choices": choices, "item": item, "min_items": least, "max_items": most, "unique": unique}
-    return MultiChoiceField.model_validate({**common, **lists})
+    lists = {"choices": list(choices.values()), "item": item, "min_items": least, "max_items": most, "unique": unique}
+    return _with_index(MultiChoiceField.model_validate({**common, **lists}), choices)
 
 
-def _items(items: object, parser: SchemaParser, report: Report) -> tuple[list[dict[str, object]], TextField | None]:
+def _items(items: object, parser: SchemaParser, report: Report) -> tuple[_Choices, TextField | None]:
     """Read the items of a list: options, or the constraints of its texts."""
     if not isinstance(items, dict):
         raise UnsupportedSchemaError("is a list of unsupported values")
     options = options_of(items, report)
     if options is not None:
         choices = _choices(options, items, parser, report)
-        if not all(isinstance(choice["value"], str) for choice in choices):
+        if not all(isinstance(choice["value"], str) for choice in choices.values()):
             raise UnsupportedSchemaError("is a list of options that are not strings")
         return choices, None
     if items.get("type", _guess_type(items)) != "string":
         raise UnsupportedSchemaError("is a list of values that are not strings")
     _report_rules_not_checked(items, report)
-    return [], TextField(name="", title="", **_text_limits(items, parser.limits, report))
+    return {}, TextField(name="", title="", **_text_limits(items, parser.limits, report))
 
 
 def _count(schema: Mapping[str, Any], keyword: str, report: Report) -> int | None:
