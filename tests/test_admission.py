@@ -116,7 +116,7 @@ def test_nothing_is_kept_of_requests_that_are_over(now: list[float]) -> None:
 
     assert not limits._open
     assert not limits._refused
-    assert not limits._requests._used
+    assert not limits._requests._full_at
 
 
 SMALL: list[object] = [

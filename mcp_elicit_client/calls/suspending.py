@@ -39,6 +39,8 @@ FORMAT = 1
 MAX_SNAPSHOT = 8_388_608
 """The maximum length of a `CallSnapshot` as JSON, in characters."""
 
+_PENDING = Answer.cancel(by="pending", reason="the request is stored in an inbox")
+
 
 @dataclass(frozen=True, slots=True)
 class SuspendOptions:
@@ -398,7 +400,7 @@ class Deferral:
 
     async def answer(self, request: Request, /) -> Answer:
         self.shown = await settle_defaults(request)
-        return Answer.cancel(by="pending", reason="the request is stored in an inbox")
+        return _PENDING
 
 
 def _to_wire(request: Any) -> Any:

@@ -53,7 +53,7 @@ _USERS_OF_SERVER = 20
 """The budgets of a server for all users are larger by this factor."""
 
 _LOG_INTERVAL = 60.0
-_ROUNDING = 1e-9
+_ROUNDING = 1e-5
 _FIRST_SWEEP = 1_000
 
 UserAndServer: TypeAlias = tuple[str | None, str]
@@ -74,7 +74,8 @@ class Budgets:
         self._per_user = per_user
         self._per_server = per_server
         self._refill_time = refill_time
-        self._used: dict[UserAndServer | str, tuple[float, float]] = {}
+        self._full_at: dict[UserAndServer | str, float] = {}
+        """When each budget is full again, on the clock of the caller.  A full one needs no entry."""
         self._sweep_at = _FIRST_SWEEP
 
     def used(self, user_and_server: UserAndServer, now: float) -> tuple[float, float]:
@@ -83,26 +84,22 @@ class Budgets:
 
     def is_used_up(self, user_and_server: UserAndServer, now: float) -> bool:
         """Return True if one of the budgets is used up at *now*, on a monotonic clock."""
-        return bool(self._used) and max(self.used(user_and_server, now)) >= 1 - _ROUNDING
+        full_at = max(self._full_at.get(user_and_server, now), self._full_at.get(user_and_server[1], now))
+        return full_at - now >= self._refill_time * (1 - _ROUNDING)
 
     def spend(self, user_and_server: UserAndServer, amount: float, now: float) -> None:
         """Take *amount* from both budgets."""
         for key, budget in ((user_and_server[1], self._per_server), (user_and_server, self._per_user)):
-            self._used[key] = (self._used_part(key, now) + amount / budget, now)
-        if len(self._used) >= self._sweep_at:
-            for key in [*self._used]:
-                self._used_part(key, now)
-            self._sweep_at = 2 * len(self._used) + _FIRST_SWEEP
+            self._full_at[key] = max(self._full_at.get(key, now), now) + amount / budget * self._refill_time
+        if len(self._full_at) >= self._sweep_at:
+            self._full_at = {key: full_at for key, full_at in self._full_at.items() if full_at > now}
+            self._sweep_at = 2 * len(self._full_at) + _FIRST_SWEEP
 
     def _used_part(self, key: UserAndServer | str, now: float) -> float:
-        used = self._used.get(key)
-        if used is None:
-            return 0.0
-        part, at = used
-        left = part - (now - at) / self._refill_time
+        left = self._full_at.get(key, now) - now
         if left > 0:
-            return left
-        self._used.pop(key, None)  # a full budget needs no entry
+            return left / self._refill_time
+        self._full_at.pop(key, None)
         return 0.0
 
 

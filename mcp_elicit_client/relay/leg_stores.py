@@ -56,13 +56,13 @@ class StoredOutcome:
 
     Attributes:
         call_spec: What was called.
-        result: The result on the wire.
+        result: The result as JSON.  One text takes less memory than many objects.
         error: Code, message and data of an error.
         held: The ID of the call, and of the process that holds it by now.
     """
 
     call_spec: CallSpec
-    result: dict[str, Any] | None = None
+    result: str | None = None
     error: dict[str, Any] | None = None
     held: tuple[str, str] | None = None
 

@@ -82,6 +82,13 @@ class RelayClosedError(CallError):
         super().__init__("The gateway has closed its connections to the server. Make the call again.")
 
 
+class ConnectionLostError(CallError):
+    """The connection to the upstream server was lost before it answered.  It may have received the call."""
+
+    def __init__(self) -> None:
+        super().__init__("The gateway lost its connection to the server. Send the same request again.")
+
+
 def to_sdk_error(error: Exception) -> Exception:
     """Return the error of the SDK with which the gateway's request ends."""
     if is_internal(error):

@@ -23,7 +23,14 @@ from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.exceptions import ElicitationError
 from mcp_elicit_client.relay.leg_stores import KeptLeg, LegContent, LegRecord, LegStore, StoredOutcome
 from mcp_elicit_client.relay.legs import Leg, Outcome, Step, check_call, digest_of, read_responses
-from mcp_elicit_client.relay.refusals import RefusedError, RelayClosedError, error_details, sdk_error, to_sdk_error
+from mcp_elicit_client.relay.refusals import (
+    ConnectionLostError,
+    RefusedError,
+    RelayClosedError,
+    error_details,
+    sdk_error,
+    to_sdk_error,
+)
 from mcp_elicit_client.relay.state import CallState
 from mcp_elicit_client.typing import Answer
 
@@ -36,7 +43,6 @@ LEASE = 10.0
 """Seconds after which a process that sends answers, and does not say so again, counts as stopped."""
 
 _POLL_INTERVAL = 0.1
-_CONNECTION_CLOSED = -32000
 
 Proceed = Callable[[CallSnapshot, Mapping[str, Answer], Callable[[], None]], Awaitable[Any]]
 """
@@ -246,15 +252,19 @@ def _to_leg(kept: KeptLeg) -> Leg:
 
 
 def _store_outcome(spec: CallSpec, result: Any, failure: Exception | None) -> StoredOutcome | None:
+    if isinstance(failure, ConnectionLostError):
+        return None
+    if failure is None and isinstance(result, Leg):
+        return StoredOutcome(call_spec=spec, held=(result.call_id, result.process))
+    if failure is None:
+        try:
+            return StoredOutcome(call_spec=spec, result=result.model_dump_json(by_alias=True, exclude_none=True))
+        except ValueError as error:  # it is not Unicode
+            failure = to_sdk_error(error)
     if isinstance(failure, ElicitationError):
         failure = to_sdk_error(failure)
-    if failure is not None:
-        details = error_details(failure)
-        is_final = details is not None and details["code"] != _CONNECTION_CLOSED
-        return StoredOutcome(call_spec=spec, error=details) if is_final else None
-    if isinstance(result, Leg):
-        return StoredOutcome(call_spec=spec, held=(result.call_id, result.process))
-    return StoredOutcome(call_spec=spec, result=result.model_dump(mode="json", by_alias=True, exclude_none=True))
+    details = error_details(failure)
+    return None if details is None else StoredOutcome(call_spec=spec, error=details)
 
 
 def _to_step(outcome: StoredOutcome) -> Step:
@@ -266,4 +276,4 @@ def _to_step(outcome: StoredOutcome) -> Step:
     if outcome.error is not None:
         return Outcome(error=sdk_error(**outcome.error))
     names = {"tool": "CallToolResult", "prompt": "GetPromptResult", "resource": "ReadResourceResult"}
-    return Outcome(getattr(mcp.types, names[outcome.call_spec.kind]).model_validate(outcome.result))
+    return Outcome(getattr(mcp.types, names[outcome.call_spec.kind]).model_validate_json(outcome.result or ""))

@@ -12,9 +12,11 @@ import anyio
 
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask, CallHistory, CallTimeouts
 from mcp_elicit_client.calls.caller import Caller
+from mcp_elicit_client.calls.elicitations import is_closed
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback, unwrap_session
 from mcp_elicit_client.calls.resuming import GivenAnswer
 from mcp_elicit_client.calls.runner import CallRunner, CompleteUrls
+from mcp_elicit_client.calls.server_errors import error_code
 from mcp_elicit_client.calls.suspending import CallPauser, CallSnapshot, Deferral
 from mcp_elicit_client.calls.url_elicitations import (
     URL_ELICITATION_REQUIRED,
@@ -25,7 +27,7 @@ from mcp_elicit_client.calls.url_elicitations import (
 from mcp_elicit_client.core.answer import Answer, UrlElicitationIncompleteError
 from mcp_elicit_client.core.request import BatchPosition, UrlRequest
 from mcp_elicit_client.exceptions import REPORT, CallError, RequestError, ResumeError
-from mcp_elicit_client.relay.refusals import sdk_error
+from mcp_elicit_client.relay.refusals import ConnectionLostError, sdk_error
 from mcp_elicit_client.sdk.callback import uses_multi_round_trip
 
 ForwardUrls = Callable[[tuple[UrlRequest, ...]], Awaitable[list[dict[str, Any]]]]
@@ -36,6 +38,9 @@ Pause = Callable[[], AbstractContextManager[None]]
 
 COMPLETION_TIMEOUT = 60.0
 """How long a completion is awaited if the server requires a URL again, in seconds."""
+
+_CONNECTION_CLOSED = -32000
+"""The SDK's error of a request whose connection was lost."""
 
 
 class UrlRequiredInRoundsError(CallError):
@@ -138,7 +143,7 @@ class UpstreamCaller(Caller):
             Exception: As `Caller.call_tool`.
         """
         call = self._active_call(client, spec, options)
-        return await _or_urls(self._pausing_runner(call, spec, progress_callback).run())
+        return await _until_input(self._pausing_runner(call, spec, progress_callback).run())
 
     async def proceed(  # noqa: PLR0913 -- the parts of one call
         self,
@@ -159,6 +164,8 @@ class UpstreamCaller(Caller):
 
         Raises:
             ResumeError: If the server uses server-initiated requests by now.
+            ConnectionLostError: If the connection was lost before the server
+                answered.
         """
         if not uses_multi_round_trip(unwrap_session(client)):
             raise ResumeError("protocol")
@@ -166,13 +173,19 @@ class UpstreamCaller(Caller):
         call = self._active_call(client, spec, options)
         call.history = snapshot.history.fork()
         runner = self._pausing_runner(call, spec, progress_callback)
-        if not self.has_policies:
-            return await _or_urls(runner.resume_unseen(snapshot, answers, before_send))
 
         def given(key: str) -> Any:
             return lambda _request: GivenAnswer(answers.get(key))
 
-        return await _or_urls(runner.resume(snapshot, given, before_send))
+        try:
+            if self.has_policies:
+                return await _until_input(runner.resume(snapshot, given, before_send))
+            return await _until_input(runner.resume_unseen(snapshot, answers, before_send))
+        except Exception as error:
+            # Servers use this code for errors of their own, too.
+            if error_code(error) == _CONNECTION_CLOSED and is_closed(call.session):
+                raise ConnectionLostError from error
+            raise
 
     def fail_calls(self, error: CallError) -> None:
         """End the active calls with *error*."""
@@ -195,7 +208,7 @@ async def _refuse_urls(call: ActiveCall, _ask: Ask, required: UrlRequired) -> No
     raise UrlRequiredInRoundsError(required, call.history) from required.error
 
 
-async def _or_urls(running: Awaitable[Any]) -> Any:
+async def _until_input(running: Awaitable[Any]) -> Any:
     """Return the result of *running*, or the URL elicitations with which it ended for now."""
     try:
         return await running

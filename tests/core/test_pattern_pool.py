@@ -152,4 +152,4 @@ def test_a_budget_is_refilled_evenly_and_then_forgotten(spent: list[tuple[str, f
     now += pattern_pool.REFILL_TIME * (1 + sum(seconds for _, seconds, _ in spent))
 
     assert budgets.used(("a", "server"), now) == budgets.used(("b", "server"), now) == (0, 0)
-    assert not budgets._used
+    assert not budgets._full_at

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
+from mcp.types import CallToolResult, ElicitResult
 
 from mcp_elicit_client.calls.active_call import CallHistory
 from mcp_elicit_client.calls.methods import CallSpec
-from mcp_elicit_client.calls.suspending import CallSnapshot
+from mcp_elicit_client.calls.suspending import CallSnapshot, PausedCall
 from mcp_elicit_client.core.form import Form
+from mcp_elicit_client.core.limits import Limits
 from mcp_elicit_client.core.request import FormRequest, Server
 from mcp_elicit_client.inbox import Inbox, MemoryStore
 from mcp_elicit_client.relay.leg_stores import (
@@ -22,6 +24,9 @@ from mcp_elicit_client.relay.leg_stores import (
     MemoryLegs,
     StoredOutcome,
 )
+from mcp_elicit_client.relay.legs import Outcome
+from mcp_elicit_client.relay.state import CallState
+from mcp_elicit_client.relay.stored import StoredCalls
 from tests.support.inboxes import Clock
 
 pytestmark = pytest.mark.anyio
@@ -141,3 +146,35 @@ async def test_a_leg_that_another_process_stored_is_read() -> None:
     assert found is not None
     assert found.leg == kept.leg
     assert found.expires_at == kept.expires_at
+
+
+@pytest.mark.rounds
+@each_store
+async def test_a_result_that_cannot_be_written_as_json_is_not_obtained_again_by_sending_the_answers_twice(
+    name: str,
+) -> None:
+    store, clock = open_store(name)
+    calls = StoredCalls(store, leg_ttl=10, max_ttl=100, limits=Limits())
+    content = first_leg(clock).content
+    assert content is not None
+    leg = await calls.start("ann", PausedCall(content.snapshot, content.questions))
+    times = 0
+
+    async def proceed(_snapshot: object, _answers: object, before_send: Callable[[], None]) -> CallToolResult:
+        nonlocal times
+        before_send()
+        times += 1
+        return CallToolResult.model_validate({"content": [], "structuredContent": {"text": "\ud800"}})
+
+    state = CallState(leg.call_id, leg.number, "")
+    responses = {key: ElicitResult(action="accept") for key in leg.questions}
+    steps = [
+        await calls.respond("ann", state, responses, spec=content.snapshot.call_spec, proceed=proceed) for _ in range(2)
+    ]
+
+    first, again = steps
+    assert isinstance(first, Outcome)
+    assert first.error is None
+    assert isinstance(again, Outcome)
+    assert again.error is not None
+    assert times == 1

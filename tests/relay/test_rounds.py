@@ -166,6 +166,19 @@ async def test_the_same_responses_again_lead_to_the_same_result_and_are_sent_onc
 
 
 @each_side
+async def test_an_error_of_the_server_after_the_responses_ends_the_call_for_good(up: str) -> None:
+    """Servers use the code with which the SDK reports a lost connection, too."""
+    seen: list[str] = []
+    async with gateway(up, seen) as client:
+        first = await client.call("fail")
+        for _ in range(2):
+            with pytest.raises(mcp.MCPError, match="refused") as caught:  # type: ignore[attr-defined,unused-ignore]
+                await client.call("fail", state=first.request_state, responses={keys(first)[0]: ANN})
+            assert caught.value.error.code == -32000
+    assert len([line for line in seen if line.startswith("fail ended")]) == 1
+
+
+@each_side
 async def test_other_responses_to_a_leg_that_was_answered_are_refused(up: str) -> None:
     async with gateway(up) as client:
         first = await client.call("twice")

@@ -123,6 +123,14 @@ class Tools:
         self.seen(f"answer {answer['action']}")
         return {"got": answer}
 
+    async def fail(self, peer: Peer, code: int = -32000) -> Any:
+        """Ask once, and then fail with an error that has *code*."""
+        if peer.rounds and not peer.answers:
+            return Asks({"q": asked_form()}, "s")
+        if not peer.rounds:
+            await peer.form()
+        raise RefusalError(code, None)
+
     async def required(
         self, peer: Peer, urls: list[str], *, times: int = 1, complete: str = "", key: str = "required"
     ) -> Any:
