@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
@@ -95,8 +94,16 @@ class Inbox:
             await self._store.put(stored)
             if placed is not None:
                 placed(stored.id)
-            resolution = await self._wait(stored, waiter, request)
-            answer = self._codec.decode_answer(stored, resolution or await self._expire(stored, waiter))
+            expires_at = stored.expires_at
+            while True:  # not in another coroutine: that would take memory for each request that waits
+                resolution = await waiter.wait(expires_at - _EXTENSION_MARGIN - self._store.clock())
+                extended = None if resolution is not None else await self._extended(stored, expires_at, request)
+                if extended is None:
+                    break
+                expires_at = extended
+            if resolution is None:
+                resolution = await waiter.wait(expires_at - self._store.clock()) or await self._expire(stored, waiter)
+            answer = self._codec.decode_answer(stored, resolution)
             is_closed = True
         finally:
             waiters.remove(stored.id)
@@ -351,22 +358,18 @@ class Inbox:
         if state != "pending":
             raise EntryClosedError(state)
 
-    async def _wait(self, stored: StoredRequest, waiter: AnswerWaiter, request: Request) -> Resolution | None:
-        """Wait for the resolution until the request expires, even if the user extends that."""
-        expires_at = stored.expires_at
-        is_extendable = request.deadline is None or request.max_deadline is not None
-        while True:
-            if is_extendable:
-                resolution = await waiter.wait(expires_at - _EXTENSION_MARGIN - self._store.clock())
-                if resolution is not None:
-                    return resolution
-                with contextlib.suppress(InboxError):
-                    found = await self._store.get(stored.owner, stored.id)
-                    if found is not None and found.resolution is None and found.expires_at > expires_at:
-                        expires_at = found.expires_at
-                        request.extend_deadline(datetime.fromtimestamp(expires_at, timezone.utc))
-                        continue
-            return await waiter.wait(expires_at - self._store.clock())
+    async def _extended(self, stored: StoredRequest, expires_at: float, request: Request) -> float | None:
+        """Return when *request* expires by now, in seconds since 1970; None if the user has not extended that."""
+        if request.deadline is not None and request.max_deadline is None:
+            return None
+        try:
+            found = await self._store.get(stored.owner, stored.id)
+        except InboxError:
+            return None
+        if found is None or found.resolution is not None or found.expires_at <= expires_at:
+            return None
+        request.extend_deadline(datetime.fromtimestamp(found.expires_at, timezone.utc))
+        return found.expires_at
 
     async def _expire(self, stored: StoredRequest, waiter: AnswerWaiter) -> Resolution:
         """Close a request that was not answered in time, unless it is answered at the last moment."""
