@@ -91,7 +91,7 @@ def items_with_names(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def spells_choices(schema: Mapping[str, Any]) -> bool:
     """Return True if *schema* lists options, valid or not."""
-    return "const" in schema or isinstance(schema.get("enum"), list) or _titled_options(schema) is not None
+    return "const" in schema or isinstance(schema.get("enum"), list) or _titled_union(schema) is not None
 
 
 def options_of(schema: Mapping[str, Any], report: Report) -> list[tuple[object, object]] | None:
@@ -102,10 +102,10 @@ def options_of(schema: Mapping[str, Any], report: Report) -> list[tuple[object, 
     """
     if ENUM_KEYWORDS.isdisjoint(schema):
         return None
-    titled = _titled_options(schema)
+    union = _titled_union(schema)
     enum = schema.get("enum")
-    if titled is not None:
-        options: list[tuple[object, object]] = [(_constant(option), option.get("title")) for option in titled]
+    if union is not None:
+        options: list[tuple[object, object]] = [(_constant(option), option.get("title")) for option in union[1]]
         if isinstance(enum, list):
             listed = {json_key(value) for value in enum if _is_scalar(value)}
             options = [(value, title) for value, title in options if _is_scalar(value) and json_key(value) in listed]
@@ -141,25 +141,18 @@ def json_equal(one: object, other: object) -> bool:
 def option_keywords(schema: Mapping[str, Any]) -> frozenset[str]:
     """Return the keywords that `options_of` reads: of two unions, it reads the one that lists options."""
     union = _titled_union(schema)
-    return frozenset({"enum", "const"} if union is None else {"enum", "const", union})
+    return frozenset({"enum", "const"} if union is None else {"enum", "const", union[0]})
 
 
-def _titled_options(schema: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    union = _titled_union(schema)
-    return None if union is None else [option for option in schema[union] if _has_constant(option)]
-
-
-def _titled_union(schema: Mapping[str, Any]) -> str | None:
-    """Return the keyword of the union that lists options; None if no union does."""
+def _titled_union(schema: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]] | None:
+    """Return the keyword and the options of the union that lists options; None if no union does."""
     for keyword in ("oneOf", "anyOf"):
-        listed = schema.get(keyword)
-        if isinstance(listed, list) and _lists_options(listed):
-            return keyword
+        union = schema.get(keyword)
+        if isinstance(union, list):
+            options = [each for each in union if _has_constant(each)]
+            if options and (len(options) == len(union) or all(_has_constant(each) or _is_null(each) for each in union)):
+                return keyword, options
     return None
-
-
-def _lists_options(union: Sequence[object]) -> bool:
-    return any(map(_has_constant, union)) and all(_has_constant(option) or _is_null(option) for option in union)
 
 
 def _is_scalar(value: object) -> bool:

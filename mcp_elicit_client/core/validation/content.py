@@ -302,7 +302,8 @@ def _conditions(field: Field) -> tuple[tuple[_Condition, ...], tuple[_Condition,
 
 
 def _build_conditions(keywords: Mapping[str, Any]) -> tuple[_Condition, ...]:
-    return tuple((name, _condition(name, argument)) for name, argument in keywords.items() if name != "pattern")
+    conditions = [(name, _condition(name, argument)) for name, argument in keywords.items() if name != "pattern"]
+    return tuple(conditions)
 
 
 def _violated(conditions: tuple[_Condition, ...], value: object) -> list[str]:
