@@ -500,3 +500,23 @@ def test_a_value_outside_of_either_limit_of_a_wrapped_field_is_refused(
 
     assert not validate(form_params({**schema, **definitions}), {"age": value})
     assert validate(form_params({**schema, **definitions}), {"age": 40})
+
+
+@pytest.mark.parametrize("wrapper", [{"$ref": "#/$defs/name"}, {"allOf": [{"$ref": "#/$defs/name"}]}])
+@pytest.mark.parametrize(
+    ("outer", "found"),
+    [
+        ({"pattern": "^b"}, "pattern"),
+        ({"format": "uri"}, "format"),
+        ({"type": "integer"}, "type"),
+        ({"pattern": "^a", "title": "Another name", "x-order": 2}, None),
+    ],
+)
+def test_contradicting_rules_beside_and_inside_a_wrapper_are_reported(
+    wrapper: dict[str, Any], outer: dict[str, Any], found: str | None
+) -> None:
+    name = {"type": "string", "pattern": "^a", "format": "email", "title": "Name", "x-order": 1}
+    request = parse_request(form_params({"properties": {"name": {**wrapper, **outer}}, "$defs": {"name": name}}))
+
+    reported = [] if found is None else [f"one of two contradicting values of its {found} is not checked"]
+    assert [each.message for each in request.diagnostics] == reported

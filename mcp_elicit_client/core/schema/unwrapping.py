@@ -24,6 +24,7 @@ _STRICTEST: Mapping[str, Callable[[Any, Any], Any]] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems"), max),
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems"), min),
 }
+_RULES = ("type", "enum", "const", "format", "pattern", "multipleOf", "items", "uniqueItems")
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples", "deprecated", "$comment"})
 
 
@@ -52,7 +53,7 @@ class Definitions:
         self._entries_left = 2 * max_options_of_form(limits)
         self._entries: dict[int, int] = {}
 
-    def open(self, schema: _Schema) -> _Schema:
+    def open(self, schema: _Schema, report: Report) -> _Schema:
         """
         Return *schema* with the keywords of the schema to which it refers.
 
@@ -65,7 +66,7 @@ class Definitions:
                 return schema
             referenced = self._referenced(schema["$ref"])
             self._count(referenced)
-            schema = _overridden(referenced, _without(schema, "$ref"))
+            schema = _overridden(referenced, _without(schema, "$ref"), report)
         raise UnsupportedSchemaError(f"nests more than {self.max_depth} references or unions")
 
     def _count(self, referenced: _Schema) -> None:
@@ -140,11 +141,11 @@ def unwrap_schema(schema: _Schema, definitions: Definitions, report: Report) -> 
 def _open_items(items: object, definitions: Definitions, report: Report) -> object:
     if not isinstance(items, dict):
         return items
-    items = definitions.open(items)
-    items = definitions.open(_open_all_of(items, definitions) or items)
+    items = definitions.open(items, report)
+    items = definitions.open(_open_all_of(items, definitions, report) or items, report)
     if isinstance(items.get("type"), str) or "enum" in items:
         return items
-    return definitions.open(_open_union(items, definitions, report) or items)
+    return definitions.open(_open_union(items, definitions, report) or items, report)
 
 
 def _allows_null(schema: _Schema) -> bool:
@@ -159,8 +160,8 @@ def _allows_null(schema: _Schema) -> bool:
 
 def _open_once(schema: _Schema, definitions: Definitions, report: Report) -> _Schema | None:
     if "$ref" in schema:
-        return definitions.open(schema)
-    merged = _open_all_of(schema, definitions)
+        return definitions.open(schema, report)
+    merged = _open_all_of(schema, definitions, report)
     if merged is not None:
         return merged
     union = _open_union(schema, definitions, report)
@@ -176,25 +177,25 @@ def _open_once(schema: _Schema, definitions: Definitions, report: Report) -> _Sc
     return None
 
 
-def _open_all_of(schema: _Schema, definitions: Definitions) -> _Schema | None:
+def _open_all_of(schema: _Schema, definitions: Definitions, report: Report) -> _Schema | None:
     """Return *schema* with the keywords inside its ``allOf``; None without one, or if its schemas contradict."""
     outer = _without(schema, "allOf")
     match schema.get("allOf"):
         case [dict(only)] if _COMBINED.isdisjoint(outer):
-            return _overridden(only, outer)
+            return _overridden(only, outer, report)
         case [_, *_] as parts if len(parts) <= _MAX_BRANCHES:
-            return _merged([*parts, outer], definitions)
+            return _merged([*parts, outer], definitions, report)
         case _:
             return None
 
 
-def _merged(parts: Sequence[object], definitions: Definitions) -> _Schema | None:
+def _merged(parts: Sequence[object], definitions: Definitions, report: Report) -> _Schema | None:
     """Return the keywords of all *parts* as one schema; None if two differ in more than a limit."""
     merged: dict[str, Any] = {}
     for part in parts:
         if not isinstance(part, dict):
             return None
-        opened = definitions.open(part)
+        opened = definitions.open(part, report)
         for keyword, value in opened.items():
             if keyword not in merged or keyword in _ANNOTATIONS:
                 merged[keyword] = value
@@ -209,13 +210,16 @@ def _merged(parts: Sequence[object], definitions: Definitions) -> _Schema | None
     return merged
 
 
-def _overridden(inner: _Schema, outer: _Schema) -> _Schema:
+def _overridden(inner: _Schema, outer: _Schema, report: Report) -> _Schema:
     """Return the keywords of both: those of *outer* override those of *inner*, except for a stricter limit."""
     limits = {
         keyword: strictest(inner[keyword], outer[keyword])
         for keyword, strictest in _STRICTEST.items()
         if keyword in inner and keyword in outer and _are_numbers(inner[keyword], outer[keyword])
     }
+    for keyword in _RULES:
+        if keyword in inner and keyword in outer and inner[keyword] != outer[keyword]:
+            report("rule_not_checked", f"one of two contradicting values of its {keyword} is not checked")
     return {**inner, **outer, **limits}
 
 
@@ -250,13 +254,13 @@ def _open_union(schema: _Schema, definitions: Definitions, report: Report) -> _S
             continue
         if len(branches) > _MAX_BRANCHES:
             raise UnsupportedSchemaError(f"is a union of more than {_MAX_BRANCHES} schemas")
-        opened = [definitions.open(branch) for branch in branches]
+        opened = [definitions.open(branch, report) for branch in branches]
         ranked = sorted(opened, key=_preference)
         if not ranked:
             raise UnsupportedSchemaError("allows no value but null")
         if len(ranked) > 1:
             report("union", "it allows several schemas; the simplest is used")
-        return _overridden(ranked[0], outer)
+        return _overridden(ranked[0], outer, report)
     return None
 
 
