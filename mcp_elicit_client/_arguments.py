@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, TypeGuard
 
 _AWAITABLES = ("Awaitable", "Coroutine", "Future", "Task")
 _OWN_POLICIES = "mcp_elicit_client.policies"
@@ -14,7 +15,7 @@ _YEAR = 31_536_000
 
 def check_handler(handler: object) -> None:
     """
-    Check that *handler* is an async function, or an object with an async ``__call__``.
+    Check that *handler* is an async function, or an object with an async ``__call__``, and takes a request.
 
     Raises:
         TypeError: If it is not.
@@ -31,6 +32,8 @@ def check_handler(handler: object) -> None:
         raise TypeError(
             f"{name} is not async. Define the handler with `async def`. If it is a policy, pass it as `policy`."
         )
+    if not _takes(handler, 1):
+        raise TypeError(f"{name} does not take one argument. Define the handler as `async def handle(request)`.")
 
 
 def check_policy(policy: object) -> None:
@@ -50,20 +53,66 @@ def check_policy(policy: object) -> None:
         raise TypeError(f"{name} is not a policy. A policy is a function that takes a handler and returns one.")
     if _is_coroutine_function(policy):
         raise TypeError(f"{name} is async, so it is not a policy. Pass handlers to `on_elicitation`.")
-    if is_policy_factory(policy) or not _takes_one(policy):
+    if is_policy_factory(policy) or not _takes(policy, 1):
         raise TypeError(f"{name} makes a policy. Call it: {_name_of(policy)}().")
 
 
 def check_answer_timeout(seconds: float | None) -> float | None:
     """
-    Return *seconds*, the time to answer a request.
+    Return *seconds*, the time to answer a request; None for the default.
 
     Raises:
+        TypeError: If it is not a number.
         ValueError: If it is not above 0 and at most a year.
     """
-    if seconds is not None and not 0 < seconds <= _YEAR:
-        raise ValueError(f"The answer timeout must be above 0 and at most {_YEAR} seconds, a year, not {seconds!r}.")
-    return seconds
+    if seconds is None or (_is_number(seconds) and 0 < seconds <= _YEAR):
+        return seconds
+    error = ValueError if _is_number(seconds) else TypeError
+    raise error(f"The answer timeout must be above 0 and at most {_YEAR} seconds, a year, not {seconds!r}.")
+
+
+def check_seconds(
+    name: str, value: object, *, optional: bool = False, allow_zero: bool = False, maximum: float = math.inf
+) -> None:
+    """
+    Check that the argument *name* is a number of seconds above 0, or of at least 0 if *allow_zero*.
+
+    Raises:
+        TypeError: If it is not a number; None is allowed if *optional*.
+        ValueError: If it is out of range, or not a number (NaN).
+    """
+    if (optional and value is None) or (_is_number(value) and (0 < value <= maximum or (allow_zero and value == 0))):
+        return
+    error = ValueError if _is_number(value) else TypeError
+    smallest = "of at least 0" if allow_zero else "above 0"
+    largest = "" if maximum == math.inf else f" and at most {maximum:.0f}"
+    raise error(f"`{name}` must be a number {smallest}{largest}{' or None' if optional else ''}, not {value!r}.")
+
+
+def check_int(name: str, value: object, minimum: int = 0) -> None:
+    """
+    Check that the argument *name* is an int of at least *minimum*.
+
+    Raises:
+        TypeError: If it is not an int, or a bool.
+        ValueError: If it is too small.
+    """
+    if not _is_number(value) or isinstance(value, float) or value < minimum:
+        error = ValueError if isinstance(value, int) and not isinstance(value, bool) else TypeError
+        raise error(f"`{name}` must be an int of at least {minimum}, not {value!r}.")
+
+
+def check_type(name: str, value: object, *types: type, hint: str = "") -> None:
+    """
+    Check that the argument *name* is of one of *types*.  Its value is not quoted: it may be a secret.
+
+    Raises:
+        TypeError: If it is not.
+    """
+    if not isinstance(value, types):
+        names = " or ".join("None" if each is type(None) else each.__name__ for each in types)
+        found = "None" if value is None else _name_of(value) if isinstance(value, type) else type(value).__name__
+        raise TypeError(f"`{name}` must be {names}, not {found}.{hint and ' '}{hint}")
 
 
 def check_policy_result(policy: object, handler: object) -> None:
@@ -82,37 +131,55 @@ def check_policy_result(policy: object, handler: object) -> None:
 
 def check_texts(name: str, value: object) -> None:
     """
-    Check that the argument *name* is not a single string where a collection of strings is expected.
+    Check that the argument *name* is a collection of strings, and not a single one.
 
     Raises:
-        TypeError: If it is.
+        TypeError: If it is not.
     """
     if isinstance(value, (str, bytes)):
         raise TypeError(f"`{name}` must be a collection of strings, not one string. Pass {[value]!r}.")
+    if not isinstance(value, Iterable):
+        raise TypeError(f"`{name}` must be a collection of strings, not {type(value).__name__}.")
+    if isinstance(value, Collection) and not all(isinstance(each, str) for each in value):
+        raise TypeError(f"`{name}` must be a collection of strings, not {value!r}.")
 
 
-def check_sync(name: str, function: object) -> None:
+def check_function(name: str, function: object, *parameters: str) -> None:
     """
-    Check that the argument *name* is a function that is not async.
+    Check that the argument *name* is a function that can be called with *parameters*.
 
     Raises:
         TypeError: If it is not.
     """
     if not callable(function):
-        raise TypeError(f"`{name}` must be a function, not {describe(function)}.")
-    if not isinstance(function, type) and _is_coroutine_function(function):
-        raise TypeError(f"`{name}` must not be async. Define it with `def`.")
+        raise TypeError(f"`{name}` must be a function, not {_described(function)}.")
+    if not _takes(function, len(parameters)):
+        call = f"{name}({', '.join(parameters)})"
+        raise TypeError(f"`{name}` must be a function that can be called as `{call}`.")
 
 
-def check_async(name: str, function: object) -> None:
+def check_sync(name: str, function: object, *parameters: str) -> None:
     """
-    Check that the argument *name* is an async function.
+    Check that the argument *name* is a function that is not async, and can be called with *parameters*.
+
+    Raises:
+        TypeError: If it is not.
+    """
+    if callable(function) and not isinstance(function, type) and _is_coroutine_function(function):
+        raise TypeError(f"`{name}` must not be async. Define it with `def`.")
+    check_function(name, function, *parameters)
+
+
+def check_async(name: str, function: object, *parameters: str) -> None:
+    """
+    Check that the argument *name* is an async function that can be called with *parameters*.
 
     Raises:
         TypeError: If it is not.
     """
     if not is_async(function):
-        raise TypeError(f"`{name}` must be an async function, not {describe(function)}. Define it with `async def`.")
+        raise TypeError(f"`{name}` must be an async function, not {_described(function)}. Define it with `async def`.")
+    check_function(name, function, *parameters)
 
 
 def is_async(function: object) -> bool:
@@ -141,12 +208,21 @@ def is_policy_factory(function: object) -> bool:
 
 
 def describe(value: object) -> str:
-    """Return words for *value* in an error."""
+    """Return words for *value* at the beginning of an error."""
+    words = _described(value)
+    return words[0].upper() + words[1:]
+
+
+def _described(value: object) -> str:
     if isinstance(value, str):
-        return f"The string {value!r}"
+        return f"the string {value!r}"
     if isinstance(value, type) or inspect.isroutine(value):
         return f"`{_name_of(value)}`"
-    return "None" if value is None else f"An object of type `{type(value).__name__}`"
+    return "None" if value is None else f"an object of type `{type(value).__name__}`"
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _is_coroutine_function(function: Callable[..., Any]) -> bool:
@@ -154,13 +230,16 @@ def _is_coroutine_function(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
-def _takes_one(function: Callable[..., Any]) -> bool:
+def _takes(function: Any, count: int) -> bool:
+    """Return False if *function* certainly cannot be called with *count* arguments."""
     try:
-        inspect.signature(function).bind(object())
+        signature = inspect.signature(function)
+    except Exception:  # noqa: BLE001 -- compiled, or with annotations that cannot be evaluated: nothing is known
+        return True
+    try:
+        signature.bind(*[None] * count)
     except TypeError:
         return False
-    except ValueError:  # compiled: nothing is known about it
-        return True
     return True
 
 

@@ -13,12 +13,13 @@ import logging
 from collections.abc import Callable, Collection, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import NoneType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import anyio
 import anyio.lowlevel
 
-from mcp_elicit_client._arguments import check_handler, check_policy, check_policy_result, describe
+from mcp_elicit_client._arguments import check_handler, check_policy, check_policy_result, check_type, describe
 from mcp_elicit_client._concurrency import CancelledInsideError, Waker, not_cancelled_inside
 from mcp_elicit_client.core.answer import Answer, checking_steps, reason_for_log
 from mcp_elicit_client.core.budgets import Admission, UserAndServer
@@ -388,8 +389,10 @@ def options_for(handler: Handler, request_options: RequestOptions | None) -> Req
     Return *request_options*; if that is None, the options of the registry or `Caller` that *handler* contains.
 
     Raises:
+        TypeError: If *request_options* are of another type.
         ValueError: If some of the options would have no effect.
     """
+    check_type("request_options", request_options, RequestOptions, NoneType)
     held = normalize_handler(handler).held_options
     if request_options is None:
         return held or DEFAULT_REQUEST_OPTIONS

@@ -198,7 +198,7 @@ class ElicitationRegistry(NormalizedHandler):
         if server is not None and not server.strip():
             raise ValueError("The server name is empty. Omit `server` to register for every server.")
         if when is not None:
-            check_sync("when", when)
+            check_sync("when", when, "request")
         route = Route(mode, server, when)
 
         def register(handler: H) -> H:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from mcp_elicit_client._arguments import check_texts, check_type
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.url.inspect import DEFAULT_URL_RULES, UrlRules
 from mcp_elicit_client.typing import Mode
@@ -27,6 +28,7 @@ class RequestOptions:
             are refused.  None to accept both.
 
     Raises:
+        TypeError: If an option is of the wrong type.
         ValueError: If *modes* contains anything but modes.
     """
 
@@ -36,7 +38,11 @@ class RequestOptions:
     modes: Collection[Mode] | None = None
 
     def __post_init__(self) -> None:
+        check_type("limits", self.limits, Limits)
+        check_type("url_rules", self.url_rules, UrlRules)
+        check_type("report_outcome", self.report_outcome, bool)
         if self.modes is not None:
+            check_texts("modes", self.modes)
             object.__setattr__(self, "modes", frozenset(self.modes))
             if not _MODES.issuperset(self.modes):
                 raise ValueError(f'`modes` must be a collection of "form" and "url", not {self.modes!r}.')

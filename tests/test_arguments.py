@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import re
 from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
 
-from mcp_elicit_client import Answer, ElicitationRegistry, RequestOptions, Server, parse_request
+from mcp_elicit_client import (
+    Answer,
+    ElicitationRegistry,
+    Limits,
+    RequestOptions,
+    Server,
+    UrlRules,
+    inspect_url,
+    parse_request,
+)
 from mcp_elicit_client.audit import AuditLog
-from mcp_elicit_client.calls import Caller
+from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.headless import HeadlessHandler
@@ -36,6 +48,9 @@ from mcp_elicit_client.sdk.callback import elicitation_callback
 from mcp_elicit_client.typing import Request
 
 registry = ElicitationRegistry()
+
+INBOX = Inbox(MemoryStore())
+SESSION: Any = SimpleNamespace(call_tool=None)
 
 
 async def ask(request: Request) -> Answer:
@@ -66,6 +81,30 @@ class Screen:
         return not_async(request)
 
 
+class Bound:
+    async def ask(self, request: Request) -> Answer:
+        return await ask(request)
+
+
+async def nothing() -> Answer:
+    return Answer.cancel(by="user")
+
+
+async def two(_context: object, request: Request) -> Answer:
+    return await ask(request)
+
+
+async def keyword(*, request: Request) -> Answer:
+    return await ask(request)
+
+
+def call(client: Any = SESSION, **options: Any) -> None:
+    asyncio.run(CALLER.call_tool(client, "book", **options))
+
+
+CALLER = Caller(ask, "mail")
+
+
 def make_policy(option: object = None) -> Callable[[Any], Any]:
     def policy(handler: Any) -> Any:
         return handler if option else ask
@@ -93,6 +132,14 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "a policy": (lambda any_: any_.on_elicitation(recommended()), "If it is a policy, pass it as `policy`"),
     "a policy factory": (lambda any_: any_.on_elicitation(recommended), "Pass `policy=recommended()`"),
     "a wrapped sync handler": (lambda any_: recommended()(any_(not_async)), "is not async"),
+    "a handler without parameters": (
+        lambda any_: any_.on_elicitation(nothing),
+        "`nothing` does not take one argument. Define the handler as `async def handle(request)`",
+    ),
+    "a callback as the handler": (lambda any_: Caller(any_(two), "mail"), "`two` does not take one argument"),
+    "a wrapped callback": (lambda any_: recommended()(any_(two)), "`two` does not take one argument"),
+    "a method of a class": (lambda any_: any_.on_elicitation(Bound.ask), "`Bound.ask` does not take one argument"),
+    "a handler with a keyword": (lambda any_: any_.on_elicitation(keyword), "`keyword` does not take one argument"),
     # swapped arguments
     "a name as the handler": (
         lambda any_: any_.on_elicitation("mail"),
@@ -154,6 +201,28 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "an async user": (lambda any_: registry.callback("mail", user=any_(user)), "`user` must not be async"),
     "an async predicate": (lambda any_: any_.on_elicitation(when=always), "`when` must not be async"),
     "a predicate that is no function": (lambda any_: any_.on_elicitation(when=True), "`when` must be a function"),
+    "a predicate without parameters": (
+        lambda any_: any_.on_elicitation(when=lambda: True),
+        "`when` must be a function that can be called as `when(request)`",
+    ),
+    "a user with a parameter": (
+        lambda any_: registry.callback("mail", user=any_(lambda context: context)),
+        "`user` must be a function that can be called as `user()`",
+    ),
+    "a hook with a wrong parameter": (lambda any_: hooks(before=any_(two)), "can be called as `before(request)`"),
+    "a hook with too few parameters": (lambda any_: hooks(after=any_(ask)), "called as `after(request, answer)`"),
+    "a confirmation with too few parameters": (
+        lambda any_: protect_secrets(confirm=any_(always)),
+        "can be called as `confirm(request, findings)`",
+    ),
+    "a sync function for new requests": (
+        lambda any_: InboxHandler(INBOX, on_pending=any_(lambda _owner, _id: None)),
+        "`on_pending` must be an async function",
+    ),
+    "a function for new requests with too few parameters": (
+        lambda any_: InboxHandler(INBOX, on_pending=any_(always)),
+        "`on_pending` must be a function that can be called as `on_pending(owner, entry_id)`",
+    ),
     "a sync hook": (lambda any_: hooks(before=any_(not_async)), "`before` must be an async function"),
     "a sync confirmation": (
         lambda any_: protect_secrets(confirm=any_(not_async)),
@@ -161,7 +230,94 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     ),
     "an unknown action": (lambda any_: protect_secrets(action=any_("Refuse")), '`action` must be "refuse" or "warn"'),
     "a store as the inbox": (lambda any_: InboxHandler(any_(MemoryStore())), "Pass Inbox\\(store\\)"),
-    "an async owner": (lambda any_: InboxHandler(any_(Inbox(MemoryStore())), any_(user)), "must be a string or None"),
+    "an async owner": (lambda any_: InboxHandler(INBOX, any_(user)), "must be a string or None"),
+    # options
+    "a limit as text": (
+        lambda any_: Limits(max_fields=any_("x")),
+        "`max_fields` must be an int of at least 0, not 'x'",
+    ),
+    "a limit that is a bool": (
+        lambda _: Limits(max_options=True),
+        "`max_options` must be an int",
+    ),
+    "a limit that is a float": (lambda any_: Limits(max_answer=any_(1.5)), "`max_answer` must be an int"),
+    "a switch as text": (lambda any_: Limits(check_patterns=any_("no")), "`check_patterns` must be bool, not str"),
+    "a rule as text": (lambda any_: UrlRules(allow_loopback=any_("no")), "`allow_loopback` must be bool, not str"),
+    "a rule as a number": (lambda any_: UrlRules(allow_private=any_(1)), "`allow_private` must be bool, not int"),
+    "limits as a mapping": (lambda any_: RequestOptions(limits=any_({})), "`limits` must be Limits, not dict"),
+    "limits of a registry": (lambda any_: ElicitationRegistry(limits=any_(None)), "`limits` must be Limits, not None"),
+    "no rules": (lambda any_: RequestOptions(url_rules=any_(None)), "`url_rules` must be UrlRules, not None"),
+    "a report as text": (lambda any_: RequestOptions(report_outcome=any_("on")), "`report_outcome` must be bool"),
+    "a mode as a number": (lambda any_: RequestOptions(modes=any_(3)), "`modes` must be a collection of strings"),
+    "modes in a list": (lambda any_: RequestOptions(modes=any_([["form"]])), "`modes` must be a collection of strings"),
+    # calls
+    "limits in place of options": (
+        lambda any_: Caller(ask, "mail", request_options=any_(Limits())),
+        "`request_options` must be RequestOptions or None, not Limits",
+    ),
+    "a mode of a caller as one string": (
+        lambda any_: Caller(ask, "mail", modes=any_("form")),
+        "`modes` must be",
+    ),
+    "a maximum as text": (lambda any_: Caller(ask, "mail", max_questions=any_("3")), "`max_questions` must be an int"),
+    "no maximum": (lambda any_: Caller(ask, "mail", max_rounds=any_(None)), "`max_rounds` must be an int"),
+    "no client": (lambda any_: call(any_(None)), "`client` must be a connected ClientSession or Client, not None"),
+    "a name in place of the client": (lambda any_: call(any_("book")), "`client` must be a connected ClientSession"),
+    "a timeout as text": (lambda any_: call(timeout=any_("3")), "`timeout` must be a number above 0 or None, not '3'"),
+    "a timeout that is a bool": (lambda any_: call(timeout=any_(True)), "`timeout` must be a number above 0 or None"),
+    "a timedelta": (lambda any_: call(answer_timeout=any_(timedelta(1))), "`answer_timeout` must be a number above 0"),
+    "metadata as a list": (lambda any_: call(meta=any_([1])), "`meta` must be Mapping or None, not list"),
+    "waiting as text": (lambda any_: call(wait=any_("no")), "`wait` must be bool, not str"),
+    "a progress callback for one number": (
+        lambda any_: call(progress_callback=any_(ask)),
+        "can be called as `progress_callback(progress, total, message)`",
+    ),
+    "a sync function for the status": (
+        lambda any_: call(on_task_status=any_(not_async)),
+        "`on_task_status` must be an async function",
+    ),
+    "a task that is a number": (
+        lambda any_: asyncio.run(CALLER.resume_task(any_(3), SESSION)),
+        "`task` must be TaskHandle or str, not int",
+    ),
+    "no call": (
+        lambda any_: asyncio.run(CALLER.resume(any_(None), SESSION, SuspendOptions(INBOX))),
+        "`call_id` must be str, not None",
+    ),
+    "a command as a list": (
+        lambda any_: CALLER.connect(any_(["python", "server.py"])),
+        "`server` must be a URL, StdioServerParameters, a transport or a server, not list",
+    ),
+    "no server to connect to": (lambda any_: CALLER.connect(any_(None)), "`server` must be a URL"),
+    "a message handler without parameters": (
+        lambda any_: CALLER.message_handler(any_(nothing)),
+        "can be called as `message_handler(message)`",
+    ),
+    "a store to suspend in": (
+        lambda any_: SuspendOptions(any_(MemoryStore())),
+        "`inbox` must be Inbox, not MemoryStore",
+    ),
+    "an owner that is a number": (lambda any_: SuspendOptions(INBOX, owner=any_(3)), "`owner` must be str or None"),
+    "a reference that is a number": (
+        lambda any_: SuspendOptions(INBOX, reference=any_(3)),
+        "`reference` must be str",
+    ),
+    "a timeout to resume as text": (
+        lambda any_: SuspendOptions(INBOX, resume_timeout=any_("9")),
+        "`resume_timeout` must be a number above 0 and at most 31622400, not '9'",
+    ),
+    # functions
+    "a URL that is a number": (lambda any_: inspect_url(any_(3)), "`url` must be str, not int"),
+}
+
+OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
+    "limit": (lambda: Limits(max_fields=-1), "`max_fields` must be an int of at least 0, not -1"),
+    "maximum": (lambda: Caller(ask, "mail", max_retries=-1), "`max_retries` must be an int of at least 0, not -1"),
+    "timeout": (lambda: call(timeout=0), "`timeout` must be a number above 0 or None, not 0"),
+    "nan": (lambda: call(timeout=float("nan")), "`timeout` must be a number above 0 or None, not nan"),
+    "answer timeout": (lambda: call(answer_timeout=-1), "`answer_timeout` must be a number above 0 or None, not -1"),
+    "resume timeout": (lambda: SuspendOptions(INBOX, task_timeout=0), "`task_timeout` must be a number above 0"),
+    "URL": (lambda: CALLER.connect("python server.py"), "Pass a command as StdioServerParameters"),
 }
 
 
@@ -183,6 +339,13 @@ def test_a_wrong_argument_fails_when_it_is_given(case: tuple[Callable[..., Any],
         give(_Any())
 
 
+@pytest.mark.parametrize("case", OUT_OF_RANGE.values(), ids=OUT_OF_RANGE)
+def test_a_wrong_value_fails_when_it_is_given(case: tuple[Callable[[], Any], str]) -> None:
+    give, message = case
+    with pytest.raises(ValueError, match=re.escape(message)):
+        give()
+
+
 def returning(request: Request) -> Coroutine[Any, Any, Answer]:
     return ask(request)
 
@@ -193,11 +356,6 @@ def decorated(function: Any) -> Any:
         return function(*arguments)
 
     return wrapper
-
-
-class Bound:
-    async def ask(self, request: Request) -> Answer:
-        return await ask(request)
 
 
 RIGHT: list[Any] = [

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import anyio
 
+from mcp_elicit_client._arguments import check_seconds
 from mcp_elicit_client.core.request import request_key
 from mcp_elicit_client.dispatch import NormalizedHandler, refusing
 from mcp_elicit_client.exceptions import CallError, CallTimeoutError
@@ -51,12 +52,16 @@ class CallTimeouts:
             limit.
 
     Raises:
+        TypeError: If a timeout is not a number.
+        ValueError: If a timeout is not above 0.
         CallTimeoutError: At the end of the block, if the server's timeout has
             passed.
         CallError: At the end of the block, the error of `fail`.
     """
 
     def __init__(self, timeout: float | None, answer_timeout: float | None) -> None:
+        check_seconds("timeout", timeout, optional=True)
+        check_seconds("answer_timeout", answer_timeout, optional=True)
         self.timeout = timeout
         self.answer_timeout = answer_timeout
         self._server_seconds = 0.0

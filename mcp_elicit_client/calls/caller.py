@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 from typing_extensions import Unpack
 
+from mcp_elicit_client._arguments import check_async, check_function, check_type
 from mcp_elicit_client.calls.active_call import ActiveCall, CallTimeouts
 from mcp_elicit_client.calls.connections import _Connections
 from mcp_elicit_client.calls.methods import AnyClient, CallSpec, ProgressCallback, check_arguments, unwrap_session
@@ -92,9 +93,10 @@ class Caller(_Connections):
             active, the timeouts of all of them are paused.
 
     Raises:
+        TypeError: If an argument is of the wrong type.
         ValueError: If options of the registry would have no effect, or
             *modes* contains anything but modes; or if *user* is empty or too
-            long.
+            long, or a limit is negative.
     """
 
     def __init__(  # noqa: PLR0913 -- limits with defaults, all by keyword
@@ -212,8 +214,9 @@ class Caller(_Connections):
             suspended; or a `TaskHandle`.
 
         Raises:
-            ValueError: If *user* is empty or too long, or a call without a
-                user is to be suspended.
+            TypeError: If an argument is of the wrong type.
+            ValueError: If *user* is empty or too long, a timeout is not above
+                0, or a call without a user is to be suspended.
             CallTimeoutError: If a timeout passes.
             UrlElicitationIncompleteError: If a required URL elicitation was
                 not completed.
@@ -229,6 +232,8 @@ class Caller(_Connections):
             InboxError: If the inbox cannot be used.
             Exception: The SDK's error, if the server returns another error.
         """
+        _check_functions(progress_callback, on_task_status)
+        check_type("wait", wait, bool)
         spec = CallSpec("tool", name, arguments, meta)
         timeouts = CallTimeouts(timeout, answer_timeout)
         finish_task = functools.partial(self._tasks.finish, wait=wait, on_status=on_task_status, suspend=suspend)
@@ -369,6 +374,8 @@ class Caller(_Connections):
             Exception: As in `call_tool`.
         """
         _check(suspend)
+        _check_functions(progress_callback, on_task_status)
+        check_type("call_id", call_id, str)
         result: CallToolResult | GetPromptResult | ReadResourceResult | SuspendedCall
         session = unwrap_session(client)
         user = self._user_of_call(user)
@@ -435,6 +442,7 @@ class Caller(_Connections):
             TaskError: If the task has no result, or cannot be resumed here.
             Exception: As in `call_tool`.
         """
+        _check_functions(None, on_task_status)
         call = self._task_call(task, client, tool, user, CallTimeouts(timeout, answer_timeout))
         result: CallToolResult = await self._tasks.resume(call, task, on_task_status)
         return result
@@ -457,6 +465,7 @@ class Caller(_Connections):
     def _task_call(
         self, task: TaskHandle | str, client: AnyClient, tool: str | None, user: str | None, timeouts: CallTimeouts
     ) -> ActiveCall:
+        check_type("task", task, TaskHandle, str)
         if isinstance(task, TaskHandle):
             if task.server != self.server.name:
                 raise ValueError("This task belongs to another server. Resume it with the Caller of that server.")
@@ -485,7 +494,7 @@ class Caller(_Connections):
         finish_task: Callable[[ActiveCall, TaskState], Awaitable[Any]] | None = None,
         progress_callback: ProgressCallback | None = None,
     ) -> Any:
-        check_arguments(spec.name, spec.arguments)
+        check_arguments(spec.name, spec.arguments, spec.meta)
         user = self._user_of_call(user)
         if suspend is not None:
             _check(suspend)
@@ -522,6 +531,13 @@ class Caller(_Connections):
             progress_callback=progress_callback,
             complete_urls=complete_urls,
         )
+
+
+def _check_functions(progress_callback: object, on_task_status: object) -> None:
+    if progress_callback is not None:
+        check_function("progress_callback", progress_callback, "progress", "total", "message")
+    if on_task_status is not None:
+        check_async("on_task_status", on_task_status, "task")
 
 
 def _check(suspend: object) -> None:

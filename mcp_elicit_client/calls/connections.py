@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio.lowlevel
 
+from mcp_elicit_client._arguments import check_function
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.dispatch import NormalizedHandler, enforce_options, normalize_handler, options_for
@@ -91,7 +92,12 @@ class _Connections:
 
         Args:
             then: Your own message handler.  It is called with every message.
+
+        Raises:
+            TypeError: If *then* is not a function that takes a message.
         """
+        if then is not None:
+            check_function("message_handler", then, "message")
 
         async def handle(message: Any) -> None:
             self._elicitations.completions.on_message(message)
@@ -138,9 +144,15 @@ class _Connections:
         Returns:
             An async context manager: a ``Client`` with mcp 2.x, an
             initialized ``ClientSession`` with mcp 1.x.
+
+        Raises:
+            TypeError: If *server* is of another type, or *message_handler* is
+                not a function.
+            ValueError: If *server* is a string that is not an http URL.
         """
         from mcp_elicit_client.sdk import connections
 
+        connections.check_target("server", server)
         if mode == "auto" and self._needs_handshake:
             mode = "legacy"
         return connections.connect(server, mode, **self._wiring(message_handler), **options)

@@ -6,8 +6,10 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 
 if TYPE_CHECKING:
@@ -62,17 +64,25 @@ class ProgressCallback(Protocol):
 
 
 def unwrap_session(client: Any) -> Any:
-    """Return the SDK's session: *client* itself, or the session of a ``Client`` of mcp 2.x or FastMCP."""
-    return getattr(client, "session", client)
+    """
+    Return the SDK's session: *client* itself, or the session of a ``Client`` of mcp 2.x or FastMCP.
+
+    Raises:
+        TypeError: If there is no session.
+    """
+    session = getattr(client, "session", client)
+    if not hasattr(session, "call_tool"):
+        raise TypeError(f"`client` must be a connected ClientSession or Client, not {type(session).__name__}.")
+    return session
 
 
-def check_arguments(name: object, arguments: object) -> None:
+def check_arguments(name: object, arguments: object, meta: object = None) -> None:
     """
     Check what a call is made with.
 
     Raises:
-        TypeError: If *name* is not a string, or *arguments* is not a mapping
-            with names.
+        TypeError: If *name* is not a string, *arguments* is not a mapping
+            with names, or *meta* not a mapping.
     """
     if not isinstance(name, str):
         raise TypeError(f"The name of a call must be a string, not {type(name).__name__}.")
@@ -80,6 +90,7 @@ def check_arguments(name: object, arguments: object) -> None:
         raise TypeError(f"The arguments of a call must be a mapping, not {type(arguments).__name__}.")
     if arguments and not all(isinstance(each, str) for each in arguments):
         raise TypeError("The names of arguments must be strings.")
+    check_type("meta", meta, Mapping, NoneType)
 
 
 @dataclass(frozen=True, slots=True)

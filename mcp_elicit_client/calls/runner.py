@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import anyio
 from typing_extensions import assert_never
 
+from mcp_elicit_client._arguments import check_int
 from mcp_elicit_client.calls.active_call import ActiveCall, Ask, StoredAnswersFor
 from mcp_elicit_client.calls.elicitations import ElicitationDispatcher, Waiting, is_closed
 from mcp_elicit_client.calls.methods import FIRST_ROUND, CallSpec, RoundInput, list_tools_until
@@ -82,11 +83,20 @@ class CallLimits:
         max_rounds: How often the server may require input.
         max_retries: How often the call is sent again because of required
             URL elicitations.
+
+    Raises:
+        TypeError: If a limit is not an int.
+        ValueError: If a limit is negative.
     """
 
     max_questions: int = 25
     max_rounds: int = 10
     max_retries: int = 5
+
+    def __post_init__(self) -> None:
+        check_int("max_questions", self.max_questions)
+        check_int("max_rounds", self.max_rounds)
+        check_int("max_retries", self.max_retries)
 
 
 class CallRunner:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from types import NoneType
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import from_json
 
+from mcp_elicit_client._arguments import check_seconds, check_type
 from mcp_elicit_client.calls.active_call import ActiveCall, CallHistory, StoredAnswersFor
 from mcp_elicit_client.calls.methods import CallSpec
 from mcp_elicit_client.calls.multi_round_trip import InputRequired
@@ -64,6 +66,8 @@ class SuspendOptions:
             such as the ID of the model's tool call (`Snapshot.reference`).
 
     Raises:
+        TypeError: If an option is of the wrong type, such as a store in place
+            of the inbox.
         ValueError: If the user is empty or too long, or the timeout is out of
             range.
     """
@@ -76,12 +80,12 @@ class SuspendOptions:
     reference: str | None = None
 
     def __post_init__(self) -> None:
+        check_type("inbox", self.inbox, Inbox, hint="Pass Inbox(store).")
         check_user(self.default_user)
+        check_type("owner", self.owner, str, NoneType)
+        check_type("reference", self.reference, str, NoneType)
         for name in ("resume_timeout", "task_timeout"):
-            if not 0 < getattr(self, name) <= MAX_RESUME_TIMEOUT:
-                raise ValueError(
-                    f"SuspendOptions.{name} must be more than 0 and at most {MAX_RESUME_TIMEOUT:.0f} seconds."
-                )
+            check_seconds(name, getattr(self, name), maximum=MAX_RESUME_TIMEOUT)
 
 
 class SuspendedCall(BaseModel):

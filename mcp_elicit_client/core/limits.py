@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mcp_elicit_client._arguments import check_int, check_type
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -35,6 +37,10 @@ class Limits:
         max_nesting: The depth of objects and arrays anywhere in the request.
         max_integer: The magnitude of an integer.  JavaScript servers cannot
             tell integers above 2**53 from their neighbors.
+
+    Raises:
+        TypeError: If a limit is not an int, or `check_patterns` not a bool.
+        ValueError: If a limit is negative.
     """
 
     max_request: int = 4_194_304
@@ -52,6 +58,13 @@ class Limits:
     max_depth: int = 4
     max_nesting: int = 64
     max_integer: int = 2**53
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if name == "check_patterns":
+                check_type(name, self.check_patterns, bool)
+            else:
+                check_int(name, getattr(self, name))
 
 
 DEFAULT_LIMITS = Limits()

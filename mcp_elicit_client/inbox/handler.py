@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
+from mcp_elicit_client._arguments import check_async
 from mcp_elicit_client._concurrency import call_inside, run_until
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.notice import Notice
@@ -37,7 +38,8 @@ class InboxHandler:
             cannot answer.  If it raises, that is logged.
 
     Raises:
-        TypeError: If *inbox* is not an `Inbox`.
+        TypeError: If *inbox* is not an `Inbox`, or *on_pending* not an async
+            function that takes the owner and the ID.
         ValueError: If *default_user* does not have 1 to 256 characters.
     """
 
@@ -49,6 +51,8 @@ class InboxHandler:
     ) -> None:
         if not isinstance(inbox, Inbox):
             raise TypeError(f"InboxHandler takes an Inbox, not {type(inbox).__name__}. Pass Inbox(store).")
+        if on_pending is not None:
+            check_async("on_pending", on_pending, "owner", "entry_id")
         self._inbox = inbox
         self._default_user = check_user(default_user)
         self._on_pending = on_pending

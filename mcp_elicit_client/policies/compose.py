@@ -109,11 +109,12 @@ def hooks(
             It is not called for an answer of *before*.
 
     Raises:
-        TypeError: If a hook is not an async function.
+        TypeError: If a hook is not an async function with these parameters.
     """
-    for name, hook in (("before", before), ("after", after)):
-        if hook is not None:
-            check_async(name, hook)
+    if before is not None:
+        check_async("before", before, "request")
+    if after is not None:
+        check_async("after", after, "request", "answer")
 
     async def run_hooks(request: Request, ask: NormalizedHandler) -> Answer:
         try:

@@ -46,7 +46,7 @@ def protect_secrets(
     if action not in ("refuse", "warn"):
         raise ValueError(f'`action` must be "refuse" or "warn", not {action!r}.')
     if confirm is not None:
-        check_async("confirm", confirm)
+        check_async("confirm", confirm, "request", "findings")
     load_tables()  # so that the first request does not block the event loop for this time
 
     async def protect(request: Request, ask: NormalizedHandler) -> Answer:

@@ -55,6 +55,26 @@ async def connect(server: Any, mode: str, **options: Any) -> AsyncIterator[Any]:
         raise single from single.__cause__
 
 
+def check_target(name: str, server: object) -> None:
+    """
+    Check that the argument *name* is something to connect to, as far as its type says.
+
+    Raises:
+        TypeError: If it is of another type.
+        ValueError: If it is a string that is not an http URL.
+    """
+    from mcp.client.stdio import StdioServerParameters
+
+    if isinstance(server, str):
+        if not server.lower().startswith(("http://", "https://")):
+            raise ValueError(f"`{name}` must begin with http:// or https://. Pass a command as StdioServerParameters.")
+        return
+    is_server = hasattr(server, "__aenter__") or hasattr(server, "run")
+    if isinstance(server, type) or not (is_server or isinstance(server, StdioServerParameters)):
+        found = type(server).__name__
+        raise TypeError(f"`{name}` must be a URL, StdioServerParameters, a transport or a server, not {found}.")
+
+
 @asynccontextmanager
 async def _connect_session(server: Any, mode: str, options: dict[str, Any]) -> AsyncIterator[Any]:
     if mode not in ("auto", "legacy"):

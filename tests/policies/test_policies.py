@@ -171,7 +171,7 @@ async def late_in_a_call() -> Answer:
     from mcp_elicit_client.calls import Caller
 
     caller = Caller(for_ever, "mail")
-    call = ActiveCall(None, None, CallTimeouts(None, 0.0), 9)
+    call = ActiveCall(None, None, CallTimeouts(None, 1e-9), 9)
     caller._elicitations.calls.add(call)
     with call.timeouts:
         return await caller.handler(request())

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.deferred import build_models
 from mcp_elicit_client.core.url.domains import UrlWarning, host_warnings, registrable_domain
 from mcp_elicit_client.exceptions import UnsafeUrlError
@@ -53,10 +54,17 @@ class UrlRules:
             also with plain http.  For development.
         allow_private: Allow addresses and names of private networks, over
             https.  For organizations with servers in such a network.
+
+    Raises:
+        TypeError: If a rule is not a bool.
     """
 
     allow_loopback: bool = False
     allow_private: bool = False
+
+    def __post_init__(self) -> None:
+        check_type("allow_loopback", self.allow_loopback, bool)
+        check_type("allow_private", self.allow_private, bool)
 
 
 DEFAULT_URL_RULES = UrlRules()
@@ -117,9 +125,11 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
     Nothing is fetched, and no name is resolved.
 
     Raises:
+        TypeError: If *url* is not a string.
         UnsafeUrlError: If the host is ambiguous, or if *rules* do not allow
             it.
     """
+    check_type("url", url, str)
     build_models(UrlWarning, TargetUrl)
     if len(url) > MAX_URL:
         raise UnsafeUrlError("too_long", f"`url` must have at most {MAX_URL} characters")
