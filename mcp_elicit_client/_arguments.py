@@ -111,7 +111,13 @@ def check_type(name: str, value: object, *types: type, hint: str = "") -> None:
     """
     if not isinstance(value, types):
         names = " or ".join("None" if each is type(None) else each.__name__ for each in types)
-        found = "None" if value is None else _name_of(value) if isinstance(value, type) else type(value).__name__
+        found = (
+            "None"
+            if value is None
+            else f"the class {value.__name__}"
+            if isinstance(value, type)
+            else type(value).__name__
+        )
         raise TypeError(f"`{name}` must be {names}, not {found}.{hint and ' '}{hint}")
 
 
@@ -127,6 +133,17 @@ def check_policy_result(policy: object, handler: object) -> None:
             f"The policy {describe(policy)} returned {describe(handler)}, which is not a handler. "
             f"If it makes a policy, call it: {_name_of(policy)}()."
         )
+
+
+def check_method(name: str, value: object, method: str, hint: str) -> None:
+    """
+    Check that the argument *name* is an object with *method*: of any class, such as one of the host application.
+
+    Raises:
+        TypeError: If it is not.
+    """
+    if isinstance(value, type) or not callable(getattr(value, method, None)):
+        raise TypeError(f"`{name}` must have the method `{method}`, as {hint} has, not be {_described(value)}.")
 
 
 def check_texts(name: str, value: object) -> None:

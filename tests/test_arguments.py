@@ -21,6 +21,7 @@ from mcp_elicit_client import (
     Server,
     UrlRules,
     inspect_url,
+    normalize_enum,
     parse_request,
 )
 from mcp_elicit_client.audit import AuditLog
@@ -30,13 +31,18 @@ from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.notebook import NotebookHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
-from mcp_elicit_client.handlers.webhook import WebhookHandler, generate_secret
-from mcp_elicit_client.inbox import Inbox, InboxHandler
+from mcp_elicit_client.handlers.webhook import DeferredAnswers, WebhookHandler, generate_secret, webhook_authenticator
+from mcp_elicit_client.hosts import fastmcp
+from mcp_elicit_client.hosts.langchain import wrap_session
+from mcp_elicit_client.inbox import Inbox, InboxHandler, SqliteStore
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
+from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.policies import (
+    AutomaticAnswers,
     Permissions,
     answer_timeout,
     compose,
+    cooldown_after_declines,
     flag_impersonation,
     hooks,
     one_at_a_time,
@@ -44,6 +50,7 @@ from mcp_elicit_client.policies import (
     rate_limit,
     recommended,
 )
+from mcp_elicit_client.relay import Relay
 from mcp_elicit_client.sdk.callback import elicitation_callback
 from mcp_elicit_client.typing import Request
 
@@ -103,6 +110,18 @@ def call(client: Any = SESSION, **options: Any) -> None:
 
 
 CALLER = Caller(ask, "mail")
+
+
+def user_of(_web: object) -> str:
+    return "ann"
+
+
+def webhook(secret: Any = None, **options: Any) -> WebhookHandler:
+    return WebhookHandler("https://hooks.example", secret if not options else generate_secret(), **options)
+
+
+def relay(upstream: Any = "https://a.example", **options: Any) -> Relay:
+    return Relay("mail", upstream, **options)
 
 
 def make_policy(option: object = None) -> Callable[[Any], Any]:
@@ -308,6 +327,195 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     ),
     # functions
     "a URL that is a number": (lambda any_: inspect_url(any_(3)), "`url` must be str, not int"),
+    "a schema that is no mapping": (lambda any_: normalize_enum(any_("x")), "`schema` must be Mapping, not str"),
+    "content as a list": (
+        lambda any_: Answer.accept(any_([1]), by="host"),
+        "`content` must be a mapping or None, not list",
+    ),
+    # user interfaces
+    "no servers": (lambda any_: HeadlessHandler(accept_defaults_from=any_(3)), "`accept_defaults_from` must be a coll"),
+    "servers without a name": (lambda any_: HeadlessHandler(accept_defaults_from=any_([3])), "of strings, not [3]"),
+    "an answer timeout as text": (lambda any_: BrowserHandler(answer_timeout=any_("3")), "must be above 0 and at most"),
+    "an answer timeout that is a bool": (lambda _: BrowserHandler(answer_timeout=True), "must be above 0 and at most"),
+    "a language of pages": (
+        lambda any_: BrowserHandler(messages=any_("de")),
+        "`messages` must be MessageCatalog or None",
+    ),
+    "a sync opener": (lambda any_: BrowserHandler(open_file=any_(not_async)), "`open_file` must be an async function"),
+    "an async printer": (lambda any_: BrowserHandler(show_url=any_(ask)), "`show_url` must not be async"),
+    "a directory that is a number": (
+        lambda any_: BrowserHandler(directory=any_(3)),
+        "`directory` must be str or PathLike",
+    ),
+    "a console": (
+        lambda any_: TerminalHandler(console=any_(3)),
+        "`console` must have the method `ask`, as `Console` has",
+    ),
+    "a sync browser": (lambda any_: TerminalHandler(open_url=any_(not_async)), "`open_url` must be an async function"),
+    "a sync clipboard": (
+        lambda any_: TerminalHandler(copy_url=any_(not_async)),
+        "`copy_url` must be an async function",
+    ),
+    "the name of a theme": (lambda any_: TerminalHandler(theme=any_("dark")), "`theme` must be Theme or None, not str"),
+    "the name of a language": (
+        lambda any_: TerminalHandler(messages=any_("de")),
+        "`messages` must be MessageCatalog or",
+    ),
+    "a mouse as text": (lambda any_: TerminalHandler(mouse=any_("yes")), "`mouse` must be bool, not str"),
+    "a language of a notebook": (
+        lambda any_: NotebookHandler(messages=any_("de")),
+        "`messages` must be MessageCatalog or",
+    ),
+    # webhooks
+    "a secret as bytes": (lambda any_: webhook(any_(b"x" * 32)), "`secret` must be str, not bytes"),
+    "secrets as bytes": (lambda any_: webhook(any_([b"x" * 32])), "`secret` must be str, not bytes"),
+    "no secret": (lambda any_: webhook(any_(None)), "`secret` must be str or Sequence, not None"),
+    "a secret to verify as bytes": (
+        lambda any_: webhook_authenticator(any_(b"x" * 32)),
+        "`secret` must be str, not bytes",
+    ),
+    "an inbox as deferred": (lambda any_: webhook(deferred=any_(INBOX)), "`deferred` must be DeferredAnswers or None"),
+    "no answer timeout": (
+        lambda any_: webhook(answer_timeout=any_(None)),
+        "`answer_timeout` must be int or float, not None",
+    ),
+    "attempts as text": (lambda any_: webhook(attempts=any_("3")), "`attempts` must be an int of at least 1, not '3'"),
+    "a client that is none": (lambda any_: webhook(client=any_(3)), "`client` must be AsyncClient or None, not int"),
+    "a pause that is a number": (lambda any_: webhook(pause=any_(3)), "`pause` must be a function"),
+    "a store of deferred answers": (
+        lambda any_: DeferredAnswers(inbox=any_(MemoryStore()), url="https://a.example"),
+        "`inbox` must be Inbox, not MemoryStore. Pass Inbox(store).",
+    ),
+    # the inbox
+    "no store": (
+        lambda any_: Inbox(any_("x")),
+        "`store` must have the method `put`, as `MemoryStore()` has, not be the string 'x'",
+    ),
+    "the class of a store": (lambda any_: Inbox(any_(MemoryStore)), "not be `MemoryStore`"),
+    "a key as text": (lambda any_: Inbox(MemoryStore(), any_("text" * 9)), "`key` must be bytes or bytearray, not str"),
+    "a history as text": (
+        lambda any_: MemoryStore(max_history=any_("3")),
+        "`max_history` must be an int of at least 0",
+    ),
+    "no time": (
+        lambda any_: MemoryStore(history_ttl=any_(None)),
+        "`history_ttl` must be a number of at least 0, not None",
+    ),
+    "a clock that is a number": (lambda any_: MemoryStore(clock=any_(3)), "`clock` must be a function"),
+    "a file that is a number": (lambda any_: SqliteStore(any_(3)), "`path` must be str or PathLike, not int"),
+    "a history of a file": (lambda any_: SqliteStore("x", max_history=any_("3")), "`max_history` must be an int"),
+    "a lock timeout as text": (
+        lambda any_: SqliteStore("x", lock_timeout=any_("3")),
+        "`lock_timeout` must be a number",
+    ),
+    "a store for an app": (
+        lambda any_: inbox_app(any_(MemoryStore()), user_of),
+        "`inbox` must be Inbox, not MemoryStore",
+    ),
+    "a user in place of a function": (lambda any_: inbox_app(INBOX, any_("ann")), "`authenticate` must be a function"),
+    "a function without parameters": (
+        lambda any_: inbox_app(INBOX, any_(lambda: "ann")),
+        "`authenticate` must be a function that can be called as `authenticate(web)`",
+    ),
+    "one origin": (lambda _: inbox_app(INBOX, user_of, origins="https://a.example"), "`origins` must be a collection"),
+    "a page as text": (
+        lambda any_: inbox_app(INBOX, user_of, single_request=any_("no")),
+        "`single_request` must be bool",
+    ),
+    "remembered as a switch": (
+        lambda any_: inbox_app(INBOX, user_of, remembered=any_(True)),
+        "`remembered` must be RememberedAnswers, not bool",
+    ),
+    "a language of an app": (
+        lambda any_: inbox_app(INBOX, user_of, messages=any_("de")),
+        "`messages` must be a function",
+    ),
+    # what policies take
+    "no forms": (lambda any_: AutomaticAnswers(any_(3)), "`allowed` must be Mapping, not int"),
+    "a server alone": (lambda any_: AutomaticAnswers(any_({"mail": {}})), "A key of `allowed` must be (server, form)"),
+    "values that are none": (
+        lambda any_: AutomaticAnswers(any_({("mail", "f"): 3})),
+        "`allowed` must be Mapping, not int",
+    ),
+    "a file in place of permissions": (
+        lambda any_: recommended(permissions=any_("x")),
+        "`permissions` must be Permissions or None, not str",
+    ),
+    "the class of permissions": (
+        lambda any_: recommended(permissions=any_(Permissions)),
+        "must be Permissions or None",
+    ),
+    "automatic answers as a mapping": (lambda any_: recommended(automatic=any_({})), "`automatic` must be Autom"),
+    "a switch for remembered answers": (lambda any_: recommended(remembered=any_(True)), "`remembered` must be Remem"),
+    "a rate that is a number": (lambda any_: rate_limit(any_(3)), "`rates` must be a collection of strings, not int"),
+    "a storage that is a number": (lambda any_: rate_limit(storage=any_(3)), "`storage` must be str, not int"),
+    "declines as text": (
+        lambda any_: cooldown_after_declines(declines=any_("3")),
+        "`declines` must be an int of at least 1",
+    ),
+    "a queue as text": (lambda any_: one_at_a_time(max_queued=any_("3")), "`max_queued` must be an int of at least 0"),
+    "names that are numbers": (
+        lambda any_: flag_impersonation(known_names=any_([3])),
+        "`known_names` must be a collection",
+    ),
+    "a server that is a number": (
+        lambda any_: Permissions().set("ask", server=any_(3)),
+        "`server` must be str or None",
+    ),
+    "a path that is a number": (lambda any_: Permissions(any_(3)), "`path` must be str or PathLike or None, not int"),
+    "a log key as text": (
+        lambda any_: AuditLog("x", key=any_("text" * 9)),
+        "`key` must be bytes or bytearray, not str",
+    ),
+    "a log size as text": (lambda any_: AuditLog("x", max_bytes=any_("3")), "`max_bytes` must be an int of at least 1"),
+    "a log switch as text": (
+        lambda any_: AuditLog("x", include_values=any_("no")),
+        "`include_values` must be bool, not str",
+    ),
+    # gateways and hosts
+    "no upstream": (
+        lambda any_: Relay("mail", any_(None)),
+        "`upstream` must be a URL, StdioServerParameters, a transport",
+    ),
+    "an upstream function without parameters": (
+        lambda any_: relay(any_(lambda: "x")),
+        "can be called as `upstream(user)`",
+    ),
+    "one policy": (
+        lambda any_: relay(policies=any_(recommended())),
+        "`policies` must be Sequence, not function. Pass a li",
+    ),
+    "the user of a relay": (lambda any_: relay(user=any_("ann")), "`user` must be a function, not the string 'ann'"),
+    "an async user of a relay": (lambda any_: relay(user=any_(always)), "`user` must not be async"),
+    "a relay key as text": (
+        lambda any_: relay(key=any_("text" * 9)),
+        "`key` must be bytes or bytearray or None, not str",
+    ),
+    "a store of a relay": (
+        lambda any_: relay(inbox=any_(MemoryStore())),
+        "`inbox` must be Inbox or None, not MemoryStore",
+    ),
+    "limits of a relay": (
+        lambda any_: relay(request_options=any_(Limits())),
+        "`request_options` must be RequestOptions or",
+    ),
+    "a relay timeout as text": (
+        lambda any_: relay(timeout=any_("3")),
+        "`timeout` must be a number above 0 or None, not '3'",
+    ),
+    "no answer timeout of a relay": (
+        lambda any_: relay(answer_timeout=any_(None)),
+        "`answer_timeout` must be a number",
+    ),
+    "a session before its caller": (lambda any_: wrap_session(any_(SESSION), CALLER), "Pass the caller first and the"),
+    "a caller in place of its class": (
+        lambda any_: fastmcp.clients_from_config(ask, {}, caller=any_(CALLER)),
+        "`caller` must be a function, not an object of type `Caller`",
+    ),
+    "a class in place of a caller": (
+        lambda any_: fastmcp.client(any_(Caller), "https://a.example"),
+        "`caller` must be Caller, not the class Caller.",
+    ),
 }
 
 OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
@@ -317,6 +525,20 @@ OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {
     "nan": (lambda: call(timeout=float("nan")), "`timeout` must be a number above 0 or None, not nan"),
     "answer timeout": (lambda: call(answer_timeout=-1), "`answer_timeout` must be a number above 0 or None, not -1"),
     "resume timeout": (lambda: SuspendOptions(INBOX, task_timeout=0), "`task_timeout` must be a number above 0"),
+    "attempts": (lambda: webhook(attempts=0), "`attempts` must be an int of at least 1, not 0"),
+    "history": (lambda: MemoryStore(max_history=-1), "`max_history` must be an int of at least 0, not -1"),
+    "lease": (lambda: SqliteStore("x", lease_ttl=0), "`lease_ttl` must be a number above 0, not 0"),
+    "origin": (
+        lambda: inbox_app(INBOX, user_of, origins=["a.example"]),
+        "such as 'https://app.example', not 'a.example'",
+    ),
+    "page": (lambda: inbox_app(INBOX, user_of, allowed_origins=["https://a.example/"]), "must contain origins"),
+    "declines": (lambda: cooldown_after_declines(declines=0), "`declines` must be an int of at least 1, not 0"),
+    "cooldown": (lambda: cooldown_after_declines(seconds=-1), "`seconds` must be a number above 0, not -1"),
+    "queue": (lambda: one_at_a_time(max_queued=-1), "`max_queued` must be an int of at least 0, not -1"),
+    "log": (lambda: AuditLog("x", backup_count=-1), "`backup_count` must be an int of at least 0, not -1"),
+    "calls": (lambda: relay(max_calls=0), "`max_calls` must be an int of at least 1, not 0"),
+    "idle timeout": (lambda: relay(idle_timeout=-1), "`idle_timeout` must be a number of at least 0, not -1"),
     "URL": (lambda: CALLER.connect("python server.py"), "Pass a command as StdioServerParameters"),
 }
 

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
+from mcp_elicit_client._arguments import check_type
+
 MIN_KEY = 16
 """The minimum length of a key, in bytes.  32 random bytes are recommended."""
 
@@ -117,6 +119,7 @@ class Keys:
     """
 
     def __init__(self, key: bytes) -> None:
+        check_type("key", key, bytes, bytearray)
         if len(key) < MIN_KEY:
             raise ValueError(f"The key of an audit log must have at least {MIN_KEY} bytes, not {len(key)}.")
         self._chain = _derive(key, b"mcp-elicit audit: chain")

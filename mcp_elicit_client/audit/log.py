@@ -7,8 +7,10 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import NoneType
 from typing import Any, Literal
 
+from mcp_elicit_client._arguments import check_int, check_sync, check_type
 from mcp_elicit_client._files import LOCK_TIMEOUT
 from mcp_elicit_client.audit.chain import Checkpoint
 from mcp_elicit_client.audit.events import EventEncoder, loggable_values
@@ -54,6 +56,7 @@ class AuditLog:
         AuditError: If the file or its key is unsafe, or they do not fit.
         MissingExtraError: If telemetry is enabled, and OpenTelemetry is not
             installed.
+        TypeError: If an argument is of the wrong type.
         ValueError: If the key is too short, or a limit is out of range.
     """
 
@@ -74,8 +77,15 @@ class AuditLog:
     ) -> None:
         if on_failure not in ("continue", "cancel"):
             raise ValueError(f'`on_failure` must be "continue" or "cancel", not {on_failure!r}.')
-        if max_bytes < 1 or backup_count < 0:
-            raise ValueError("`max_bytes` must be at least 1, and `backup_count` at least 0.")
+        check_type("path", path, str, os.PathLike)
+        check_type("include_values", include_values, bool)
+        check_type("include_messages", include_messages, bool)
+        check_type("fsync", fsync, bool)
+        check_int("max_bytes", max_bytes, 1)
+        check_int("backup_count", backup_count)
+        check_type("host", host, str, NoneType)
+        check_sync("clock", clock)
+        check_type("telemetry", telemetry, bool, Telemetry)
         self._writer = ChainWriter(
             Path(path).absolute(), key, max_bytes=max_bytes, backup_count=backup_count, fsync=fsync
         )

@@ -1,6 +1,7 @@
 """`Answer`, and `check_answer`, which every answer passes before it is sent."""
 
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -78,7 +79,14 @@ class Answer(BaseModel):
         reason: str = "",
         sources: Mapping[str, Source] | None = None,
     ) -> "Answer":
-        """Return an accept, with the values of a form; a URL has none."""
+        """
+        Return an accept, with the values of a form; a URL has none.
+
+        Raises:
+            TypeError: If *content* is not a mapping.
+        """
+        if not isinstance(content, (Mapping, NoneType)):
+            raise TypeError(f"`content` must be a mapping or None, not {type(content).__name__}.")
         return cls(
             action="accept",
             content=None if content is None else dict(content),

@@ -22,6 +22,9 @@ class HeadlessHandler:
         accept_defaults_from: The names of servers whose default values are
             accepted.  Forms without default values and URLs are cancelled,
             because only a user can answer them.
+
+    Raises:
+        TypeError: If `accept_defaults_from` is not a collection of strings.
     """
 
     def __init__(self, *, accept_defaults_from: Collection[str] = ()) -> None:

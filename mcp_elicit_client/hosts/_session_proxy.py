@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.request import check_user
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def wrap_session(caller: Caller, session: S, *, user: str | None = None) -> S:
             *caller*.
 
     Raises:
+        TypeError: If *caller* is not a `Caller`.
         ValueError: If *user* is empty or too long.
     """
     return cast("S", SessionProxy(caller, session, check_user(user)))
@@ -42,6 +44,9 @@ class SessionProxy:
     """A session whose calls are made by a caller; the rest is that of the session."""
 
     def __init__(self, caller: Caller, session: Any, user: str | None) -> None:
+        from mcp_elicit_client.calls import Caller
+
+        check_type("caller", caller, Caller, hint="Pass the caller first and the session second.")
         self._caller = caller
         self._user = user
         self._session = session

@@ -26,6 +26,7 @@ def wrap_session(caller: Caller, session: S, *, user: str | None = None) -> S:
         user: The user of the session; None for that of *caller*.
 
     Raises:
+        TypeError: If *caller* is not a `Caller`.
         ValueError: If *user* is empty or too long.
     """
     return cast("S", _ConnectedSession(caller, session, check_user(user)))

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from mcp_elicit_client._arguments import check_sync, check_type
 from mcp_elicit_client.core.request import Server
 from mcp_elicit_client.exceptions import RequestError
 from mcp_elicit_client.request_options import RequestOptions
@@ -78,8 +79,12 @@ def client(
         options: Other arguments of ``Client``, by keyword.
 
     Raises:
+        TypeError: If *caller* is not a `Caller`.
         ValueError: If *user* is empty or too long.
     """
+    from mcp_elicit_client.calls import Caller
+
+    check_type("caller", caller, Caller, hint='Pass Caller(handler, "server").')
     user = caller.user if user is None else user
     wrapped: Client[Any] = _client_class()(
         transport,
@@ -120,9 +125,13 @@ def clients_from_config(
             *caller*; None for those of the registry.
 
     Raises:
+        TypeError: If *config* is not a mapping, or *caller* not a function.
         ValueError: If *config* is not a valid configuration, or if there are
             both a *caller*, which has a user, and a *user*.
     """
+    check_type("config", config, Mapping)
+    if caller is not None:
+        check_sync("caller", caller, "handler", "name")
     if caller is not None and user is not None:
         raise ValueError("`user` is for clients without `caller`. Pass it to the `Caller` instead.")
     from fastmcp import Client

@@ -7,6 +7,7 @@ import hashlib
 import os
 from typing import Any, Protocol
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.exceptions import InboxError, MissingExtraError
 
 MIN_KEY_BYTES = 32
@@ -52,10 +53,12 @@ class AesGcmCipher:
 
     Raises:
         MissingExtraError: If the package ``cryptography`` is not installed.
+        TypeError: If the key is not bytes.
         ValueError: If the key is too short.
     """
 
     def __init__(self, key: bytes) -> None:
+        check_type("key", key, bytes, bytearray)
         if len(key) < MIN_KEY_BYTES:
             raise ValueError(
                 f"The key of an inbox must have at least {MIN_KEY_BYTES} bytes."

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
-from mcp_elicit_client._arguments import check_answer_timeout
+from mcp_elicit_client._arguments import check_answer_timeout, check_method
 from mcp_elicit_client.core.answer import Action, Answer
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import may_remember
@@ -56,11 +56,13 @@ class Inbox:
     Raises:
         MissingExtraError: If there is a key and ``cryptography`` is not
             installed.
+        TypeError: If *store* is not a store, or *key* not bytes.
         ValueError: If the key is too short, or *answer_timeout* is not above
             0 and at most a year.
     """
 
     def __init__(self, store: Store, key: bytes | None = None, *, answer_timeout: float | None = None) -> None:
+        check_method("store", store, "put", "`MemoryStore()`")
         self._store = store
         self._codec = RecordCodec(make_cipher(key), check_answer_timeout(answer_timeout))
 

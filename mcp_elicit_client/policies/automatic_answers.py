@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.form import Field, Form, text_constraints
 from mcp_elicit_client.core.request import user_and_server_of
@@ -47,9 +48,16 @@ class AutomaticAnswers:
             server and the `form_fingerprint`.  The values of ``(user,
             server, fingerprint)`` are for requests of that user only, and
             take precedence.
+
+    Raises:
+        TypeError: If a key or the values of a form are of the wrong type.
     """
 
     def __init__(self, allowed: Mapping[tuple[str, str] | tuple[str, str, str], Content]) -> None:
+        check_type("allowed", allowed, Mapping)
+        for form, content in allowed.items():
+            _check_key(form)
+            check_type("allowed", content, Mapping, hint="Each form has a mapping of values by field name.")
         self._allowed: dict[tuple[str, ...], dict[str, Any]] = {form: dict(allowed[form]) for form in allowed}
         self._servers = {form[-2] for form in allowed}
 
@@ -76,6 +84,12 @@ class AutomaticAnswers:
 
     async def _answer(self, request: Request, ask: NormalizedHandler) -> Answer:
         return self.preview(request) or await ask(request)
+
+
+def _check_key(form: object) -> None:
+    is_key = isinstance(form, tuple) and len(form) in (2, 3) and all(isinstance(part, str) for part in form)
+    if not is_key:
+        raise TypeError(f"A key of `allowed` must be (server, form) or (user, server, form), not {form!r}.")
 
 
 def _has_pattern(field: Field) -> bool:

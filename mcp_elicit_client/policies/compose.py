@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Collection
+from types import NoneType
 
-from mcp_elicit_client._arguments import check_async, check_policy
+from mcp_elicit_client._arguments import check_async, check_policy, check_type
 from mcp_elicit_client.core.request import FormRequest, UrlRequest
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy, chain_policies, normalize_answer
 from mcp_elicit_client.policies import queue
@@ -68,8 +69,12 @@ def recommended(  # noqa: PLR0913 -- what a careful host may want otherwise, all
         secrets: Replaces ``protect_secrets()``.
 
     Raises:
+        TypeError: If an argument is of the wrong type.
         ValueError: If *answer_timeout* is not above 0 and at most a year.
     """
+    check_type("permissions", permissions, Permissions, NoneType)
+    check_type("automatic", automatic, AutomaticAnswers, NoneType)
+    check_type("remembered", remembered, RememberedAnswers, NoneType)
     return compose(
         audit,
         (permissions or Permissions()).policy,

@@ -10,11 +10,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import NoneType
 from typing import ClassVar, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client._files import LockTimeoutError, UnsafeFileError, locked, open_safely
 from mcp_elicit_client.core.request import user_and_server_of
 from mcp_elicit_client.core.text import is_unicode
@@ -97,6 +99,7 @@ class Permissions:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        check_type("path", path, str, os.PathLike, NoneType)
         self._path = None if path is None else Path(path).absolute()
         self._rules: dict[_Key, Rule] = {}
         self._unsaved: dict[_Key, Rule] = {}
@@ -179,9 +182,12 @@ class Permissions:
             PermissionsFileError: If the file cannot be written, or cannot
                 contain a name, because it is not valid Unicode.  The
                 permission then applies until the process ends.
+            TypeError: If a name is not a string.
             ValueError: If *permission* is unknown, or ``block_until_restart``
                 without a server.
         """
+        for name, value in (("server", server), ("mode", mode), ("tool", tool), ("user", user)):
+            check_type(name, value, str, NoneType)
         if permission not in get_args(Permission):
             raise ValueError(f"A permission is one of {', '.join(get_args(Permission))}, not {permission!r}.")
         if permission == "block_until_restart":

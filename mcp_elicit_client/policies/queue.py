@@ -10,7 +10,7 @@ from typing import Literal
 
 import anyio
 
-from mcp_elicit_client._arguments import check_answer_timeout
+from mcp_elicit_client._arguments import check_answer_timeout, check_int
 from mcp_elicit_client._concurrency import Waker
 from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.request import default_answer_timeout, latest_deadline, user_and_server_of, with_deadline
@@ -33,7 +33,12 @@ def one_at_a_time(*, max_queued: int = 3) -> Policy:
     Args:
         max_queued: The maximum number of waiting requests of one server for
             one user.  Further ones are cancelled.
+
+    Raises:
+        TypeError: If *max_queued* is not an int.
+        ValueError: If it is negative.
     """
+    check_int("max_queued", max_queued)
     turns = _FairQueues(max_queued)
 
     async def wait_in_queue(request: Request, ask: NormalizedHandler) -> Answer:

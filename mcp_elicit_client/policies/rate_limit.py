@@ -14,7 +14,7 @@ from urllib.parse import quote
 import anyio.to_thread
 from anyio.lowlevel import RunVar
 
-from mcp_elicit_client._arguments import check_texts
+from mcp_elicit_client._arguments import check_int, check_seconds, check_sync, check_texts, check_type
 from mcp_elicit_client.core.budgets import UserAndServer
 from mcp_elicit_client.core.request import user_and_server_of
 from mcp_elicit_client.dispatch import NormalizedHandler, apply_policy
@@ -46,13 +46,15 @@ def rate_limit(
 
     Raises:
         MissingExtraError: If a package for the storage is missing.
-        TypeError: If *rates* or *server_rates* is one string.
+        TypeError: If *rates* or *server_rates* is one string, or another
+            argument is of the wrong type.
         ValueError: If a rate or the storage is not valid.
     """
     from limits import parse
 
     check_texts("rates", rates)
     check_texts("server_rates", server_rates)
+    check_type("storage", storage, str)
     if not rates:
         raise ValueError("A rate limit needs at least one rate, such as 5/minute.")
     per_user, per_server = ([parse(rate) for rate in each] for each in (rates, server_rates))
@@ -84,7 +86,15 @@ def cooldown_after_declines(
         block_after: The number of consecutive declines after which the server
             is blocked as long as the policy lives.
         clock: Returns the time, in seconds.
+
+    Raises:
+        TypeError: If an argument is of the wrong type.
+        ValueError: If a number is out of range.
     """
+    check_int("declines", declines, 1)
+    check_seconds("seconds", seconds)
+    check_int("block_after", block_after, 1)
+    check_sync("clock", clock)
     counts: dict[UserAndServer, _DeclineCount] = {}
 
     def refuse(request: Request) -> Answer | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from mcp_elicit_client._arguments import check_int, check_seconds, check_sync
 from mcp_elicit_client._concurrency import collect_in_turns
 from mcp_elicit_client.core.diagnostics import has_warning
 from mcp_elicit_client.core.form import form_digest
@@ -79,6 +80,7 @@ class RememberedAnswers:
         clock: Returns the time, in seconds, and never goes back.
 
     Raises:
+        TypeError: If an argument is of the wrong type.
         ValueError: If one of the numbers is not above 0.
     """
 
@@ -90,8 +92,10 @@ class RememberedAnswers:
         max_answers: int = 1_000,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if not min(seconds, max_per_user, max_answers) > 0:
-            raise ValueError("`seconds`, `max_per_user` and `max_answers` must be above 0.")
+        check_seconds("seconds", seconds)
+        check_int("max_per_user", max_per_user, 1)
+        check_int("max_answers", max_answers, 1)
+        check_sync("clock", clock)
         self._seconds = seconds
         self._max_per_user = max_per_user
         self._max_answers = max_answers

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import Any, Literal, NoReturn
 
 import anyio
 import anyio.abc
 from typing_extensions import Self
 
+from mcp_elicit_client._arguments import check_int, check_seconds, check_sync, check_type
 from mcp_elicit_client.calls.methods import CallSpec, ProgressCallback
 from mcp_elicit_client.core.request import Server, check_user
 from mcp_elicit_client.inbox.inbox import Inbox
@@ -28,6 +29,7 @@ from mcp_elicit_client.relay.stored import StoredCalls
 from mcp_elicit_client.relay.upstream import CallOptions, UpstreamCaller, forwarding_urls
 from mcp_elicit_client.relay.wire import FORWARDED_META, forwarded_meta, remove_hop_meta
 from mcp_elicit_client.request_options import RequestOptions
+from mcp_elicit_client.sdk.connections import check_target
 from mcp_elicit_client.typing import Mode, Policy
 
 _logger = logging.getLogger("mcp_elicit_client")
@@ -86,8 +88,10 @@ class Relay:
             uses multi-round-trip requests.
 
     Raises:
-        ValueError: If the key is too short, or the name is empty.
-        TypeError: If a policy is not a policy.
+        TypeError: If an argument is of the wrong type, such as a policy that
+            is not a policy.
+        ValueError: If the key is too short, the name is empty, or a number is
+            out of range.
     """
 
     def __init__(  # noqa: PLR0913 -- limits with defaults, all by keyword
@@ -109,6 +113,21 @@ class Relay:
         max_rounds: int = 10,
     ) -> None:
         self._server = Server.from_name(server)
+        if callable(upstream):
+            check_sync("upstream", upstream, "user")
+        else:
+            check_target("upstream", upstream)
+        check_type("policies", policies, Sequence, hint="Pass a list.")
+        check_sync("user", user, "context")
+        check_type("inbox", inbox, Inbox, NoneType, hint="Pass Inbox(store).")
+        check_type("request_options", request_options, RequestOptions, NoneType)
+        check_seconds("timeout", timeout, optional=True)
+        check_seconds("answer_timeout", answer_timeout)
+        check_type("mode", mode, str)
+        check_seconds("idle_timeout", idle_timeout, allow_zero=True)
+        check_int("max_calls", max_calls, 1)
+        check_int("max_questions", max_questions)
+        check_int("max_rounds", max_rounds)
         self._user = user
         self._request_options = request_options
         self._options = CallOptions(timeout, answer_timeout)

@@ -9,8 +9,10 @@ import secrets
 import time
 from collections.abc import Callable
 from functools import lru_cache
+from types import NoneType
 from typing import NamedTuple
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.relay.refusals import RefusedError
 
 MIN_KEY_BYTES = 32
@@ -57,6 +59,7 @@ class StateSealer:
     """
 
     def __init__(self, key: bytes | None, server: str, clock: Callable[[], float] = time.time) -> None:
+        check_type("key", key, bytes, bytearray, NoneType)
         if key is not None and len(key) < MIN_KEY_BYTES:
             raise ValueError(
                 f"The key of a relay must have at least {MIN_KEY_BYTES} bytes, as `secrets.token_bytes(32)` has."

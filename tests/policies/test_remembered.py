@@ -266,5 +266,5 @@ async def test_an_answer_from_an_inbox_can_be_remembered(remember: bool) -> None
 
 @pytest.mark.parametrize("number", ["seconds", "max_per_user", "max_answers"])
 def test_a_number_that_is_not_above_zero_is_refused(number: str) -> None:
-    with pytest.raises(ValueError, match="must be above 0"):
+    with pytest.raises(ValueError, match=f"`{number}` must be"):
         RememberedAnswers(**{number: 0})  # type: ignore[arg-type]

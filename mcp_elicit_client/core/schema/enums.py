@@ -20,6 +20,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.diagnostics import DiagnosticCode
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS, Limits
 from mcp_elicit_client.core.text import is_unicode, sanitize_and_cut
@@ -66,10 +67,14 @@ def normalize_enum(schema: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -
     Returns:
         The options; empty if *schema* is not an enum.
 
+    Raises:
+        TypeError: If *schema* is not a mapping.
+
     Examples:
         >>> normalize_enum({"type": "string", "enum": ["s", "m"], "enumNames": ["Small", "Medium"]})
         (Choice(value='s', title='Small'), Choice(value='m', title='Medium'))
     """
+    check_type("schema", schema, Mapping)
     if schema.get("type") == "array" and isinstance(schema.get("items"), Mapping):
         schema = items_with_names(schema)
 

@@ -129,7 +129,8 @@ def inspect_url(url: str, rules: UrlRules = DEFAULT_URL_RULES) -> TargetUrl:
         UnsafeUrlError: If the host is ambiguous, or if *rules* do not allow
             it.
     """
-    check_type("url", url, str)
+    if not isinstance(url, str):
+        raise TypeError(f"`url` must be str, not {type(url).__name__}.")
     build_models(UrlWarning, TargetUrl)
     if len(url) > MAX_URL:
         raise UnsafeUrlError("too_long", f"`url` must have at most {MAX_URL} characters")

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import anyio
 
+from mcp_elicit_client._arguments import check_seconds, check_sync, check_type
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import invalid_answer
 from mcp_elicit_client.core.form import Form
@@ -54,6 +55,11 @@ class EditorHandler:
         answer_timeout: float | None = ANSWER_TIMEOUT,
         messages: MessageCatalog = ENGLISH,
     ) -> None:
+        check_type("session_id", session_id, str)
+        if tool_call_id is not None:
+            check_sync("tool_call_id", tool_call_id, "request")
+        check_seconds("answer_timeout", answer_timeout, optional=True)
+        check_type("messages", messages, MessageCatalog)
         self._editor = connection_of(editor)
         self._session_id = session_id
         self._tool_call_id = tool_call_id

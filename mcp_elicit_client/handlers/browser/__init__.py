@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Awaitable, Callable
+from os import PathLike
 from pathlib import Path
+from types import NoneType
 
-from mcp_elicit_client._arguments import check_answer_timeout
+from mcp_elicit_client._arguments import check_answer_timeout, check_async, check_sync, check_type
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.browser.asking import ask_on_page, within_limits
@@ -59,6 +61,8 @@ class BrowserHandler:
 
     Raises:
         MissingExtraError: If the extra ``browser`` is not installed.
+        TypeError: If an argument is of the wrong type, such as an `open_file`
+            that is not async.
         ValueError: If *answer_timeout* is not above 0 and at most a year.
     """
 
@@ -72,6 +76,11 @@ class BrowserHandler:
         messages: MessageCatalog | None = None,
     ) -> None:
         self._answer_timeout = check_answer_timeout(answer_timeout)
+        check_async("open_file", open_file, "path")
+        if show_url is not None:
+            check_sync("show_url", show_url, "url")
+        check_type("directory", directory, str, PathLike, NoneType)
+        check_type("messages", messages, MessageCatalog, NoneType)
         if any(importlib.util.find_spec(name) is None for name in _REQUIRED):
             raise MissingExtraError("browser", "a page in the browser")
         self._open_file = open_file

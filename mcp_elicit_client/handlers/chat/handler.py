@@ -7,13 +7,16 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from types import NoneType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 import anyio
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client._concurrency import call_inside
 from mcp_elicit_client.core.notice import Notice
+from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.dispatch import normalize_handler
 from mcp_elicit_client.exceptions import EntryClosedError, EntryNotFoundError, InboxError
 from mcp_elicit_client.handlers.chat.delivery import Delivery
@@ -96,10 +99,12 @@ class ChatHandler:
         catalog: MessageCatalog = ENGLISH,
         time_zone: str | None = None,
     ) -> None:
+        check_type("inbox", inbox, Inbox, NoneType, hint="Pass Inbox(store).")
+        check_type("catalog", catalog, MessageCatalog)
         self._inbox: Inbox = Inbox(MemoryStore()) if inbox is None else inbox
         self._limits = platform.limits
         self._delivery = Delivery(platform)
-        self._default_user = default_user
+        self._default_user = check_user(default_user)
         self._fallback = None if fallback is None else normalize_handler(fallback)
         self._catalog = catalog
         self._sessions = Sessions(self._inbox, platform.limits, catalog, time_zone)

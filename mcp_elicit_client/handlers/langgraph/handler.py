@@ -22,6 +22,7 @@ from typing import Any, ParamSpec, TypeVar
 import anyio
 from pydantic import ValidationError
 
+from mcp_elicit_client._arguments import check_sync
 from mcp_elicit_client.core.answer import Action
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION, check_user, may_remember, request_key
 from mcp_elicit_client.dispatch import check_answer_async, validate_async
@@ -77,6 +78,10 @@ class InterruptHandler:
             importlib.import_module("langgraph.types")
         except ImportError as error:
             raise MissingExtraError("langgraph", "InterruptHandler") from error
+        if user is not None:
+            check_sync("user", user, "config")
+        if not isinstance(messages, MessageCatalog):
+            check_sync("messages", messages, "config")
         self._user = user
         self._messages = messages
         self._runs: list[_NodeRun] = []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Awaitable, Callable
+from types import NoneType
 from typing import TYPE_CHECKING, Literal
 
 import anyio
 
-from mcp_elicit_client._arguments import check_answer_timeout
+from mcp_elicit_client._arguments import check_answer_timeout, check_handler, check_type
 from mcp_elicit_client._concurrency import is_trio, run_until, start_in_background
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.exceptions import MissingExtraError
@@ -84,6 +85,9 @@ class NotebookHandler:
             raise ValueError(f"`form` takes 'auto', 'widget' or 'page', not {form!r}.")
         if origin is not None:
             check_origin(origin)
+        check_type("messages", messages, MessageCatalog, NoneType)
+        if unattended is not None:
+            check_handler(unattended)
         self._form = form
         self._origin = origin
         self._messages = messages

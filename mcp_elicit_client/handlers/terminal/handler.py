@@ -7,15 +7,17 @@ import importlib.util
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from types import NoneType
 
 import anyio
 
+from mcp_elicit_client._arguments import check_async, check_method, check_type
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.url.inspect import TargetUrl
 from mcp_elicit_client.dispatch import refusal_by_now
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.terminal.console import Console, EndOfInputError, InterruptedByUserError
+from mcp_elicit_client.handlers.terminal.interactive import Theme
 from mcp_elicit_client.handlers.terminal.interactive.keyboard import prepare_to_wake
 from mcp_elicit_client.handlers.terminal.line_mode import LineMode
 from mcp_elicit_client.handlers.terminal.terminal import terminal
@@ -34,9 +36,6 @@ except ImportError:  # Windows
     _CLOSED = ()
 else:
     _CLOSED = (termios.error,)
-
-if TYPE_CHECKING:
-    from mcp_elicit_client.handlers.terminal.interactive import Theme
 
 _UI_VARIABLE = "MCP_ELICIT_UI"
 _TERMS_WITHOUT_CURSOR = frozenset({"", "dumb", "unknown"})
@@ -68,6 +67,10 @@ class TerminalHandler:
             environment (``LC_ALL``, ``LANG``).
         mouse: Use the mouse in the interactive form: a click moves the focus,
             the wheel scrolls.  The terminal then selects no text.
+
+    Raises:
+        TypeError: If an argument is of the wrong type, such as an `open_url`
+            that is not async.
     """
 
     def __init__(  # noqa: PLR0913 -- options by keyword
@@ -80,6 +83,14 @@ class TerminalHandler:
         messages: MessageCatalog | None = None,
         mouse: bool = False,
     ) -> None:
+        if console is not None:
+            check_method("console", console, "ask", "`Console`")
+        check_async("open_url", open_url, "target")
+        if copy_url is not None:
+            check_async("copy_url", copy_url, "target")
+        check_type("theme", theme, Theme, NoneType)
+        check_type("messages", messages, MessageCatalog, NoneType)
+        check_type("mouse", mouse, bool)
         self._console = console
         self._open_url = open_url
         self._copy_url = copy_url

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from functools import cache
 from ipaddress import ip_address
+from types import NoneType
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import anyio
 import httpx
 
-from mcp_elicit_client._arguments import check_answer_timeout
+from mcp_elicit_client._arguments import check_answer_timeout, check_int, check_sync, check_type
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.answer import invalid_answer
 from mcp_elicit_client.core.request import check_user
@@ -71,6 +72,7 @@ class DeferredAnswers:
             them.  See `InboxHandler`.
 
     Raises:
+        TypeError: If *inbox* is not an `Inbox`, or *url* not a string.
         ValueError: If *default_user* does not have 1 to 256 characters.
     """
 
@@ -79,6 +81,8 @@ class DeferredAnswers:
     default_user: str | None = None
 
     def __post_init__(self) -> None:
+        check_type("inbox", self.inbox, Inbox, hint="Pass Inbox(store).")
+        check_type("url", self.url, str)
         check_user(self.default_user)
 
 
@@ -110,8 +114,10 @@ class WebhookHandler:
             takes the number of the repetition, from 1 on.
 
     Raises:
-        ValueError: If the URL or a secret is invalid, the URL is not safe, or
-            *answer_timeout* is not above 0 and at most a year.
+        TypeError: If an argument is of the wrong type.
+        ValueError: If the URL or a secret is invalid, the URL is not safe,
+            *answer_timeout* is not above 0 and at most a year, or *attempts*
+            is below 1.
     """
 
     def __init__(  # noqa: PLR0913 -- options by keyword
@@ -128,7 +134,14 @@ class WebhookHandler:
         pause: Callable[[int], float] = pause_before,
     ) -> None:
         parse_secrets(secret)
+        check_type("deferred", deferred, DeferredAnswers, NoneType)
+        check_type("answer_timeout", answer_timeout, int, float)
         check_answer_timeout(answer_timeout)
+        check_int("attempts", attempts, 1)
+        check_type("notify_closed", notify_closed, bool)
+        check_type("allow_http", allow_http, bool)
+        check_type("client", client, httpx.AsyncClient, NoneType)
+        check_sync("pause", pause, "attempt")
         _check_url(url, allow_http=allow_http)
         self._webhook = _Webhook(url, secret, attempts, notify_closed, pause)
         self._deferred = deferred

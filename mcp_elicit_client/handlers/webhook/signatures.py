@@ -17,6 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client.core.request import check_user
 from mcp_elicit_client.exceptions import ElicitationError
 
@@ -54,9 +55,13 @@ def parse_secrets(secrets: Secrets) -> tuple[bytes, ...]:
     Return the keys of *secrets*.
 
     Raises:
+        TypeError: If a secret is not a string.
         ValueError: If *secrets* is empty, or one of them is invalid.
     """
-    texts = [secrets] if isinstance(secrets, str) else list(secrets)
+    check_type("secret", secrets, str, Sequence)
+    texts = [secrets] if isinstance(secrets, (str, bytes)) else list(secrets)
+    for text in texts:
+        check_type("secret", text, str)
     if not texts:
         raise ValueError("At least one secret is required.")
     return tuple(map(_key, texts))

@@ -22,6 +22,7 @@ from mcp_elicit_client.inbox.stores.models import (
     Resolution,
     StoredCall,
     StoredRequest,
+    check_store_options,
 )
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
 
@@ -43,6 +44,10 @@ class MemoryStore:
             owner.
         history_ttl: Seconds for which they are kept.
         clock: Returns the current time, in seconds since 1970.
+
+    Raises:
+        TypeError: If an option is of the wrong type.
+        ValueError: If an option is out of range.
     """
 
     def __init__(
@@ -52,6 +57,7 @@ class MemoryStore:
         history_ttl: float = HISTORY_TTL,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        check_store_options(clock=clock, max_history=max_history, history_ttl=history_ttl)
         self.clock: Clock = clock
         self.waiters: WaiterRegistry = WaiterRegistry()
         self._max_history = max_history

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from mcp_elicit_client._arguments import check_int, check_seconds, check_sync
 from mcp_elicit_client.exceptions import InboxError, State
 
 LEASE_TTL = 30.0
@@ -32,6 +33,22 @@ CallState: TypeAlias = Literal["suspended", "resuming", "finished", "expired"]
 The state of a suspended call: it can be resumed; a process resumes it, or
 stopped while it did; it was resumed; it was not resumed in time.
 """
+
+
+def check_store_options(
+    *, clock: object, max_history: object, history_ttl: object, lease_ttl: object = LEASE_TTL
+) -> None:
+    """
+    Check the options that stores share.
+
+    Raises:
+        TypeError: If an option is of the wrong type.
+        ValueError: If an option is out of range.
+    """
+    check_sync("clock", clock)
+    check_int("max_history", max_history)
+    check_seconds("history_ttl", history_ttl, allow_zero=True)
+    check_seconds("lease_ttl", lease_ttl)
 
 
 @dataclass(frozen=True, slots=True)

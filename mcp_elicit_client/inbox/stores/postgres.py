@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, LEASE_TTL, MAX_HISTORY
+from mcp_elicit_client._arguments import check_type
+from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, LEASE_TTL, MAX_HISTORY, check_store_options
 from mcp_elicit_client.inbox.stores.postgres_connection import Listener, PostgresConnections
 from mcp_elicit_client.inbox.stores.sql import SqlStore
 from mcp_elicit_client.inbox.stores.sql_worker import POLL_INTERVAL, SqlWorker
@@ -45,6 +46,8 @@ class PostgresStore(SqlStore):
 
     Raises:
         MissingExtraError: If the package ``psycopg`` is not installed.
+        TypeError: If an option is of the wrong type.
+        ValueError: If an option is out of range.
     """
 
     _leave_timeout: ClassVar[float] = 1.0
@@ -60,6 +63,9 @@ class PostgresStore(SqlStore):
         lease_ttl: float = LEASE_TTL,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        check_type("url", url, str)
+        check_type("schema", schema, str)
+        check_store_options(clock=clock, max_history=max_history, history_ttl=history_ttl, lease_ttl=lease_ttl)
         connections, waiters = PostgresConnections(url, schema), WaiterRegistry()
         super().__init__(
             connections,

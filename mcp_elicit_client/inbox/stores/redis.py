@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import anyio
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client._concurrency import is_trio
 from mcp_elicit_client.exceptions import InboxError, MissingExtraError, State
 from mcp_elicit_client.inbox.stores.models import (
@@ -26,6 +27,7 @@ from mcp_elicit_client.inbox.stores.models import (
     Resolution,
     StoredCall,
     StoredRequest,
+    check_store_options,
 )
 from mcp_elicit_client.inbox.stores.redis_connection import RedisConnection
 from mcp_elicit_client.inbox.waiters import WaiterRegistry
@@ -58,6 +60,8 @@ class RedisStore:
 
     Raises:
         MissingExtraError: If the package ``redis`` is not installed.
+        TypeError: If an option is of the wrong type.
+        ValueError: If an option is out of range.
     """
 
     def __init__(  # noqa: PLR0913 -- all by keyword
@@ -74,6 +78,9 @@ class RedisStore:
             import redis.asyncio  # noqa: F401 -- only to see that it is installed
         except ImportError as error:
             raise MissingExtraError("redis", "an inbox in Redis") from error
+        check_type("url", url, str)
+        check_type("prefix", prefix, str)
+        check_store_options(clock=clock, max_history=max_history, history_ttl=history_ttl, lease_ttl=lease_ttl)
         self.clock: Clock = clock
         self._url = url
         self._prefix = prefix

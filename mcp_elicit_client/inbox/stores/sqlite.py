@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, LEASE_TTL, MAX_HISTORY
+from mcp_elicit_client._arguments import check_seconds, check_type
+from mcp_elicit_client.inbox.stores.models import HISTORY_TTL, LEASE_TTL, MAX_HISTORY, check_store_options
 from mcp_elicit_client.inbox.stores.sql import SqlStore
 from mcp_elicit_client.inbox.stores.sql_worker import SqlWorker
 from mcp_elicit_client.inbox.stores.sqlite_connection import SqliteConnection
@@ -33,6 +35,10 @@ class SqliteStore(SqlStore):
             lease counts as stopped.
         lock_timeout: Seconds to wait for locks of other processes.
         clock: Returns the current time, in seconds since 1970.
+
+    Raises:
+        TypeError: If an option is of the wrong type.
+        ValueError: If an option is out of range.
     """
 
     def __init__(  # noqa: PLR0913 -- all by keyword
@@ -45,6 +51,9 @@ class SqliteStore(SqlStore):
         lock_timeout: float = 2.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        check_type("path", path, str, PathLike)
+        check_store_options(clock=clock, max_history=max_history, history_ttl=history_ttl, lease_ttl=lease_ttl)
+        check_seconds("lock_timeout", lock_timeout, allow_zero=True)
         waiters = WaiterRegistry()
         # SQLite reports only changes that were made through other connections.
         own = SqliteConnection(Path(path), lock_timeout)

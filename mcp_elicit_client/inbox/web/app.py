@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from mcp_elicit_client._arguments import check_function, check_sync, check_texts, check_type
 from mcp_elicit_client.core.limits import DEFAULT_LIMITS
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.inbox import Inbox
@@ -23,6 +26,9 @@ _Endpoint: TypeAlias = "Callable[[WebRequest], Awaitable[Response]]"
 
 MAX_BODY_BYTES: int = 16 * DEFAULT_LIMITS.max_answer
 """The maximum length of a request body, in bytes.  A character takes up to 12 bytes in a form, and in JSON."""
+
+
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]+")
 
 
 def inbox_app(  # noqa: PLR0913 -- all by keyword
@@ -81,7 +87,16 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
 
     Raises:
         MissingExtraError: If starlette or jinja2 is not installed.
+        TypeError: If an argument is of the wrong type.
+        ValueError: If an origin has no scheme, or a path.
     """
+    check_type("inbox", inbox, Inbox, hint="Pass Inbox(store).")
+    check_function("authenticate", authenticate, "web")
+    _check_origins("origins", origins)
+    _check_origins("allowed_origins", allowed_origins)
+    check_type("single_request", single_request, bool)
+    if not isinstance(messages, (MessageCatalog, NoneType)):
+        check_sync("messages", messages, "web")
     try:
         import jinja2  # noqa: F401 -- only to see that it is installed
         from starlette.applications import Starlette
@@ -106,7 +121,9 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
     more_routes: list[Route] = []
     if remembered is not None:
         from mcp_elicit_client.inbox.web.remembered import RememberedEndpoint
+        from mcp_elicit_client.policies import RememberedAnswers
 
+        check_type("remembered", remembered, RememberedAnswers)
         endpoint = RememberedEndpoint(remembered, endpoints.owner, pages_for)
         more_routes = [Route("/remembered", _get_or_post(endpoint.show, endpoint.revoke), methods=["GET", "POST"])]
     return Starlette(
@@ -124,6 +141,13 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
         ],
         exception_handlers=endpoints.exception_handlers,
     )
+
+
+def _check_origins(name: str, origins: Collection[str]) -> None:
+    check_texts(name, origins)
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            raise ValueError(f"`{name}` must contain origins, such as 'https://app.example', not {origin!r}.")
 
 
 def _get_or_post(get: _Endpoint, post: _Endpoint) -> _Endpoint:
