@@ -161,7 +161,7 @@ def check_texts(name: str, value: object) -> None:
         raise TypeError(f"`{name}` must be a collection of strings, not {value!r}.")
 
 
-def check_function(name: str, function: object, *parameters: str) -> None:
+def check_function(name: str, function: object, *parameters: str, hint: str = "") -> None:
     """
     Check that the argument *name* is a function that can be called with *parameters*.
 
@@ -169,10 +169,10 @@ def check_function(name: str, function: object, *parameters: str) -> None:
         TypeError: If it is not.
     """
     if not callable(function):
-        raise TypeError(f"`{name}` must be a function, not {_described(function)}.")
+        raise TypeError(f"`{name}` must be a function, not {_described(function)}.{hint and ' '}{hint}")
     if not _takes(function, len(parameters)):
         call = f"{name}({', '.join(parameters)})"
-        raise TypeError(f"`{name}` must be a function that can be called as `{call}`.")
+        raise TypeError(f"`{name}` must be a function that can be called as `{call}`.{hint and ' '}{hint}")
 
 
 def check_sync(name: str, function: object, *parameters: str) -> None:

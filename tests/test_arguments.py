@@ -52,6 +52,7 @@ from mcp_elicit_client.policies import (
 )
 from mcp_elicit_client.relay import Relay
 from mcp_elicit_client.sdk.callback import elicitation_callback
+from mcp_elicit_client.testing import CallbackUnderTest, FakeServer, ScriptedUser, run_scenario
 from mcp_elicit_client.typing import Request
 
 registry = ElicitationRegistry()
@@ -122,6 +123,10 @@ def webhook(secret: Any = None, **options: Any) -> WebhookHandler:
 
 def relay(upstream: Any = "https://a.example", **options: Any) -> Relay:
     return Relay("mail", upstream, **options)
+
+
+def connect(callback: Any) -> None:
+    asyncio.run(FakeServer().connected(callback).__aenter__())
 
 
 def make_policy(option: object = None) -> Callable[[Any], Any]:
@@ -516,6 +521,34 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
         lambda any_: fastmcp.client(any_(Caller), "https://a.example"),
         "`caller` must be Caller, not the class Caller.",
     ),
+    # tests of host applications
+    "a handler in place of a callback": (
+        lambda any_: connect(any_(ask)),
+        "can be called as `callback(context, params)`. Pass `registry.callback(server)`.",
+    ),
+    "a registry in place of a callback": (lambda any_: connect(any_(registry)), "Pass `registry.callback(server)`."),
+    "a name in place of a callback": (
+        lambda any_: connect(any_("mail")),
+        "`callback` must be a function, not the string",
+    ),
+    "the name of a fake server": (lambda any_: FakeServer(name=any_(3)), "`name` must be str, not int"),
+    "a callback that is not wrapped": (
+        lambda any_: asyncio.run(run_scenario(any_(two), "decline")),
+        "`under_test` must be CallbackUnderTest, not function. Pass CallbackUnderTest(callback).",
+    ),
+    "no callback to test": (lambda any_: CallbackUnderTest(any_(None)), "`callback` must be Callable, not None"),
+    "a list of answers": (
+        lambda any_: ScriptedUser().answers(any_(["x"])),
+        "`content` must be Mapping or None, not list",
+    ),
+    "a text without a field": (lambda any_: ScriptedUser().types(any_("x")), "`texts` must be Mapping, not str"),
+    "a number that is typed": (
+        lambda any_: ScriptedUser().types(any_({"age": 3})),
+        "`age` must be str, not int. Use `answers` for other values.",
+    ),
+    "an error as text": (lambda any_: ScriptedUser().fails(any_("x")), "`error` must be Exception or None, not str"),
+    "a time as text": (lambda any_: ScriptedUser().waits(any_("3")), "`until` must be a number of at least 0 or None"),
+    "an action as text": (lambda any_: ScriptedUser().follow(any_("accept")), "`action` must be UserAction, not str"),
 }
 
 OUT_OF_RANGE: dict[str, tuple[Callable[[], Any], str]] = {

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
+from types import NoneType, SimpleNamespace
 from typing import Any, Literal, TypeAlias, get_args
 
-from mcp_elicit_client._arguments import is_async
+from mcp_elicit_client._arguments import check_type, is_async
 
 UserActionName: TypeAlias = Literal["accept", "decline", "cancel", "absent", "fail", "hang"]
 """
@@ -92,11 +92,19 @@ class CallbackUnderTest:
         user: The user hook; None if the callback asks no user, or if its user
             cannot be played.
         server: The server name that the callback shows.
+
+    Raises:
+        TypeError: If the callback or the hook is not a function.
     """
 
     callback: Callable[..., Any]
     user: UserHook | None = None
     server: str = "fake-server"
+
+    def __post_init__(self) -> None:
+        check_type("callback", self.callback, Callable)  # type: ignore[arg-type]
+        check_type("user", self.user, Callable, NoneType)  # type: ignore[arg-type]
+        check_type("server", self.server, str)
 
 
 def load_callback(

@@ -19,6 +19,7 @@ import mcp
 import mcp.types
 from mcp.server.lowlevel import Server
 
+from mcp_elicit_client._arguments import check_function, check_type
 from mcp_elicit_client.core.request import FIRST_MULTI_ROUND_TRIP_VERSION
 from mcp_elicit_client.sdk.callback import supports_multi_round_trip
 from mcp_elicit_client.testing.message_tap import MessageTap, Wire
@@ -125,6 +126,7 @@ class FakeServer:
     def __init__(self, delivery: Delivery = "server-initiated", *, name: str = "fake-server") -> None:
         if delivery not in DELIVERIES:
             raise ValueError(f"The installed SDK does not support the delivery {delivery!r}. Use one of `DELIVERIES`.")
+        check_type("name", name, str)
         self.delivery = delivery
         self.name = name
         self.received: list[dict[str, Any]] = []
@@ -142,7 +144,14 @@ class FakeServer:
             callback: The ``elicitation_callback`` of the client.
             options: Further arguments of ``ClientSession`` (mcp 1.x) or
                 ``Client`` (mcp 2.x).
+
+        Raises:
+            TypeError: If *callback* cannot be called with a context and
+                params, as a handler cannot.
         """
+        if callback is not None:
+            hint = "Pass `registry.callback(server)`."
+            check_function("callback", callback, "context", "params", hint=hint)
         options = {"elicitation_callback": callback, **options}
         self._request_sent = anyio.Event()
         if supports_multi_round_trip():
@@ -170,7 +179,15 @@ class FakeServer:
             several: The params of the requests.
             in_turn: True to send each request after the reply to the one
                 before, False to send all at once.
+
+        Raises:
+            RuntimeError: If no client is connected.
+            TypeError: If *several* is not a list of mappings.
         """
+        self._check_connected()
+        check_type("several", several, list, tuple, hint="Use `ask` for one request.")
+        for params in several:
+            check_type("params", params, Mapping)
         keys = [f"{_KEY_PREFIX}{len(self._requests) + at}" for at, _ in enumerate(several)]
         requests = [_SentRequest(params) for params in several]
         self._requests.update(zip(keys, requests, strict=True))
@@ -184,12 +201,14 @@ class FakeServer:
 
     async def wait_until_pending(self) -> None:
         """Wait until a request is pending."""
+        self._check_connected()
         with anyio.fail_after(_SEND_TIMEOUT):
             while not any(each.is_pending for each in self._requests.values()):
                 await self._request_sent.wait()
 
     async def withdraw(self) -> None:
         """Withdraw the pending requests (only for the delivery ``server-initiated``)."""
+        self._check_connected()
         for request in self._requests.values():
             if request.request_id is not None and request.reply == Reply():
                 params = {"requestId": request.request_id, "reason": "not needed any more"}
@@ -198,7 +217,12 @@ class FakeServer:
 
     async def disconnect(self) -> None:
         """Close the connection."""
+        self._check_connected()
         await self._tap.disconnect()
+
+    def _check_connected(self) -> None:
+        if self._client is None:
+            raise RuntimeError("No client is connected. Use the server in `async with server.connected(callback):`.")
 
     # --- the messages on their way
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 
 from mcp_elicit_client.testing.fake_server import FakeServer, Reply
+
+T = TypeVar("T")
 
 PAYLOADS: dict[str, Callable[[], dict[str, Any]]] = {
     "10 MB message": lambda: {"message": "x" * 10_000_000, "requestedSchema": {"properties": {}}},
@@ -107,7 +109,7 @@ class HostileServer(FakeServer):
 
     async def send_escape_sequence(self, name: str) -> Reply:
         """Send one of the `ESCAPE_SEQUENCES` in the message, title and description; return the reply."""
-        text = f"Name{ESCAPE_SEQUENCES[name]}"
+        text = f"Name{_find(ESCAPE_SEQUENCES, name, 'ESCAPE_SEQUENCES')}"
         field = {"type": "string", "title": text, "description": text}
         return await self.ask(
             {**_FORM, "message": text, "requestedSchema": {"type": "object", "properties": {"name": field}}}
@@ -115,7 +117,7 @@ class HostileServer(FakeServer):
 
     async def send_spoofed_url(self, name: str) -> Reply:
         """Send one of the `SPOOFED_URLS`; return the reply."""
-        url = SPOOFED_URLS[name]
+        url = _find(SPOOFED_URLS, name, "SPOOFED_URLS")
         return await self.ask({"mode": "url", "message": "Please sign in", "url": url, "elicitationId": "4711"})
 
     async def disconnect_while_pending(self) -> Reply:
@@ -141,10 +143,16 @@ class HostileServer(FakeServer):
 
 def payload_params(name: str) -> dict[str, Any]:
     """Return the params of one of the `PAYLOADS`, completed so that the SDK sends them."""
-    params = PAYLOADS[name]()
+    params = _find(PAYLOADS, name, "PAYLOADS")()
     if "requestedSchema" in params:
         params["requestedSchema"] = {"type": "object", **params["requestedSchema"]}
     return {"mode": "form", "elicitationId": "4711", **params}
+
+
+def _find(table: Mapping[str, T], name: str, where: str) -> T:
+    if name not in table:
+        raise KeyError(f"There is no {name!r}. `{where}` contains the names.")
+    return table[name]
 
 
 def _form(schema: object) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import anyio
 
+from mcp_elicit_client._arguments import check_type
 from mcp_elicit_client._concurrency import leaf_errors
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.text import sanitize_text
@@ -112,7 +113,9 @@ async def run_scenario(
 
     Raises:
         KeyError: If there is no such scenario.
+        TypeError: If *under_test* is of another type, such as a callback.
     """
+    check_type("under_test", under_test, CallbackUnderTest, hint="Pass CallbackUnderTest(callback).")
     scenario = SCENARIOS[name]
     started = time.monotonic()
     applicable = [delivery for delivery in deliveries if delivery in scenario.deliveries]

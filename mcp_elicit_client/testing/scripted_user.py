@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from types import NoneType
 from typing import Any, TypeAlias
 
 import anyio
 
+from mcp_elicit_client._arguments import check_seconds, check_type
 from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
 from mcp_elicit_client.core.helpers import get_defaults
 from mcp_elicit_client.core.validation.field_errors import AnswerError
@@ -51,7 +53,11 @@ class ScriptedUser:
 
         The user does not touch fields that are not in *content*: their
         default is sent, or they are omitted.
+
+        Raises:
+            TypeError: If *content* is not a mapping.
         """
+        check_type("content", content, Mapping, NoneType)
 
         async def step(request: Request) -> Answer:
             return await _accept(request, content or {})
@@ -64,7 +70,13 @@ class ScriptedUser:
 
         If a text is invalid, its errors are added to `errors_shown` and the
         request is cancelled.
+
+        Raises:
+            TypeError: If *texts* is not a mapping of strings.
         """
+        check_type("texts", texts, Mapping)
+        for name, text in texts.items():
+            check_type(name, text, str, hint="Use `answers` for other values.")
 
         async def step(request: Request) -> Answer:
             return await self._type(request, texts)
@@ -85,6 +97,7 @@ class ScriptedUser:
 
     def fails(self, error: Exception | None = None) -> ScriptedUser:
         """Raise *error*, or a ``RuntimeError``, as a user interface that fails."""
+        check_type("error", error, Exception, NoneType)
 
         async def step(_request: Request) -> Answer:
             raise error or RuntimeError(FAILURE_TEXT)
@@ -93,6 +106,8 @@ class ScriptedUser:
 
     def waits(self, until: anyio.Event | float | None = None) -> ScriptedUser:
         """Wait before the next step: until an event is set, for a number of seconds, or (None) forever."""
+        if not isinstance(until, anyio.Event):
+            check_seconds("until", until, optional=True, allow_zero=True)
 
         async def step(_request: Request) -> None:
             if isinstance(until, anyio.Event):
@@ -115,6 +130,7 @@ class ScriptedUser:
 
     def follow(self, action: UserAction) -> None:
         """Perform *action* when its request arrives.  This is the user hook for `check`."""
+        check_type("action", action, UserAction)
         self._actions.append(action)
 
     # --- the handler
@@ -142,7 +158,9 @@ class ScriptedUser:
         errors: list[tuple[str, str]] = []
         context = InputContext.for_request(request, locale=CANONICAL_LOCALE)
         for name, text in texts.items():
-            field = request.form.by_name[name]
+            field = request.form.by_name.get(name)
+            if field is None:
+                raise ValueError(f"`types` names the field {name!r}, which the form does not have.")
             try:
                 content[name] = await anyio.to_thread.run_sync(parse_text, field, text, context, abandon_on_cancel=True)
             except AnswerError as error:

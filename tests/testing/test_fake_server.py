@@ -253,3 +253,44 @@ async def test_a_payload_gets_an_answer(name: str) -> None:
             reply = await server.send_payload(name)
 
     assert reply.action in ("decline", "cancel") or reply.refused
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda server: server.ask({"message": "m"}),
+        lambda server: server.flood(2),
+        lambda server: server.wait_until_pending(),
+        lambda server: server.withdraw(),
+        lambda server: server.disconnect(),
+    ],
+    ids=["ask", "flood", "wait", "withdraw", "disconnect"],
+)
+async def test_a_server_that_is_not_connected_says_how_to_connect_it(use: Any) -> None:
+    with pytest.raises(RuntimeError, match=r"async with server\.connected\(callback\)"):
+        await use(HostileServer())
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("params", [{"message": "m"}, "m", ["m"]], ids=["mapping", "text", "texts"])
+async def test_several_requests_are_a_list_of_params(params: Any) -> None:
+    async with FakeServer().connected(None) as server:
+        with pytest.raises(
+            TypeError, match=r"`several` must be list or tuple, not \w+\. Use `ask`|`params` must be Map"
+        ):
+            await server.ask_all(params)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("use", "where"),
+    [
+        (HostileServer.send_payload, "PAYLOADS"),
+        (HostileServer.send_escape_sequence, "ESCAPE_SEQUENCES"),
+        (HostileServer.send_spoofed_url, "SPOOFED_URLS"),
+    ],
+)
+async def test_the_error_for_an_unknown_attack_names_the_table(use: Any, where: str) -> None:
+    with pytest.raises(KeyError, match=f"There is no 'x'. `{where}` contains the names"):
+        await use(HostileServer(), "x")
