@@ -111,13 +111,7 @@ def check_type(name: str, value: object, *types: type, hint: str = "") -> None:
     """
     if not isinstance(value, types):
         names = " or ".join("None" if each is type(None) else each.__name__ for each in types)
-        found = (
-            "None"
-            if value is None
-            else f"the class {value.__name__}"
-            if isinstance(value, type)
-            else type(value).__name__
-        )
+        found = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
         raise TypeError(f"`{name}` must be {names}, not {found}.{hint and ' '}{hint}")
 
 
@@ -135,7 +129,7 @@ def check_policy_result(policy: object, handler: object) -> None:
         )
 
 
-def check_method(name: str, value: object, method: str, hint: str) -> None:
+def check_method(name: str, value: object, method: str, example: str) -> None:
     """
     Check that the argument *name* is an object with *method*: of any class, such as one of the host application.
 
@@ -143,7 +137,9 @@ def check_method(name: str, value: object, method: str, hint: str) -> None:
         TypeError: If it is not.
     """
     if isinstance(value, type) or not callable(getattr(value, method, None)):
-        raise TypeError(f"`{name}` must have the method `{method}`, as {hint} has, not be {_described(value)}.")
+        raise TypeError(
+            f"`{name}` must be an object with the method `{method}`, such as {example}, not {_described(value)}."
+        )
 
 
 def check_texts(name: str, value: object) -> None:

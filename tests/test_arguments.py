@@ -28,12 +28,15 @@ from mcp_elicit_client.audit import AuditLog
 from mcp_elicit_client.calls import Caller, SuspendOptions
 from mcp_elicit_client.dispatch import Dispatcher
 from mcp_elicit_client.handlers.browser import BrowserHandler
+from mcp_elicit_client.handlers.chat import ChatHandler
 from mcp_elicit_client.handlers.headless import HeadlessHandler
 from mcp_elicit_client.handlers.notebook import NotebookHandler
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.handlers.webhook import DeferredAnswers, WebhookHandler, generate_secret, webhook_authenticator
 from mcp_elicit_client.hosts import fastmcp
+from mcp_elicit_client.hosts.google_adk import with_timeout
 from mcp_elicit_client.hosts.langchain import wrap_session
+from mcp_elicit_client.hosts.strands import run_in_loop
 from mcp_elicit_client.inbox import Inbox, InboxHandler, SqliteStore
 from mcp_elicit_client.inbox.stores.memory import MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
@@ -354,7 +357,7 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     ),
     "a console": (
         lambda any_: TerminalHandler(console=any_(3)),
-        "`console` must have the method `ask`, as `Console` has",
+        "`console` must be an object with the method `ask`, such as a `Console`",
     ),
     "a sync browser": (lambda any_: TerminalHandler(open_url=any_(not_async)), "`open_url` must be an async function"),
     "a sync clipboard": (
@@ -370,6 +373,10 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "a language of a notebook": (
         lambda any_: NotebookHandler(messages=any_("de")),
         "`messages` must be MessageCatalog or",
+    ),
+    "no chat": (
+        lambda any_: ChatHandler(any_("slack")),
+        "`platform` must be an object with the method `send`, such as a `ChatPlatform`",
     ),
     # webhooks
     "a secret as bytes": (lambda any_: webhook(any_(b"x" * 32)), "`secret` must be str, not bytes"),
@@ -394,9 +401,9 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     # the inbox
     "no store": (
         lambda any_: Inbox(any_("x")),
-        "`store` must have the method `put`, as `MemoryStore()` has, not be the string 'x'",
+        "`store` must be an object with the method `put`, such as `MemoryStore()`, not the string 'x'",
     ),
-    "the class of a store": (lambda any_: Inbox(any_(MemoryStore)), "not be `MemoryStore`"),
+    "the class of a store": (lambda any_: Inbox(any_(MemoryStore)), "not `MemoryStore`"),
     "a key as text": (lambda any_: Inbox(MemoryStore(), any_("text" * 9)), "`key` must be bytes or bytearray, not str"),
     "a history as text": (
         lambda any_: MemoryStore(max_history=any_("3")),
@@ -521,6 +528,11 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
         lambda any_: fastmcp.client(any_(Caller), "https://a.example"),
         "`caller` must be Caller, not the class Caller.",
     ),
+    "seconds as text": (
+        lambda any_: with_timeout(any_(None), any_("9")),
+        "`seconds` must be a number above 0, not '9'",
+    ),
+    "no event loop": (lambda any_: run_in_loop(ask, any_(3)), "`loop` must be AbstractEventLoop, not int"),
     # tests of host applications
     "a handler in place of a callback": (
         lambda any_: connect(any_(ask)),

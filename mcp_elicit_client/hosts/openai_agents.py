@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agents.mcp import MCPServer
 
+from mcp_elicit_client._arguments import check_seconds, check_sync, check_type
 from mcp_elicit_client.core.request import check_user
 
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
             call, in seconds; None for no limit.
         use_structured_content: As for ``MCPServer``.
         require_approval: As for ``MCPServer``.
+
+    Raises:
+        TypeError: If an argument is of the wrong type.
+        ValueError: If *user* is empty or too long, or a timeout is not above
+            0.
     """
 
     def __init__(  # noqa: PLR0913 -- all but two by keyword
@@ -58,7 +64,13 @@ class ElicitingMCPServer(MCPServer):  # type: ignore[misc,unused-ignore]
         use_structured_content: bool = False,
         require_approval: RequireApprovalSetting = None,
     ) -> None:
+        from mcp_elicit_client.calls import Caller
+
+        check_type("caller", caller, Caller)
+        check_sync("connected", connected)
         check_user(user)
+        check_seconds("timeout", timeout, optional=True)
+        check_seconds("answer_timeout", answer_timeout, optional=True)
         super().__init__(use_structured_content=use_structured_content, require_approval=require_approval)
         self._caller = caller
         self._connected = connected

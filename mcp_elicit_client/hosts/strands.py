@@ -10,6 +10,7 @@ import asyncio
 import concurrent.futures
 from typing import TYPE_CHECKING
 
+from mcp_elicit_client._arguments import check_seconds, check_type
 from mcp_elicit_client.core.answer import Answer
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.dispatch import normalize_handler
@@ -68,7 +69,13 @@ def run_in_loop(handler: Handler, loop: asyncio.AbstractEventLoop, *, start_time
         loop: The event loop of the host application.
         start_timeout: The maximum time until *loop* starts with a request, in
             seconds.
+
+    Raises:
+        TypeError: If an argument is of the wrong type.
+        ValueError: If *start_timeout* is not above 0.
     """
+    check_type("loop", loop, asyncio.AbstractEventLoop)
+    check_seconds("start_timeout", start_timeout)
     normalized = normalize_handler(handler)
 
     async def ask(request: Request, /) -> Answer:

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import anyio
 
-from mcp_elicit_client._arguments import check_type
+from mcp_elicit_client._arguments import check_method, check_type
 from mcp_elicit_client._concurrency import call_inside
 from mcp_elicit_client.core.notice import Notice
 from mcp_elicit_client.core.request import check_user
@@ -87,6 +87,10 @@ class ChatHandler:
         catalog: The texts, and the locale of numbers and dates.
         time_zone: The users' time zone, such as ``Europe/Berlin``; None to
             ask for it.
+
+    Raises:
+        TypeError: If an argument is of the wrong type.
+        ValueError: If *default_user* does not have 1 to 256 characters.
     """
 
     def __init__(  # noqa: PLR0913 -- by keyword
@@ -99,6 +103,7 @@ class ChatHandler:
         catalog: MessageCatalog = ENGLISH,
         time_zone: str | None = None,
     ) -> None:
+        check_method("platform", platform, "send", "a `ChatPlatform`")
         check_type("inbox", inbox, Inbox, NoneType, hint="Pass Inbox(store).")
         check_type("catalog", catalog, MessageCatalog)
         self._inbox: Inbox = Inbox(MemoryStore()) if inbox is None else inbox

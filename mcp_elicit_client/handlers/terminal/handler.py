@@ -84,7 +84,7 @@ class TerminalHandler:
         mouse: bool = False,
     ) -> None:
         if console is not None:
-            check_method("console", console, "ask", "`Console`")
+            check_method("console", console, "ask", "a `Console`")
         check_async("open_url", open_url, "target")
         if copy_url is not None:
             check_async("copy_url", copy_url, "target")
