@@ -127,9 +127,11 @@ def load_host_requests(stored: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: If they cannot be read.
     """
+    if not stored:  # quickly
+        return {}
     import mcp.types
     from pydantic import TypeAdapter
 
     types: Any = mcp.types
-    requests: dict[str, Any] = TypeAdapter(types.InputRequests).validate_python(dict(stored)) if stored else {}
+    requests: dict[str, Any] = TypeAdapter(types.InputRequests).validate_python(dict(stored))
     return requests

@@ -303,7 +303,9 @@ class CallRunner:
         self, answers: Mapping[str, Answer], host_requests: Mapping[str, Any], state: str | None
     ) -> RoundInput:
         responses = {key: self._elicitations.to_result(answer) for key, answer in answers.items()}
-        return RoundInput(responses | await answer_host_requests(self._call, host_requests), state)
+        if host_requests:
+            responses |= await answer_host_requests(self._call, host_requests)
+        return RoundInput(responses, state)
 
     async def _wait(self) -> None:
         """
