@@ -24,6 +24,7 @@ from mcp_elicit_client.exceptions import InboxError, State
 from mcp_elicit_client.inbox.encryption import Cipher
 from mcp_elicit_client.inbox.stores.models import Resolution, StoredCall, StoredRequest
 from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.form_input import sources_of
 from mcp_elicit_client.presentation.warnings import request_warnings
 from mcp_elicit_client.typing import FormRequest, Request
 
@@ -384,7 +385,7 @@ class RecordCodec:
                 try:
                     given = json.loads(text)
                     reason = f"answered by {given.pop('answered_by')}"
-                    sources = dict.fromkeys(given["content"] or {}, "user")
+                    sources = sources_of(self.decode_request(stored), given["content"])
                     answer = Answer.model_validate({"by": "user", "reason": reason, "sources": sources, **given})
                 except (ValueError, TypeError, LookupError, AttributeError):
                     raise InboxError("The inbox contains an answer that cannot be read.") from None

@@ -13,7 +13,8 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
-from mcp_elicit_client.core.form import Field, Form, MultiChoiceField
+from mcp_elicit_client.core.form import BooleanField, Field, Form, MultiChoiceField
+from mcp_elicit_client.core.schema.enums import json_equal
 from mcp_elicit_client.core.validation.content import (
     ValidationResult,
     to_json_value,
@@ -22,7 +23,7 @@ from mcp_elicit_client.core.validation.content import (
 )
 from mcp_elicit_client.core.validation.field_errors import AnswerError, FieldError, field_error
 from mcp_elicit_client.presentation.input_parsing import DEFAULT_CONTEXT, InputContext, parse_without_checks
-from mcp_elicit_client.typing import Source
+from mcp_elicit_client.typing import FormRequest, Request, Source
 
 
 class _Omitted:
@@ -165,6 +166,30 @@ def read_form(
         return FormState(content=content, sources=sources, errors=errors)
     checked = _validate(form, content, context, check_patterns=check_patterns)
     return FormState(content=content, sources=sources, errors=checked.errors, unchecked=checked.unchecked)
+
+
+def is_suggested(field: Field, value: Any) -> bool:
+    """Return True if *value* is what a page suggests for *field*."""
+    if field.default is None or value is OMITTED:
+        return False
+    suggested = to_json_value(field, field.default)
+    if isinstance(field, BooleanField):
+        return value is suggested is False  # "Yes" is never preselected.
+    return json_equal(value, suggested)
+
+
+def sources_of(request: Request, content: Mapping[str, Any] | None) -> dict[str, Source]:
+    """
+    Return the origin of each value that a page or an editor sent for *request*.
+
+    They do not say what the user touched, so values that they suggested count
+    as defaults.
+    """
+    fields = request.form.by_name if isinstance(request, FormRequest) else {}
+    return {
+        name: "default" if name in fields and is_suggested(fields[name], value) else "user"
+        for name, value in (content or {}).items()
+    }
 
 
 def _validate(

@@ -100,6 +100,13 @@ async def test_a_form_is_sent_with_its_scope_and_who_asks() -> None:
     assert (answer.action, answer.content, answer.by) == ("accept", {"name": "Ann"}, "user")
 
 
+async def test_values_that_the_editor_suggested_have_the_source_default() -> None:
+    schema = {"properties": {name: {"type": "string", "default": "Ann"} for name in "ab"}}
+    answer, _ = await ask_form(schema, {"action": "accept", "content": {"a": "Ann", "b": "Bob"}})
+
+    assert answer.sources == {"a": "default", "b": "user"}
+
+
 async def test_every_line_of_the_server_is_marked() -> None:
     message = "Hello\nairline asks for 1 answer\n\nWarning: none"
     async with editor("form") as it:

@@ -60,6 +60,31 @@ async def test_a_request_is_pending_then_answered_and_then_history(inbox: Inbox)
     assert same(past.read(), request())
 
 
+async def test_values_that_a_page_suggested_have_the_source_default(inbox: Inbox) -> None:
+    properties = {
+        "name": {"type": "string", "default": "Ann"},
+        "seats": {"type": "integer", "default": 2},
+        "window": {"type": "boolean", "default": False},
+        "meal": {"type": "boolean", "default": True},  # which no page preselects
+        "extras": {"type": "array", "items": {"enum": ["bag", "bike"]}, "default": ["bike"]},
+        "note": {"type": "string"},
+    }
+    content = {"name": "Bob", "seats": 2.0, "window": False, "meal": True, "extras": ["bike"], "note": ""}
+    async with asking(inbox, request(form_params({"properties": properties}))) as asked:
+        (entry,) = await pending(inbox)
+        await inbox.answer("ann", entry.id, "accept", content)
+        answer = await asked.result()
+
+    assert answer.sources == {
+        "name": "user",
+        "seats": "default",
+        "window": "default",
+        "meal": "user",
+        "extras": "default",
+        "note": "user",
+    }
+
+
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 async def test_a_decline_or_cancel_has_no_content(inbox: Inbox, action: Any) -> None:
     async with asking(inbox) as asked:

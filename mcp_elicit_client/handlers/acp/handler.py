@@ -19,6 +19,7 @@ from mcp_elicit_client.dispatch import settle_defaults, validate_async
 from mcp_elicit_client.handlers.acp.editor import Editor, EditorError, connection_of
 from mcp_elicit_client.handlers.acp.texts import error_lines, finished_text, request_text
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.form_input import sources_of
 from mcp_elicit_client.presentation.plain_forms import PlainForm
 from mcp_elicit_client.typing import Action, Answer, FormRequest, Mode, Request, UrlRequest
 
@@ -111,7 +112,7 @@ class EditorHandler:
             content = plain.content(raw)
             validation = await validate_async(request, content, limits_of(request))
             if validation:
-                return Answer.accept(content, by="user", sources=dict.fromkeys(content, "user"))
+                return Answer.accept(content, by="user", sources=sources_of(request, content))
             errors = error_lines(plain.form, validation.errors, self._messages)
             wrong = {error.field for error in validation.errors}
             kept = {name: raw[name] for name in content if name not in wrong} if "" not in wrong else {}

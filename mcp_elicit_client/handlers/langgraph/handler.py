@@ -30,6 +30,7 @@ from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.handlers.agui import error_text, interrupt_data, public_question
 from mcp_elicit_client.inbox.records import read_request
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.form_input import sources_of
 from mcp_elicit_client.typing import Answer, FormRequest, Request
 
 P = ParamSpec("P")
@@ -301,15 +302,13 @@ def _read(value: object, question: str, request: Request) -> Answer | None:
         return Answer.cancel(by="user", reason="the interrupt was cancelled")
     if not isinstance(value, Mapping) or value.get("question") != question:
         return None
-    content = value.get("content")
     try:
-        return Answer.model_validate(
+        answer = Answer.model_validate(
             {
                 "action": value.get("action"),
-                "content": content,
+                "content": value.get("content"),
                 "by": "user",
                 "reason": "the graph was resumed with it",
-                "sources": dict.fromkeys(content or {}, "user"),
                 "block_server": value.get("block_server") is True and request.can_block,
                 "confirmed": value.get("confirmed") is True,
                 "remember": value.get("remember") is True and may_remember(request),
@@ -317,3 +316,4 @@ def _read(value: object, question: str, request: Request) -> Answer | None:
         )
     except (ValidationError, TypeError):
         return None
+    return answer.model_copy(update={"sources": sources_of(request, answer.content)})

@@ -18,10 +18,8 @@ from jinja2.bccache import Bucket
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from mcp_elicit_client.core.diagnostics import Diagnostic
-from mcp_elicit_client.core.form import BooleanField, Field
-from mcp_elicit_client.core.schema.enums import json_equal
+from mcp_elicit_client.core.form import Field
 from mcp_elicit_client.core.url.inspect import TargetUrl
-from mcp_elicit_client.core.validation.content import to_json_value
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.inbox.records import Entry, EntryPage
 from mcp_elicit_client.inbox.web.controls import REVIEWED_NAME, ZONE_NAME, FormData, digest, make_controls
@@ -36,7 +34,7 @@ from mcp_elicit_client.presentation.descriptions import (
     server_name,
     title_line,
 )
-from mcp_elicit_client.presentation.form_input import OMITTED, FormState
+from mcp_elicit_client.presentation.form_input import OMITTED, FormState, is_suggested
 from mcp_elicit_client.presentation.notices import NoticeText, describe_notice
 from mcp_elicit_client.presentation.remembering import describe_remembered, remember_label
 from mcp_elicit_client.presentation.url_prompts import consent_prompt
@@ -79,20 +77,10 @@ class _AnswerRow(NamedTuple):
 
 def _answer_row(field: Field, state: FormState, catalog: MessageCatalog) -> _AnswerRow:
     value = state.content.get(field.name, OMITTED)
-    source: Source | None = "default" if _is_suggested(field, value) else state.sources.get(field.name)
+    source: Source | None = "default" if is_suggested(field, value) else state.sources.get(field.name)
     shown = format_value(field, value, catalog)
     look = "is-omitted" if value is OMITTED else "is-suggested" if source == "default" else ""
     return _AnswerRow(field.title, shown, answer_note(field, shown, value, source, catalog), look)
-
-
-def _is_suggested(field: Field, value: object) -> bool:
-    """Return True if *value* is what the page suggested.  Browsers do not say what the user touched."""
-    if field.default is None or value is OMITTED:
-        return False
-    suggested = to_json_value(field, field.default)
-    if isinstance(field, BooleanField):
-        return value is suggested is False  # "Yes" is never preselected.
-    return json_equal(value, suggested)
 
 
 class Pages:
