@@ -184,12 +184,16 @@ async def test_an_old_button_says_so_and_changes_nothing(chat: Chat) -> None:
         {"data": "x", "values": []},
         {"data": "x", "values": {"0": ["y"]}},
         {"data": "x", "values": {"0": {}}},
+        {"data": "x", "values": {"0": 1}},
+        {"data": "x", "values": {"0": [None]}},
+        {"data": "x", "values": {"0": [1e300]}},
     ],
 )
 async def test_an_action_with_other_data_changes_nothing(chat: Chat, payload: Any) -> None:
     person = await chat.asks(form(FIELDS, chat.person.id))
-    await person.act(**payload)
+    reaction = await person.act(**payload)
 
+    assert isinstance(reaction, dict)  # Chainlit returns null if the handler raised.
     assert not chat.answers
     assert "Decline" in person.labels
 

@@ -90,7 +90,7 @@ class ChainlitHandler(ChatHandler):
         try:
             data, values = str(given["data"]), given.get("values")
             entered = None if values is None else {str(name): _value(each) for name, each in values.items()}
-        except (ValueError, LookupError, AttributeError):
+        except (ValueError, TypeError, LookupError, AttributeError):
             return {}
         return asdict(await (self.press(person, data) if entered is None else self.submit(person, data, entered)))
 
@@ -150,10 +150,19 @@ def _is_open(session: Any) -> bool:
 
 
 def _value(entered: Any) -> DialogValue:
-    """Return what was entered in an input, as sent by the browser."""
-    if isinstance(entered, list):
-        return [int(each) for each in entered] or None
-    return str(entered) if entered else None
+    """
+    Return what was entered in an input, as sent by the browser.
+
+    Raises:
+        ValueError: If the element does not send such a value.
+    """
+    match entered:
+        case None | str():
+            return entered or None
+        case list() if all(type(each) is int for each in entered):
+            return entered or None
+        case _:
+            raise ValueError("neither text nor positions of options")
 
 
 def _serve_element() -> None:
