@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 MAX_SHOWN = 4_000
@@ -38,7 +39,7 @@ _MARKS_ON_ONE_LETTER = 4
 _VIRAMA = 9
 
 _MAX_KINDS = 20_000
-_SHORTEST_ESCAPE = len(r"\u{d}")
+_MAX_ESCAPED_RUN = 1_024
 
 # Scripts in which a joiner changes the shape of its neighbors.
 _JOINING_SCRIPTS = frozenset(
@@ -156,28 +157,52 @@ def fold_accents(text: str) -> str:
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
+def escape_each(text: str) -> list[str]:
+    r"""
+    Return each character of *text* as `sanitize_text` shows it: unchanged, or as its escape.
+
+    Tabs become spaces.  Nothing is shortened, so that a position in *text* is
+    one in the result.
+
+    Examples:
+        >>> escape_each("a\u200d")
+        ['a', '\\u{200d}']
+    """
+    each: list[str] = []
+    for part, shown in _parts(text.replace("\t", " "), multiline=True):
+        each += shown if len(shown) == len(part) else (character.translate(_ESCAPES) for character in part)
+    return each
+
+
 def _escape(text: str, *, multiline: bool, max_length: int | None) -> str:
     """Escape *text*; stop when the result is longer than *max_length*."""
+    escaped: list[str] = []
+    length = 0
+    for _, shown in _parts(text, multiline=multiline):
+        escaped.append(shown)
+        length += len(shown)
+        if max_length is not None and length > max_length:
+            break
+    return "".join(escaped)
+
+
+def _parts(text: str, *, multiline: bool) -> Iterator[tuple[str, str]]:
+    """Yield the parts of *text* in order, each with how it is shown: unchanged, or each character escaped."""
     kinds = text.translate(_KINDS)
-    shown: list[str] = []
-    length = at = 0
-    while at < len(text) and (max_length is None or length <= max_length):
-        if run := _VISIBLE_RUN.match(kinds, at):
-            part, at = text[at : run.end()], run.end()
-        elif flag := _TAG_FLAG.match(text, at):
-            part, at = flag.group(), flag.end()
+    at, before = 0, ""
+    while at < len(text):
+        if match := _VISIBLE_RUN.match(kinds, at) or _TAG_FLAG.match(text, at):
+            part = shown = text[at : match.end()]
         elif kinds[at] == "n":
-            part, at = "\n" if multiline else " ", at + 1
-        elif _is_safe(text, kinds, at, shown[-1][-1] if shown else ""):
-            part, at = text[at], at + 1
+            part, shown = "\n", "\n" if multiline else " "
+        elif _is_safe(text, kinds, at, before):
+            part = shown = text[at]
         else:
-            needed = len(text) if max_length is None else (max_length - length) // _SHORTEST_ESCAPE + 1
-            run = _ESCAPED_RUN.match(kinds, at, at + needed)
-            end = run.end() if run else at + 1
-            part, at = text[at:end].translate(_ESCAPES), end
-        shown.append(part)
-        length += len(part)
-    return "".join(shown)
+            run = _ESCAPED_RUN.match(kinds, at, at + _MAX_ESCAPED_RUN)
+            part = text[at : run.end() if run else at + 1]
+            shown = part.translate(_ESCAPES)
+        yield part, shown
+        at, before = at + len(part), shown[-1]
 
 
 class _Kinds(dict[int, str]):

@@ -8,6 +8,7 @@ by the terminal, which would continue them without a gutter.
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 from mcp_elicit_client.core.text import sanitize_text
 
@@ -17,6 +18,16 @@ _MIN_WIDTH = 12
 _MIN_SENTENCE = 20
 _NEVER_FIRST = frozenset("\u3001\u3002\uff0c\uff0e\uff09\u300d\u300f\uff1a\uff1f\uff01\uff0f\u30fc")
 """Japanese punctuation that must not begin a line."""
+
+_WIDE_SYMBOLS = (
+    range(0x2630, 0x2638),
+    range(0x268A, 0x2690),
+    range(0x4DC0, 0x4E00),
+    range(0x1D300, 0x1D357),
+    range(0x1D360, 0x1D377),
+    range(0x1F1E6, 0x1F200),
+)
+"""Symbols of two columns that Unicode did not call wide before version 16, and the letters of flags."""
 
 _NO_BREAK_SPACES = frozenset("\u00a0\u202f")
 
@@ -107,10 +118,13 @@ def columns(text: str) -> int:
     return sum(map(_columns_of, text))
 
 
+@lru_cache(maxsize=4_096)
 def _columns_of(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me"):
         return 0
-    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+    if unicodedata.east_asian_width(character) in ("W", "F"):
+        return 2
+    return 2 if any(ord(character) in symbols for symbols in _WIDE_SYMBOLS) else 1
 
 
 def _break(line: str, room: int) -> list[str]:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_elicit_client import sanitize_text
+from mcp_elicit_client.core.text import escape_each
 from tests.support import cases
 
 HIDDEN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -37,6 +38,18 @@ def test_what_is_clean_stays_as_it_is(text: str) -> None:
     shown = sanitize_text(text, limit=None)
 
     assert sanitize_text(shown, limit=None) == shown
+
+
+@given(
+    st.text(
+        alphabet=st.sampled_from("a \n\t\u200d\u200c\u202e\u0308\ufe0f\u2764\u0915\u094d\U0001f468\U0001f3f4\U000e0067")
+    )
+)
+def test_the_characters_of_a_text_are_escaped_one_by_one_as_together(text: str) -> None:
+    each = escape_each(text)
+
+    assert len(each) == len(text)
+    assert sanitize_text("".join(each), limit=None) == sanitize_text(text, limit=None)
 
 
 @given(st.text(), st.integers(min_value=0, max_value=20))

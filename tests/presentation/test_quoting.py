@@ -39,3 +39,10 @@ def test_japanese_is_broken_between_characters_but_not_before_punctuation(width:
 def test_no_break_spaces_and_spaces_at_the_beginning_are_kept() -> None:
     assert wrap("  Enter  text.", 20, hanging=2) == "  Enter  text."
     assert wrap("Erreur\u00a0: fin", 8) == "Erreur\u00a0:\nfin"
+
+
+def test_no_character_is_wider_on_the_screen_than_estimated() -> None:
+    get_cwidth = pytest.importorskip("prompt_toolkit.utils").get_cwidth
+    shown = (chr(number) for number in range(0x20, 0x110000) if not 0xD800 <= number < 0xE000)
+
+    assert not [each for each in shown if columns(each) < get_cwidth(each)]

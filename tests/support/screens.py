@@ -85,6 +85,14 @@ class Person:
         return ["".join(row[at].char for at in range(self.screen.columns)).rstrip() for row in rows]
 
     @property
+    def cursor(self) -> tuple[int, int]:
+        """The row and column of the cursor."""
+        application = self.app.application
+        assert application is not None and application.renderer.last_rendered_screen is not None
+        place = application.renderer.last_rendered_screen.get_cursor_position(application.layout.current_window)
+        return place.y, place.x
+
+    @property
     def shown(self) -> str:
         """The text on the screen."""
         return "\n".join(self.lines).rstrip()

@@ -723,6 +723,33 @@ async def test_server_text_never_leaves_its_gutter(text: str, columns: int) -> N
     assert not [line for line in shown.split("\n") if "mail asks you for nothing" in line.partition("|")[0]]
 
 
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+HEART = "\u2764\ufe0f"
+
+
+async def test_joined_emoji_are_shown_while_they_are_edited() -> None:
+    async with asking(form({"f": NAME, FAMILY: NAME})) as person:
+        await person.types(FAMILY, HEART, "x")
+        await person.sees(f"| Your name |  {FAMILY}{HEART}x\n")
+        row, end = person.cursor
+        columns = []
+        for _ in range(9):  # each character of the text
+            await person.types(LEFT)
+            columns.append(end - person.cursor[1])
+        assert columns == [1, 1, 2, 4, 4, 6, 6, 8, 8]  # as the screen counts, and not as the terminal may join them
+        assert person.cursor[0] == row
+
+        await person.types(SEND, SEND)
+        assert (await person.done()).content == {"f": f"{FAMILY}{HEART}x"}
+
+
+@pytest.mark.parametrize("hidden", ["\u200d", "a\u200db", "\ufe0f", "\u202eb", "a\ufe0f", f"{FAMILY}\u200d"])
+async def test_characters_that_hide_text_are_escaped_while_they_are_edited(hidden: str) -> None:
+    async with asking(form({"f": NAME})) as person:
+        await person.types(f"\x1b[200~{hidden}\x1b[201~")
+        await person.sees("\\u{")
+
+
 async def test_the_form_follows_the_size_of_the_window() -> None:
     async with asking(form({"f": NAME, "g": OPTIONS})) as person:
         for columns, rows in [(20, 10), (200, 50), (5, 3), (80, 24)]:

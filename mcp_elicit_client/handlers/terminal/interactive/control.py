@@ -15,6 +15,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     Drawing,
     Line,
     beside,
+    columns,
     cut,
     host_text,
     server_text,
@@ -26,7 +27,6 @@ from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import FieldDescription, describe_field, format_value
 from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent, read_field
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
-from mcp_elicit_client.presentation.quoting import columns
 
 _MIN_HINT = 36
 """The columns from which on hints stand below the value, and not below the label."""

@@ -8,15 +8,16 @@ markup, and lines are broken here, not by the terminal.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
-from mcp_elicit_client.core.text import sanitize_text
+from prompt_toolkit.utils import get_cwidth
+
+from mcp_elicit_client.core.text import escape_each
 from mcp_elicit_client.presentation import quoting
-from mcp_elicit_client.presentation.quoting import columns, quote
+from mcp_elicit_client.presentation.quoting import quote
 
 Line: TypeAlias = list[tuple[str, str]]
 """Pieces of text, each with its style."""
@@ -33,7 +34,6 @@ CLOSE = " |  "
 
 INDENT = " " * len(GUTTER)
 
-_MAX_MARKS = 4
 _HANGING = "  "
 
 
@@ -64,6 +64,11 @@ class Drawing:
             self.cursor = (len(self.lines) + row, at)
             self.shown = other.shown
         self.lines += other.lines
+
+
+def columns(text: str) -> int:
+    """Return the columns that the screen gives *text*."""
+    return get_cwidth(text)
 
 
 @lru_cache(maxsize=2_048)
@@ -153,17 +158,15 @@ def input_text(  # noqa: PLR0913 -- by keyword
         rows: The maximum number of lines; those around the cursor are shown.
     """
     lines: list[str] = [""]
-    used = marks = 0
+    used = 0
     place = (0, 0)
-    for at, character in enumerate(text):
+    for at, shown in enumerate("*" * len(text) if hidden else escape_each(text)):
         if at == cursor:
             place = (len(lines) - 1, len(lines[-1]))
-        marks = marks + 1 if unicodedata.category(character)[0] == "M" else 0
-        if character == "\n" and not hidden:
+        if shown == "\n":
             lines.append("")
             used = 0
             continue
-        shown = "*" if hidden else _visible(character, marks if lines[-1] else _MAX_MARKS + 1)
         wide = columns(shown)
         if used + wide > room:
             lines.append("")
@@ -175,19 +178,6 @@ def input_text(  # noqa: PLR0913 -- by keyword
     first = min(max(place[0] - rows // 2, 0), max(len(lines) - rows, 0))
     drawn: list[Line] = [[(style, line)] for line in lines[first : first + rows]]
     return Drawing(drawn, None if cursor is None else (place[0] - first, place[1]), shown=True)
-
-
-def _visible(character: str, marks: int) -> str:
-    if character.isascii() and character.isprintable():
-        return character
-    if 0 < marks <= _MAX_MARKS and _printable(f"a{character}") == f"a{character}":
-        return character
-    return _printable(character)
-
-
-@lru_cache(maxsize=4_096)
-def _printable(text: str) -> str:
-    return sanitize_text(text, multiline=False)
 
 
 def columns_of(line: Line) -> int:

@@ -14,6 +14,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
     Drawing,
     Line,
     beside,
+    columns,
     host_text,
     input_text,
     server_text,
@@ -23,7 +24,6 @@ from mcp_elicit_client.handlers.terminal.interactive.view import Action, App, Vi
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import no_keys, yes_keys
 from mcp_elicit_client.presentation.descriptions import format_value, server_name
-from mcp_elicit_client.presentation.quoting import columns
 from mcp_elicit_client.presentation.remembering import remember_label
 from mcp_elicit_client.presentation.warnings import RequestWarning, answer_warnings, must_confirm
 from mcp_elicit_client.typing import Answer, FormRequest, Source
