@@ -23,7 +23,7 @@ from mcp_elicit_client.core.form import (
 from mcp_elicit_client.core.messages import Message
 from mcp_elicit_client.core.origin import join_origin
 from mcp_elicit_client.core.request import Server
-from mcp_elicit_client.core.schema.enums import json_key
+from mcp_elicit_client.core.schema.enums import Choice, json_key
 from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import messages
@@ -274,6 +274,29 @@ def _range(texts: _Range, minimum: int | None, maximum: int | None, catalog: Mes
     return "" if maximum is None else catalog.text(texts.at_most, max=maximum)
 
 
+# --- Options
+
+
+def option_label(field: ChoiceField | MultiChoiceField, choice: Choice, catalog: MessageCatalog) -> str:
+    """
+    Return the label of an option of *field*, sanitized and never blank.
+
+    If the server's label is blank, the host says that the value is empty, or
+    shows its spaces in quotation marks.
+    """
+    label = field.label_of(choice)
+    if label.strip():
+        return label
+    return f'"{label}"' if choice.value else f"({catalog.text(messages.EMPTY)})"
+
+
+def option_labels(field: Field, catalog: MessageCatalog) -> list[str]:
+    """Return the labels of the options of *field*; none if it has no options of the server."""
+    if not isinstance(field, (ChoiceField, MultiChoiceField)):
+        return []
+    return [option_label(field, each, catalog) for each in field.choices]
+
+
 # --- Values
 
 
@@ -297,9 +320,9 @@ def format_value(field: Field, value: Any, catalog: MessageCatalog) -> str:
         case BooleanField():
             return catalog.text(messages.YES if value else messages.NO)
         case ChoiceField():
-            return field.label_of(choices_by_key(field)[json_key(value)])
+            return option_label(field, choices_by_key(field)[json_key(value)], catalog)
         case MultiChoiceField():
-            labels = [_label(field, each) for each in value]
+            labels = [_label(field, each, catalog) for each in value]
             nothing = messages.NONE_SELECTED if field.choices else messages.EMPTY
             return ", ".join(map(_quote_commas, labels)) or f"({catalog.text(nothing)})"
         case NumberField():
@@ -349,9 +372,9 @@ def sent_note(field: Field, typed: str, value: Any, catalog: MessageCatalog) -> 
     return catalog.text(messages.SENT_WITH_ZONE, zone=zone, sent=sent)
 
 
-def _label(field: MultiChoiceField, value: str) -> str:
+def _label(field: MultiChoiceField, value: str, catalog: MessageCatalog) -> str:
     choice = choices_by_key(field).get(json_key(value))
-    return _sanitize(value) if choice is None else field.label_of(choice)
+    return _sanitize(value) if choice is None else option_label(field, choice, catalog)
 
 
 def _sanitize(value: object) -> str:

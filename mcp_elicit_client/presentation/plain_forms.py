@@ -30,9 +30,10 @@ from mcp_elicit_client.core.schema.enums import Choice, Scalar
 from mcp_elicit_client.core.validation.field_errors import AnswerError
 from mcp_elicit_client.core.validation.formats import STANDARD_FORMATS
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.descriptions import describe_field
+from mcp_elicit_client.presentation.descriptions import describe_field, option_label
 from mcp_elicit_client.presentation.input_parsing import accepts_empty, parse_without_checks, to_text
 
+_Options = TypeVar("_Options", ChoiceField, MultiChoiceField)
 _Plain = TypeVar("_Plain", TextField, NumberField)
 
 _MAX_LENGTH = 2**32 - 1
@@ -91,11 +92,11 @@ class PlainForm:
     def _field(self, field: Field) -> Field:
         match field:
             case ChoiceField():
-                return _with_text_options(field)
+                return _with_text_options(self._with_labels(field))
             case MultiChoiceField(choices=()):
                 return self._list_as_text(field)
             case MultiChoiceField():
-                return field
+                return self._with_labels(field)
             case TextField():
                 return self._text(field)
             case NumberField():
@@ -105,6 +106,16 @@ class PlainForm:
                 return field
             case _:
                 assert_never(field)
+
+    def _with_labels(self, field: _Options) -> _Options:
+        """Return *field* with a title for each option, also for those with a blank one."""
+        if all(each.title.strip() for each in field.choices):
+            return field
+        titles = [
+            each.title if each.title.strip() else option_label(field, each, self._catalog) for each in field.choices
+        ]
+        choices = [Choice(value=each.value, title=title) for each, title in zip(field.choices, titles, strict=True)]
+        return field.model_copy(update={"choices": tuple(choices)})
 
     def _text(self, field: TextField) -> TextField:
         changes: dict[str, Any] = {

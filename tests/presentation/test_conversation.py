@@ -24,6 +24,7 @@ from mcp_elicit_client.presentation.conversation import (
     start_conversation,
 )
 from mcp_elicit_client.presentation.conversation.choices import ChoiceMaker, find_choice
+from mcp_elicit_client.presentation.conversation.turns import OptionList
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.form_input import Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext
@@ -77,6 +78,21 @@ def host_lines(turn: Turn) -> list[str]:
 
 def play(conversation: Conversation, *replies: str) -> Turn:
     return [conversation.start(), *(conversation.reply(reply) for reply in replies)][-1]
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize(("typed", "value"), [("(leer)", ""), ('" "', " "), ("1", "1")])
+def test_an_option_with_a_blank_label_is_selected_by_the_label_that_is_shown(
+    typed: str, value: str, several: bool
+) -> None:
+    options: dict[str, Any] = {"enum": ["", " ", "1"]}  # which numbers do not select
+    field = {"type": "array", "items": options} if several else options
+    conversation = converse(form({"f": field}, "f"), MessageCatalog.for_language("de"))
+    labels = next(part for part in conversation.start().parts if isinstance(part, OptionList)).labels
+    assert labels == ("(leer)", '" "', "1")
+
+    answer = play_on(conversation, typed, "senden").answer
+    assert answer is not None and answer.content == {"f": [value] if several else value}
 
 
 # --- Random replies

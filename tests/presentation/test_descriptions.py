@@ -16,6 +16,7 @@ from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
 from mcp_elicit_client.presentation.descriptions import (
     describe_field,
     format_value,
+    option_labels,
     request_details,
     title_line,
 )
@@ -46,6 +47,21 @@ def test_a_field_is_described_by_what_it_accepts(row: dict[str, Any]) -> None:
     assert described.example == row["example"]
     assert described.pattern == row.get("pattern", "")
     assert (described.input_kind, described.html_input) == (row["input_kind"], row["html_input"])
+
+
+BLANK_OPTIONS: dict[str, Any] = {
+    "oneOf": [{"const": "", "title": " "}, {"const": " "}, {"const": "  ", "title": ""}, {"const": "a"}]
+}
+
+
+@pytest.mark.parametrize(("language", "empty"), [("en", "(empty)"), ("de", "(leer)")])
+def test_options_with_blank_labels_are_told_apart(language: str, empty: str) -> None:
+    catalog = MessageCatalog.for_language(language)
+    for schema in (BLANK_OPTIONS, {"type": "array", "items": BLANK_OPTIONS}):
+        labels = option_labels(one_field(schema), catalog)
+        assert labels == [empty, '" "', '"  "', "a"]
+    assert format_value(one_field(BLANK_OPTIONS), "", catalog) == empty
+    assert format_value(one_field({"type": "array", "items": BLANK_OPTIONS}), ["", "a"], catalog) == f"{empty}, a"
 
 
 def test_server_words_in_a_description_are_sanitized() -> None:

@@ -750,6 +750,15 @@ async def test_characters_that_hide_text_are_escaped_while_they_are_edited(hidde
         await person.sees("\\u{")
 
 
+async def test_an_option_with_a_blank_label_is_shown_and_found_by_typing() -> None:
+    async with asking(form({"f": {"enum": ["", *map(str, range(9))]}, "g": NAME})) as person:
+        await person.sees("( ) (empty)")
+        await person.types("empt", ENTER)
+        await person.sees("|  (empty)")
+        await person.types(SENT)
+        assert (await person.done()).content == {"f": ""}
+
+
 async def test_the_form_follows_the_size_of_the_window() -> None:
     async with asking(form({"f": NAME, "g": OPTIONS})) as person:
         for columns, rows in [(20, 10), (200, 50), (5, 3), (80, 24)]:

@@ -937,6 +937,15 @@ async def test_up_to_seven_options_are_radio_buttons_and_omitting_is_always_visi
     assert page.all("fieldset")[0]["role"] == "radiogroup"
 
 
+async def test_an_option_with_a_blank_label_has_a_text_on_the_page(web: Web) -> None:
+    async with web.asked(form_params({"properties": {"a": {"enum": ["", "b"]}}})) as question:
+        page = await web.get(f"/{question.id}")
+        review = await web.fill(question, "review", f0="0")
+
+    assert "(empty)" in page.text
+    assert "(empty)" in review.text
+
+
 async def test_sensitive_data_is_confirmed_in_the_review(web: Web) -> None:
     async with web.asked() as question:
         clean = await web.fill(question, "review", **GOOD)

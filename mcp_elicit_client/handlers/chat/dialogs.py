@@ -11,8 +11,8 @@ from mcp_elicit_client.handlers.chat.rendering import Rendering, cut, length, qu
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation import FormConversation, HostText, Part, ServerText
-from mcp_elicit_client.presentation.conversation.options import option_labels, option_values
-from mcp_elicit_client.presentation.descriptions import describe_field, title_line
+from mcp_elicit_client.presentation.conversation.options import option_values
+from mcp_elicit_client.presentation.descriptions import describe_field, option_labels, title_line
 from mcp_elicit_client.presentation.form_input import OMITTED, FieldInput, Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty, to_text
 from mcp_elicit_client.typing import FormRequest, Request, UrlRequest
@@ -45,18 +45,18 @@ def fits_dialog(request: Request, limits: ChatLimits, catalog: MessageCatalog) -
         return False
     if len(fields) > dialog.max_fields or length(request.message) > dialog.max_text:
         return False
-    if sum(len(option_labels(each)) for each in fields) > dialog.max_all_options:
+    if sum(len(option_values(each)) for each in fields) > dialog.max_all_options:
         return False
     return all(_fits(each, dialog, catalog) for each in fields)
 
 
 def _has_buttons(field: Field, limits: ChatLimits) -> bool:
     """Return True if there is a button for each answer to *field*."""
-    return isinstance(field, BooleanField) or 0 < len(option_labels(field)) <= limits.max_options
+    return isinstance(field, BooleanField) or 0 < len(option_values(field)) <= limits.max_options
 
 
 def _fits(field: Field, limits: DialogLimits, catalog: MessageCatalog) -> bool:
-    labels = option_labels(field)
+    labels = option_labels(field, catalog)
     default = "" if field.default is None or labels else to_text(field, field.default)
     return (
         length(quoted(field.title)) <= limits.max_label
@@ -107,7 +107,7 @@ def _dialog_field(  # noqa: PLR0913, PLR0917 -- what describes a field
         kind=description.input_kind,
         label=quoted(cut(description.label, limits.max_label - 2)),
         hint=cut(_hint(field, catalog), limits.max_hint),
-        options=tuple(options or map(quoted, option_labels(field))),
+        options=tuple(options or map(quoted, option_labels(field, catalog))),
         initial=_initial(conversation, field, limits, context),
         is_required=field.required and not (isinstance(field, MultiChoiceField) and accepts_empty(field)),
         is_date=isinstance(field, TextField) and field.format == "date",

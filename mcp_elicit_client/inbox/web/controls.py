@@ -23,7 +23,12 @@ from mcp_elicit_client.core.form import (
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.descriptions import FieldDescription, describe_field, selection_limits
+from mcp_elicit_client.presentation.descriptions import (
+    FieldDescription,
+    describe_field,
+    option_labels,
+    selection_limits,
+)
 from mcp_elicit_client.presentation.form_input import FieldInput, FormState, Intent, Selection, read_form
 from mcp_elicit_client.presentation.input_parsing import CANONICAL_LOCALE, InputContext, to_text
 from mcp_elicit_client.typing import FormRequest, Request
@@ -292,7 +297,7 @@ def _options(field: Field, catalog: MessageCatalog, sent: Sequence[str] | None) 
             # Never preselect "yes": only an explicit choice counts as consent.
             suggested = [_NO] if field.default is False else []
         case ChoiceField() | MultiChoiceField(choices=[_, *_]):
-            labels = [(str(index), field.label_of(choice)) for index, choice in enumerate(field.choices)]
+            labels = [(str(index), label) for index, label in enumerate(option_labels(field, catalog))]
             suggested = _suggested_options(field)
         case TextField() | NumberField() | MultiChoiceField():
             return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mcp_elicit_client.core.form import BooleanField, Field, MultiChoiceField
+from mcp_elicit_client.core.form import BooleanField, ChoiceField, Field, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import json_key
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -13,12 +13,12 @@ from mcp_elicit_client.presentation.conversation.answers import FormAnswers
 from mcp_elicit_client.presentation.conversation.choices import find_choice
 from mcp_elicit_client.presentation.conversation.form_turns import FormTurns
 from mcp_elicit_client.presentation.conversation.introduction import introduction
-from mcp_elicit_client.presentation.conversation.options import OptionView, matches, option_labels, option_values
+from mcp_elicit_client.presentation.conversation.options import OptionView, matches, option_values
 from mcp_elicit_client.presentation.conversation.progress import FormProgress, Step
 from mcp_elicit_client.presentation.conversation.questions import find_command, help_lines
 from mcp_elicit_client.presentation.conversation.saved import inputs_from_json, inputs_to_json
 from mcp_elicit_client.presentation.conversation.turns import LINES, HostText, Style, Turn
-from mcp_elicit_client.presentation.descriptions import sent_note
+from mcp_elicit_client.presentation.descriptions import option_labels, sent_note
 from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection, read_field
 from mcp_elicit_client.presentation.input_parsing import InputContext
 from mcp_elicit_client.presentation.url_prompts import refusal
@@ -216,11 +216,11 @@ class FormConversation:
             text = text[1:]
         if self._finds_options(text):
             return self._look(self._progress.view.searching(text))
-        return self.give(self._translate(text) if isinstance(field, BooleanField) else text)
+        return self.give(self._translate(text))
 
     def _finds_options(self, text: str) -> bool:
         """Return True if *text* selects no option, but a search for it finds some."""
-        if not self._style.has_buttons or not matches(option_labels(self._field), text):
+        if not self._style.has_buttons or not matches(option_labels(self._field, self._catalog), text):
             return False
         return bool(read_field(self._field, text, self._context, check_pattern=False).errors)
 
@@ -248,9 +248,16 @@ class FormConversation:
         return sent_note(field, given, self._answers.value(field), self._catalog) if isinstance(given, str) else ""
 
     def _translate(self, text: str) -> FieldInput:
-        """Return the yes or no that *text* means in the language of the user."""
-        choice = find_choice(text, self._turns.yes_and_no)
-        return text if choice is None else Selection((choice == "yes",))
+        """Return the yes or no, or the option with a blank label, that *text* means in the language of the user."""
+        field = self._field
+        if isinstance(field, BooleanField):
+            choice = find_choice(text, self._turns.yes_and_no)
+            return text if choice is None else Selection((choice == "yes",))
+        labels = option_labels(field, self._catalog)
+        if isinstance(field, (ChoiceField, MultiChoiceField)) and labels.count(text.strip()) == 1:
+            option = field.choices[labels.index(text.strip())]
+            return text if option.title.strip() else Selection((option.value,))
+        return text
 
     def _command(self, command: str) -> Turn:
         match command:

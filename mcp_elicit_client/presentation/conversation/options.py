@@ -49,13 +49,6 @@ def matches(labels: Sequence[str], text: str) -> list[int]:
     return [at for at, label in enumerate(labels) if word in label.casefold()]
 
 
-def option_labels(field: Field) -> list[str]:
-    """Return the labels of the options of *field*; none if it has no options of the server."""
-    if not isinstance(field, (ChoiceField, MultiChoiceField)):
-        return []
-    return [field.label_of(each) for each in field.choices]
-
-
 def option_values(field: Field) -> list[object]:
     """Return the values that the buttons of *field* stand for, by their positions."""
     if isinstance(field, BooleanField):

@@ -11,9 +11,9 @@ from mcp_elicit_client.core.validation.formats import FORMATS
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.conversation.answers import FormAnswers, Present
-from mcp_elicit_client.presentation.conversation.options import OptionView, option_labels
+from mcp_elicit_client.presentation.conversation.options import OptionView, option_values
 from mcp_elicit_client.presentation.conversation.turns import HostText, OptionList, Part, ServerText, Style
-from mcp_elicit_client.presentation.descriptions import describe_field
+from mcp_elicit_client.presentation.descriptions import describe_field, option_labels
 from mcp_elicit_client.presentation.input_parsing import accepts_empty
 from mcp_elicit_client.presentation.option_names import accepts_option_numbers
 
@@ -117,7 +117,7 @@ class FieldQuestion(NamedTuple):
         field, text = self.field, self.catalog.text
         if not isinstance(field, (ChoiceField, MultiChoiceField)) or not field.choices:
             return
-        labels = option_labels(field)
+        labels = option_labels(field, self.catalog)
         shown, has_more = self.view.shown(labels, self.style.max_options) if is_short else (range(len(labels)), False)
         numbers = tuple(at + 1 for at in shown)
         yield OptionList(tuple(labels[at] for at in shown), accepts_option_numbers(field), numbers)
@@ -162,11 +162,11 @@ class FieldQuestion(NamedTuple):
             yield FieldButton("use", text(messages.USE_VALUE))
         if not field.required:
             yield FieldButton("skip", text(messages.DO_NOT_PROVIDE))
-        elif accepts_empty(field) and not option_labels(field):
+        elif accepts_empty(field) and not option_values(field):
             yield FieldButton("empty", text(messages.SEND_EMPTY))
 
     def _option_buttons(self) -> Iterator[FieldButton]:
-        labels, text = option_labels(self.field), self.catalog.text
+        labels, text = option_labels(self.field, self.catalog), self.catalog.text
         shown, has_more = self.view.shown(labels, self.style.max_options)
         for at in shown:
             yield FieldButton(f"option:{at}", labels[at], at + 1, at in self.view.selected)

@@ -15,6 +15,7 @@ from mcp_elicit_client.handlers.chat import ChatButton, ChatHandler, ChatLimits,
 from mcp_elicit_client.handlers.chat.rendering import SELECTED_MARK, quoted
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH
+from mcp_elicit_client.presentation.descriptions import option_label
 from mcp_elicit_client.testing.callback_under_test import UserAction
 from mcp_elicit_client.testing.interfaces import Interface
 from mcp_elicit_client.typing import Answer, FormRequest, Request
@@ -145,7 +146,7 @@ class _Person:
             return
         values = value if isinstance(value, list) else [value]
         if isinstance(field, (ChoiceField, MultiChoiceField)):
-            labels = {quoted(field.label_of(each)): each.value in values for each in field.choices}
+            labels = {quoted(option_label(field, each, ENGLISH)): each.value in values for each in field.choices}
             if sum(labels.values()) == len(values) and all(map(self.finds, labels)):
                 await self._select(labels, several=isinstance(field, MultiChoiceField))
                 return

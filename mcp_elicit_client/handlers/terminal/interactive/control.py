@@ -24,7 +24,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
 from mcp_elicit_client.handlers.terminal.interactive.theme import Symbols
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
-from mcp_elicit_client.presentation.descriptions import FieldDescription, describe_field, format_value
+from mcp_elicit_client.presentation.descriptions import FieldDescription, describe_field, format_value, option_label
 from mcp_elicit_client.presentation.form_input import FieldInput, FieldState, Intent, read_field
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
 
@@ -226,7 +226,7 @@ def _details(control: Control, description: FieldDescription, width: int) -> lis
     if isinstance(field, (ChoiceField, MultiChoiceField)) and field.choices:
         lines += host_text(text(messages.ALL_OPTIONS), width, "class:hint", INDENT)
         for choice in field.choices[:_MAX_LISTED]:
-            lines += server_text(f"- {field.label_of(choice)}", width)
+            lines += server_text(f"- {option_label(field, choice, control.catalog)}", width)
     return lines
 
 

@@ -7,6 +7,8 @@ from functools import cached_property
 
 from mcp_elicit_client.core.form import ChoiceField, MultiChoiceField
 from mcp_elicit_client.core.schema.enums import Choice
+from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.descriptions import option_labels
 
 _MAX_QUERIES = 64
 
@@ -20,8 +22,9 @@ class OptionSearch:
     order, those with the fewest letters between them first.
     """
 
-    def __init__(self, field: ChoiceField | MultiChoiceField) -> None:
+    def __init__(self, field: ChoiceField | MultiChoiceField, catalog: MessageCatalog) -> None:
         self._field = field
+        self._catalog = catalog
         self._found: dict[str, Sequence[int]] = {}
         self._rows: tuple[Sequence[int], Mapping[int, int]] | None = None
         self._latest: Sequence[int] = range(len(field.choices))
@@ -63,8 +66,10 @@ class OptionSearch:
 
     @cached_property
     def _folded(self) -> Sequence[str]:
-        label_of = self._field.label_of
-        return [f"{label_of(choice)}\n{choice.value}".casefold() for choice in self._field.choices]
+        labels = option_labels(self._field, self._catalog)
+        return [
+            f"{label}\n{choice.value}".casefold() for label, choice in zip(labels, self._field.choices, strict=True)
+        ]
 
     def _search(self, query: str) -> Sequence[int]:
         # A longer text matches fewer options than its beginning.

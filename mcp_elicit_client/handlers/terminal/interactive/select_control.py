@@ -24,7 +24,7 @@ from mcp_elicit_client.handlers.terminal.interactive.rendering import (
 )
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog, no_keys, yes_keys
-from mcp_elicit_client.presentation.descriptions import format_value
+from mcp_elicit_client.presentation.descriptions import format_value, option_label
 from mcp_elicit_client.presentation.form_input import FieldInput, Intent, Selection
 from mcp_elicit_client.presentation.input_parsing import InputContext, accepts_empty
 
@@ -52,7 +52,7 @@ class SelectControl(Control):
         self._is_typing = False
         self._first = 0
         self._buffer: Buffer | None = None
-        self._search = OptionSearch(field)
+        self._search = OptionSearch(field, catalog)
         if len(field.choices) >= _MIN_FILTERED:
             self._buffer = Buffer(multiline=False)
             self._buffer.on_text_changed += self._on_filter
@@ -189,7 +189,7 @@ class SelectControl(Control):
         selected = any(choice is each for each in self.selected)
         box = ("[x] " if selected else "[ ] ") if self.several else ("(x) " if selected else "( ) ")
         mark = "> " if pointed else "  "
-        name = cut(self.field.label_of(choice), width - len(GUTTER) - len(mark + box) - 1)
+        name = cut(option_label(self.field, choice, self.catalog), width - len(GUTTER) - len(mark + box) - 1)
         style = "class:value" if selected else "class:server"
         return [("", MARK), ("class:gutter", BAR), ("class:focus", mark), (style, box + name)]
 
