@@ -300,17 +300,18 @@ def option_labels(field: Field, catalog: MessageCatalog) -> list[str]:
 # --- Values
 
 
-def format_value(field: Field, value: Any, catalog: MessageCatalog) -> str:
+def format_value(field: Field, value: Any, catalog: MessageCatalog, *, limit: int | None = _MAX_VALUE) -> str:
     """
     Return *value* of *field* in words: sanitized, in one line.
 
-    Words of the host, such as ``not provided`` and ``hidden``, are in
-    parentheses.
+    Words of the host, such as ``not provided``, ``hidden`` and how many
+    characters are not shown, are in parentheses.
 
     Args:
         field: The field.
         value: A valid value, or `OMITTED`.
         catalog: The texts.
+        limit: The number of characters of a text to show; None for all.
     """
     match field:
         case _ if value is OMITTED:
@@ -322,14 +323,14 @@ def format_value(field: Field, value: Any, catalog: MessageCatalog) -> str:
         case ChoiceField():
             return option_label(field, choices_by_key(field)[json_key(value)], catalog)
         case MultiChoiceField():
-            labels = [_label(field, each, catalog) for each in value]
+            labels = [_label(field, each, catalog, limit) for each in value]
             nothing = messages.NONE_SELECTED if field.choices else messages.EMPTY
             return ", ".join(map(_quote_commas, labels)) or f"({catalog.text(nothing)})"
         case NumberField():
             return format_number(value, catalog.locale)
         case TextField():
             shown = format_temporal(value, field.format or "", catalog.locale)
-            return _sanitize(shown) or f"({catalog.text(messages.EMPTY)})"
+            return _sanitize(shown, catalog, limit) or f"({catalog.text(messages.EMPTY)})"
         case _:
             assert_never(field)
 
@@ -364,7 +365,7 @@ def sent_note(field: Field, typed: str, value: Any, catalog: MessageCatalog) -> 
     is_formatted = isinstance(field, NumberField) or (isinstance(field, TextField) and field.format in FORMATS)
     if not is_formatted or value is OMITTED or field.is_hidden or typed.strip() == str(value):
         return ""
-    sent = catalog.text(messages.SENT_AS, value=_sanitize(value))
+    sent = catalog.text(messages.SENT_AS, value=_sanitize(value, catalog))
     moment = _MOMENT.fullmatch(str(value))
     if moment is None or names_time_zone(typed.strip()):
         return sent
@@ -372,13 +373,18 @@ def sent_note(field: Field, typed: str, value: Any, catalog: MessageCatalog) -> 
     return catalog.text(messages.SENT_WITH_ZONE, zone=zone, sent=sent)
 
 
-def _label(field: MultiChoiceField, value: str, catalog: MessageCatalog) -> str:
+def _label(field: MultiChoiceField, value: str, catalog: MessageCatalog, limit: int | None) -> str:
     choice = choices_by_key(field).get(json_key(value))
-    return _sanitize(value) if choice is None else option_label(field, choice, catalog)
+    return _sanitize(value, catalog, limit) if choice is None else option_label(field, choice, catalog)
 
 
-def _sanitize(value: object) -> str:
-    return sanitize_text(str(value), limit=_MAX_VALUE, multiline=False)
+def _sanitize(value: object, catalog: MessageCatalog, limit: int | None = _MAX_VALUE) -> str:
+    """Return *value* sanitized.  If it is cut, the host says how many characters are not shown."""
+    text = str(value)
+    shown = sanitize_text(text, limit=limit, multiline=False)
+    if limit is None or len(text) <= limit:
+        return shown
+    return f"{shown} ({catalog.text(messages.MORE_CHARACTERS, count=len(text) - limit)})"
 
 
 def _quote_commas(text: str) -> str:

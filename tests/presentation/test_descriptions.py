@@ -49,6 +49,20 @@ def test_a_field_is_described_by_what_it_accepts(row: dict[str, Any]) -> None:
     assert (described.input_kind, described.html_input) == (row["input_kind"], row["html_input"])
 
 
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "string"}, "x" * 2_001),
+        ({"type": "array", "items": {"type": "string"}}, ["x" * 2_001]),
+    ],
+)
+def test_a_long_value_says_how_many_characters_are_not_shown(schema: dict[str, Any], value: Any) -> None:
+    field = one_field(schema)
+
+    assert format_value(field, value, ENGLISH) == f"{'x' * 2_000}… (1 more character is not shown)"
+    assert format_value(field, value, ENGLISH, limit=None) == "x" * 2_001
+
+
 BLANK_OPTIONS: dict[str, Any] = {
     "oneOf": [{"const": "", "title": " "}, {"const": " "}, {"const": "  ", "title": ""}, {"const": "a"}]
 }

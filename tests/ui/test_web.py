@@ -937,6 +937,13 @@ async def test_up_to_seven_options_are_radio_buttons_and_omitting_is_always_visi
     assert page.all("fieldset")[0]["role"] == "radiogroup"
 
 
+async def test_the_review_shows_the_end_of_a_long_value(web: Web) -> None:
+    async with web.asked(form_params({"properties": {"a": {"type": "string"}}})) as question:
+        review = await web.fill(question, "review", f0="x" * 15_000 + " is the end")
+
+    assert f"{'x' * 15_000} is the end" in review.text
+
+
 async def test_an_option_with_a_blank_label_has_a_text_on_the_page(web: Web) -> None:
     async with web.asked(form_params({"properties": {"a": {"enum": ["", "b"]}}})) as question:
         page = await web.get(f"/{question.id}")

@@ -78,7 +78,7 @@ class _AnswerRow(NamedTuple):
 def _answer_row(field: Field, state: FormState, catalog: MessageCatalog) -> _AnswerRow:
     value = state.content.get(field.name, OMITTED)
     source: Source | None = "default" if is_suggested(field, value) else state.sources.get(field.name)
-    shown = format_value(field, value, catalog)
+    shown = format_value(field, value, catalog, limit=None)  # as long as a body may be
     look = "is-omitted" if value is OMITTED else "is-suggested" if source == "default" else ""
     return _AnswerRow(field.title, shown, answer_note(field, shown, value, source, catalog), look)
 
