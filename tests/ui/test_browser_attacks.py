@@ -28,7 +28,7 @@ from mcp_elicit_client import parse_request
 from mcp_elicit_client.handlers.browser import BrowserHandler
 from mcp_elicit_client.handlers.browser.local_server import PROCESS
 from mcp_elicit_client.handlers.browser.tab import BrowserTab
-from mcp_elicit_client.inbox.web.app import MAX_BODY_BYTES
+from mcp_elicit_client.inbox.web.security_middleware import MAX_BODY_BYTES
 from mcp_elicit_client.presentation.opener import open_file
 from tests.support import form_params, skip_or_fail
 from tests.support.chromium import chromium

@@ -27,6 +27,7 @@ from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox import EntryPage, Inbox, InboxHandler, MemoryStore
 from mcp_elicit_client.inbox.web import inbox_app
 from mcp_elicit_client.inbox.web.pages import environment
+from mcp_elicit_client.inbox.web.security_middleware import MAX_BODY_BYTES
 from mcp_elicit_client.policies import RememberedAnswers
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
@@ -449,6 +450,19 @@ async def test_a_body_above_the_limit_is_not_read(web: Web) -> None:
         await web.app(scope, receive, send)
 
     assert (named.status_code, statuses[0], read) == (413, 413, 17)
+
+
+@pytest.mark.parametrize("step", ["review", "check"])
+async def test_answers_that_are_too_long_are_refused_in_the_language_of_the_user(web: Web, step: str) -> None:
+    async with web.asked() as question:
+        data = {"action": step, "f0": "x" * MAX_BODY_BYTES}
+        german = {**OWN, "accept-language": "de"}
+        page = await web.client.post(f"/{question.id}", data=data, headers=german)
+        reply = await web.client.post(f"/{question.id}", data=data, headers={**german, "accept": "application/json"})
+
+    assert (page.status_code, reply.status_code) == (413, 413)
+    assert "<h1>Ihre Antworten sind zu lang</h1>" in page.text
+    assert reply.json() == {"error": "The body is too long."}
 
 
 async def test_every_response_has_the_security_headers(web: Web) -> None:
@@ -1118,6 +1132,26 @@ async def test_errors_are_shown_early_and_an_answer_from_elsewhere_updates_the_p
         await page.wait_for_selector("[data-countdown]:has-text('Expires in 7:')")
         await web.inbox.answer("ann", question.id, "decline")
         await page.wait_for_selector("p:has-text('You declined.')")
+
+
+@IN_A_BROWSER
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_answers_that_are_too_long_stay_on_the_page_until_they_are_shorter(web: Web, action: str) -> None:
+    params = form_params({"properties": {"a": {"type": "string", "maxLength": 1_000_000}}})
+    async with web.asked(params) as question, browsing(web) as page:
+        await page.goto(f"/{question.id}")
+        await page.fill("#f0", "x" * MAX_BODY_BYTES)
+        await page.wait_for_selector("[data-saved]:has-text('too long')")
+        await page.click("button[value=review]")
+        await page.click("button[value=extend]")
+        await page.wait_for_selector("[data-live]:has-text('You have more time')", state="attached")
+        assert len(await page.input_value("#f0")) == MAX_BODY_BYTES
+        await page.fill("#f0", "short")
+        await page.wait_for_selector("[data-saved]:has-text('Draft saved')")
+
+        await page.fill("#f0", "x" * MAX_BODY_BYTES)
+        await page.click(f"button[value={action}]")  # needs none of the values
+        assert (await question.over()).action == action
 
 
 @IN_A_BROWSER

@@ -9,7 +9,6 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp_elicit_client._arguments import check_function, check_sync, check_texts, check_type
-from mcp_elicit_client.core.limits import DEFAULT_LIMITS
 from mcp_elicit_client.exceptions import MissingExtraError
 from mcp_elicit_client.inbox.inbox import Inbox
 from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_accept_language
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
 
 _Endpoint: TypeAlias = "Callable[[WebRequest], Awaitable[Response]]"
 """Handles an HTTP request to one path."""
-
-MAX_BODY_BYTES: int = 16 * DEFAULT_LIMITS.max_answer
-"""The maximum length of a request body, in bytes.  A character takes up to 12 bytes in a form, and in JSON."""
 
 
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]+")
@@ -137,7 +133,12 @@ def inbox_app(  # noqa: PLR0913 -- all by keyword
             Route("/{id}", _get_or_post(endpoints.show, endpoints.answer), methods=["GET", "POST"]),
         ],
         middleware=[
-            Middleware(SecurityMiddleware, origins=origins, limit=MAX_BODY_BYTES, allowed_origins=allowed_origins)
+            Middleware(
+                SecurityMiddleware,
+                origins=origins,
+                refuse=endpoints.refuse,
+                allowed_origins=allowed_origins,
+            )
         ],
         exception_handlers=endpoints.exception_handlers,
     )

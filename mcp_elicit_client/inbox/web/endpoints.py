@@ -85,10 +85,10 @@ class Endpoints:
         self._authenticate = authenticate
         self._pages_for = pages_for
         self.exception_handlers: Mapping[Any, Any] = {
-            HTTPException: self._refuse,
-            EntryNotFoundError: self._refuse,
-            EntryClosedError: self._refuse,
-            InboxError: self._refuse,
+            HTTPException: self.refuse,
+            EntryNotFoundError: self.refuse,
+            EntryClosedError: self.refuse,
+            InboxError: self.refuse,
         }
 
     async def pending(self, web: WebRequest) -> Response:
@@ -282,7 +282,8 @@ class Endpoints:
             raise HTTPException(401, "No user is signed in.")
         return owner
 
-    async def _refuse(self, web: WebRequest, error: Exception) -> Response:
+    async def refuse(self, web: WebRequest, error: Exception) -> Response:
+        """Return the response for *error*: a page, if the client wants one."""
         state: dict[str, str] = {}
         headers: Mapping[str, str] = {}
         match error:

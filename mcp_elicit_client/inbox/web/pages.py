@@ -23,6 +23,7 @@ from mcp_elicit_client.core.url.inspect import TargetUrl
 from mcp_elicit_client.core.validation.field_errors import FieldError
 from mcp_elicit_client.inbox.records import Entry, EntryPage
 from mcp_elicit_client.inbox.web.controls import REVIEWED_NAME, ZONE_NAME, FormData, digest, make_controls
+from mcp_elicit_client.inbox.web.security_middleware import MAX_BODY_BYTES
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.descriptions import (
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 _REFUSALS = {
     401: (messages.NOT_SIGNED_IN, messages.SIGN_IN),
     404: (messages.NOT_FOUND, messages.MAY_HAVE_EXPIRED),
+    413: (messages.TOO_LONG, messages.SHORTEN),
     503: (messages.UNAVAILABLE, messages.TRY_AGAIN),
 }
 
@@ -397,6 +399,7 @@ def environment(catalog: MessageCatalog, *, single_request: bool) -> Environment
         "warning_line": functools.partial(warning_line, catalog=catalog),
         "server_of": server_name,
         "remember_label": functools.partial(remember_label, catalog=catalog),
+        "max_body_bytes": MAX_BODY_BYTES,
         "seconds_left": _seconds_left,
         "now": _now,
     }

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcp_elicit_client.core.limits import DEFAULT_LIMITS
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -31,6 +35,12 @@ _PREFLIGHT = {
 }
 
 
+MAX_BODY_BYTES: int = 16 * DEFAULT_LIMITS.max_answer
+"""The maximum length of a request body, in bytes.  A character takes up to 12 bytes in a form, and in JSON."""
+
+_TOO_LONG = HTTPException(413, "The body is too long.")
+
+
 class BodyTooLongError(Exception):
     """Raised when a body exceeds the limit."""
 
@@ -42,19 +52,23 @@ class SecurityMiddleware:
     Args:
         app: The protected app.
         origins: The origins that may send forms besides the app's own.
-        limit: The maximum length of a body, in bytes.
+        refuse: Returns the response for a body that is too long.
         allowed_origins: The origins whose pages may show requests and answer
             them, with a token in the ``Authorization`` header.  Cookies never
             count for them.
     """
 
     def __init__(
-        self, app: ASGIApp, origins: Collection[str], limit: int, allowed_origins: Collection[str] = ()
+        self,
+        app: ASGIApp,
+        origins: Collection[str],
+        refuse: Callable[[Request, HTTPException], Awaitable[Response]],
+        allowed_origins: Collection[str] = (),
     ) -> None:
         self._app = app
         self._origins = frozenset(origins)
         self._allowed_origins = frozenset(allowed_origins)
-        self._limit = limit
+        self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one HTTP request."""
@@ -80,12 +94,12 @@ class SecurityMiddleware:
             refusal = PlainTextResponse("Pages of other origins need a token.", 401)
         elif not other_origin and scope["method"] not in ("GET", "HEAD") and not self._is_own(headers):
             refusal = PlainTextResponse("Requests from other sites are refused.", 403)
-        elif _length(headers) > self._limit:
-            refusal = PlainTextResponse("The body is too long.", 413)
+        elif _length(headers) > MAX_BODY_BYTES:
+            refusal = await self._refuse(Request(scope), _TOO_LONG)
         try:
             await (refusal or self._app)(scope, self._limited(receive), guarded)
         except BodyTooLongError:
-            await PlainTextResponse("The body is too long.", 413)(scope, receive, guarded)
+            await (await self._refuse(Request(scope), _TOO_LONG))(scope, receive, guarded)
 
     def _other_origin(self, headers: Headers) -> str:
         """Return the allowed origin whose page sent a request; empty for all other requests."""
@@ -119,14 +133,15 @@ class SecurityMiddleware:
         host = origin.partition("://")[2].partition("/")[0]
         return len(headers.getlist("host")) == 1 and host == headers["host"]
 
-    def _limited(self, receive: Receive) -> Receive:
+    @staticmethod
+    def _limited(receive: Receive) -> Receive:
         read = 0
 
         async def limited() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            if read > self._limit:
+            if read > MAX_BODY_BYTES:
                 raise BodyTooLongError
             return message
 

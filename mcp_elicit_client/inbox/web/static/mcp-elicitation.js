@@ -194,11 +194,21 @@ class Card {
     });
   }
 
-  // Send the form, or only an action; return the reply, or null without a connection.
+  // Return what a form sends with *values*.  If that is too long, say so, and return null, or only what refuses or
+  // extends the request.
+  encode(form, values) {
+    const sent = new URLSearchParams(form ? [...new FormData(form)].map(([name, value]) => [name, String(value)]) : []);
+    for (const [name, value] of Object.entries(values)) sent.set(name, value);
+    if (!(String(sent).length > Number(this.data.maxBody))) return sent;
+    this.showProblem(this.data.tooLongText);
+    return ["extend", "decline", "cancel", "block"].includes(values.action) ? new URLSearchParams(values) : null;
+  }
+
+  // Send the form, or only an action; return the reply, or null if it was not sent.
   async post(values, options = {}) {
     const form = this.form || this.root.querySelector("form");
-    const sent = new URLSearchParams(this.form ? [...new FormData(this.form)].map(([name, value]) => [name, String(value)]) : []);
-    for (const [name, value] of Object.entries(values)) sent.set(name, value);
+    const sent = this.encode(this.form, values);
+    if (!sent) return null;
     try {
       const reply = await this.host.request(form.getAttribute("action"), { method: "POST", body: sent, accept: "application/json", ...options });
       this.showConnection(true);
@@ -212,12 +222,21 @@ class Card {
   showConnection(isThere) {
     const status = this.root.querySelector("[data-saved]");
     if (!status || status.classList.contains("is-lost") === !isThere) return;
-    status.classList.toggle("is-lost", !isThere);
-    status.textContent = isThere ? "" : this.data.lostText;
-    if (!isThere) {
-      this.say(this.data.lostText);
+    if (isThere) {
+      status.classList.remove("is-lost");
+      status.textContent = "";
+    } else {
+      this.showProblem(this.data.lostText);
       if (this.form) this.after(RETRY_AFTER, () => { if (this.isUnsaved) this.check(); });
     }
+  }
+
+  showProblem(text) {
+    const status = this.root.querySelector("[data-saved]");
+    if (!status || status.textContent === text) return;
+    status.classList.add("is-lost");
+    status.textContent = text;
+    this.say(text);
   }
 
   // Keep what was entered as a draft, and learn what is wrong with it.  Return true if the server was reached.
@@ -318,13 +337,13 @@ class Card {
       bad[0].focus();
       return;
     }
+    const sent = this.encode(form, button && button.name ? { [button.name]: action } : {});
+    if (!sent) return;
     // Ignore a second click on a button: its answer would be late.
     if (this.sending === button) return;
     this.sending = button;
     this.after(SENT_AFTER, () => { this.sending = undefined; });
     if (!this.host.isPage) {
-      const sent = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
-      if (button && button.name) sent.set(button.name, action);
       this.isLeaving = true;
       if (!await this.host.show(form.getAttribute("action"), { method: "POST", body: sent })) {
         this.isLeaving = false;
@@ -335,6 +354,7 @@ class Card {
     }
     // The page is left only if the server can be reached: nothing that was entered is lost.
     if (!await this.canReach(form)) { this.sending = undefined; return; }
+    for (const each of form.elements) if (each.name && each !== button && !sent.has(each.name)) each.disabled = true;
     this.isSending = true;
     form.requestSubmit(button);
   }
