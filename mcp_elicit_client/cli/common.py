@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import BinaryIO
@@ -19,7 +18,7 @@ from mcp_elicit_client.core.text import sanitize_text
 from mcp_elicit_client.presentation import quoting
 from mcp_elicit_client.presentation.catalog import MessageCatalog
 from mcp_elicit_client.presentation.messages import NOT_JSON
-from mcp_elicit_client.presentation.quoting import quote_name
+from mcp_elicit_client.presentation.quoting import quote_name, terminal_width
 
 _MAX_FILE = 16 * 1024 * 1024
 _WIDTH = 101
@@ -27,8 +26,8 @@ _MIN_WIDTH = 19
 
 
 def output_width() -> int:
-    """Return the columns of the terminal; a default without one.  ``COLUMNS`` overrides both."""
-    return max(shutil.get_terminal_size((_WIDTH, 24)).columns - 1, _MIN_WIDTH)
+    """Return the columns of the terminal or of ``COLUMNS``, the smaller of both; a default without them."""
+    return max(terminal_width(_WIDTH) - 1, _MIN_WIDTH)
 
 
 def wrap(text: str, indent: int = 0, hanging: int | None = None) -> str:

@@ -7,7 +7,11 @@ by the terminal, which would continue them without a gutter.
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import unicodedata
+from contextlib import suppress
 from functools import lru_cache
 
 from mcp_elicit_client.core.text import sanitize_text
@@ -44,6 +48,22 @@ def quote(text: str, width: int) -> str:
     room = max(width - len(GUTTER), _MIN_WIDTH)
     lines = [part for line in text.split("\n") for part in _break(line, room)]
     return "\n".join((GUTTER + line).rstrip() for line in lines)
+
+
+def terminal_width(default: int = 80) -> int:
+    """
+    Return the columns that lines may have: those of the terminal, or of ``COLUMNS`` if that is less.
+
+    A terminal continues longer lines without the mark of server text.
+
+    Args:
+        default: The columns without a terminal and ``COLUMNS``.
+    """
+    widths = [shutil.get_terminal_size((default, 24)).columns]
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # no terminal, closed, or without a descriptor
+            widths.append(os.get_terminal_size(stream.fileno()).columns)
+    return min(each for each in widths if each > 0)
 
 
 def quote_name(name: str) -> str:

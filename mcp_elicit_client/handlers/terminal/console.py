@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from abc import ABC, abstractmethod
 from typing import Protocol
+
+from mcp_elicit_client.presentation.quoting import terminal_width
 
 
 class EndOfInputError(Exception):
@@ -13,6 +14,10 @@ class EndOfInputError(Exception):
 
 class InterruptedByUserError(Exception):
     """The user pressed Ctrl+C."""
+
+
+class LineTooLongError(Exception):
+    """The terminal did not keep the end of a line that the user typed or pasted."""
 
 
 class Console(Protocol):
@@ -41,6 +46,7 @@ class Console(Protocol):
         Raises:
             EndOfInputError: If the input has ended.
             InterruptedByUserError: If the user pressed Ctrl+C.
+            LineTooLongError: If the end of the line was lost.
         """
         ...
 
@@ -51,7 +57,7 @@ class TerminalConsole(ABC):
     @property
     def width(self) -> int:
         """The number of columns."""
-        return shutil.get_terminal_size().columns
+        return terminal_width()
 
     def write(self, text: str) -> None:
         """Show *text* and a line break."""
