@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import io
 import os
+import struct
 import sys
 import types
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from mcp_elicit_client.handlers.terminal import EndOfInputError, InterruptedByUs
 from mcp_elicit_client.handlers.terminal import terminal as this_terminal
 from mcp_elicit_client.handlers.terminal.windows_console import WindowsConsole
 from mcp_elicit_client.presentation.catalog import MessageCatalog
+from mcp_elicit_client.presentation.quoting import terminal_width
 from tests.support import form_params
 
 pytestmark = pytest.mark.anyio
@@ -176,6 +178,20 @@ async def test_without_a_console_nobody_is_asked_on_windows(monkeypatch: pytest.
             assert found is None
 
 
+@pytest.mark.parametrize(("columns", "width"), [("200", 40), ("30", 30), ("", 40)])
+def test_lines_fit_the_terminal_even_if_columns_names_a_wider_one(
+    monkeypatch: pytest.MonkeyPatch, columns: str, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr(sys, "stdout", io.StringIO())  # as in a pipe: the terminal is that of stderr
+    fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
+    master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+    with os.fdopen(master, "rb"), os.fdopen(slave, "w") as stderr:
+        monkeypatch.setattr(sys, "stderr", stderr)
+        assert terminal_width() == width
+
+
 async def test_a_terminal_that_the_event_loop_cannot_watch_is_read_nevertheless(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -201,3 +217,39 @@ async def test_a_terminal_that_the_event_loop_cannot_watch_is_read_nevertheless(
     finally:
         os.close(slave)
         os.close(master)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not drop the end of a line")
+async def test_a_line_whose_end_was_lost_is_ignored_and_the_user_is_told() -> None:
+    from mcp_elicit_client.handlers.terminal.posix_console import PosixConsole
+
+    master, slave = os.openpty()
+    shown = ""
+    lines = iter(["x" * 5_000, "short", "send"])
+    try:
+        console = PosixConsole(slave, slave, "utf-8")
+        handler = TerminalHandler(console=console, messages=MessageCatalog.for_language("en"))
+        async with anyio.create_task_group() as group:
+
+            async def answer() -> None:
+                nonlocal shown
+                while True:
+                    await anyio.wait_readable(master)
+                    shown += os.read(master, 65_536).decode()
+                    if shown.endswith(": "):  # the prompt
+                        shown += "\n"
+                        os.write(master, f"{next(lines)}\n".encode())
+
+            group.start_soon(answer)
+            with anyio.fail_after(60):
+                reply = await handler(
+                    parse_request(form_params({"properties": {"a": {"type": "string"}}}), server="mail")
+                )
+            group.cancel_scope.cancel()
+        console.restore()
+    finally:
+        os.close(slave)
+        os.close(master)
+
+    assert reply.content == {"a": "short"}
+    assert "The line is too long for this terminal and was ignored." in shown

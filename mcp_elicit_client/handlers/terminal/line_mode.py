@@ -9,7 +9,7 @@ import anyio
 
 from mcp_elicit_client._concurrency import run_until
 from mcp_elicit_client.core.messages import Message
-from mcp_elicit_client.handlers.terminal.console import Console, TerminalConsole
+from mcp_elicit_client.handlers.terminal.console import Console, LineTooLongError, TerminalConsole
 from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl
 from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -100,7 +100,11 @@ class LineMode:
     async def _reply(self, conversation: Conversation, turn: Turn) -> Turn:
         if isinstance(self.console, TerminalConsole) and self.console.discard():
             self.console.write(self._wrap(self.catalog.text(messages.INPUT_IGNORED)))
-        typed = await self.console.ask(turn.prompt, hidden=turn.is_hidden)
+        try:
+            typed = await self.console.ask(turn.prompt, hidden=turn.is_hidden)
+        except LineTooLongError:
+            self.console.write(self._wrap(self.catalog.text(messages.LINE_TOO_LONG)))
+            return await self._reply(conversation, turn)
         # Patterns are checked in another process.
         return await anyio.to_thread.run_sync(conversation.reply, typed, abandon_on_cancel=True)
 

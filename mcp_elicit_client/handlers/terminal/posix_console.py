@@ -15,11 +15,18 @@ from typing import Any
 
 import anyio
 
-from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError, TerminalConsole
+from mcp_elicit_client.handlers.terminal.console import (
+    EndOfInputError,
+    InterruptedByUserError,
+    LineTooLongError,
+    TerminalConsole,
+)
 
 _INTERRUPT = b"\x03"
 _BLANK = b" \t\r\n" + _INTERRUPT
 _MAX_READ = 65_536
+_MAX_LINE = 4_095
+"""The bytes that Linux keeps of a line.  It drops further ones without notice."""
 _POLL = 0.05
 
 
@@ -39,7 +46,10 @@ class PosixConsole(TerminalConsole):
         typed = b""
         while b"\n" not in typed:
             await self._wait()
-            typed += self._read()
+            part = self._read()
+            if len(part) > _MAX_LINE:
+                raise LineTooLongError
+            typed += part
         if hidden:
             self._put("\n")
         return typed.partition(b"\n")[0].decode(self._encoding, "replace")
