@@ -253,3 +253,42 @@ async def test_a_line_whose_end_was_lost_is_ignored_and_the_user_is_told() -> No
 
     assert reply.content == {"a": "short"}
     assert "The line is too long for this terminal and was ignored." in shown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not stop processes")
+@pytest.mark.parametrize("hidden", [True, False])
+async def test_input_stays_hidden_after_the_process_was_stopped_and_continued(hidden: bool) -> None:
+    import termios
+
+    from mcp_elicit_client.handlers.terminal.posix_console import PosixConsole
+
+    master, slave = os.openpty()
+    of_shell = termios.tcgetattr(slave)
+
+    def echoes() -> bool:
+        return bool(termios.tcgetattr(slave)[3] & termios.ECHO)
+
+    async def shown() -> str:
+        await anyio.wait_readable(master)
+        return os.read(master, 65_536).decode()
+
+    try:
+        console = PosixConsole(slave, slave, "utf-8")
+        async with anyio.create_task_group() as group:
+
+            async def answer() -> None:
+                assert await shown() == "name: "
+                termios.tcsetattr(slave, termios.TCSANOW, of_shell)  # as a shell does that has stopped the process
+                assert await shown() == "name: "
+                assert echoes() is not hidden
+                disabled = bytes([os.fpathconf(slave, "PC_VDISABLE")])
+                assert termios.tcgetattr(slave)[6][termios.VINTR] == disabled  # Ctrl+C cancels only the request
+                os.write(master, b"secret\n")
+
+            group.start_soon(answer)
+            with anyio.fail_after(60):
+                assert await console.ask("name: ", hidden=hidden) == "secret"
+        console.restore()
+    finally:
+        os.close(slave)
+        os.close(master)

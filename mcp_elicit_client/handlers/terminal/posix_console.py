@@ -27,7 +27,7 @@ _BLANK = b" \t\r\n" + _INTERRUPT
 _MAX_READ = 65_536
 _MAX_LINE = 4_095
 """The bytes that Linux keeps of a line.  It drops further ones without notice."""
-_POLL = 0.05
+_POLL = 0.1
 
 
 class PosixConsole(TerminalConsole):
@@ -45,7 +45,7 @@ class PosixConsole(TerminalConsole):
         self._put(prompt)
         typed = b""
         while b"\n" not in typed:
-            await self._wait()
+            await self._wait(prompt, echo=not hidden)
             part = self._read()
             if len(part) > _MAX_LINE:
                 raise LineTooLongError
@@ -70,14 +70,33 @@ class PosixConsole(TerminalConsole):
     def restore(self) -> None:
         termios.tcsetattr(self._reader, termios.TCSANOW, self._mode)
 
-    async def _wait(self) -> None:
-        """Wait until there is input."""
-        try:
-            await anyio.wait_readable(self._reader)
-        except OSError:
-            # The event loop cannot watch this descriptor: on macOS, kqueue refuses /dev/tty.
-            while not select.select([self._reader], [], [], 0)[0]:  # noqa: ASYNC110 -- nothing else can be awaited
+    async def _wait(self, prompt: str, *, echo: bool) -> None:
+        """Wait until there is input.  A shell changes the mode while it has stopped this process: set it again."""
+        while not await self._has_input():
+            if self._has_lost_mode(echo=echo):
+                self._set_mode(echo=echo)
+                self._put(prompt)
+
+    async def _has_input(self) -> bool:
+        """Wait a moment for input.  Return True if there is some."""
+        with anyio.move_on_after(_POLL):
+            try:
+                await anyio.wait_readable(self._reader)
+            except OSError:  # The event loop cannot watch this descriptor: on macOS, kqueue refuses /dev/tty.
                 await anyio.sleep(_POLL)
+        return bool(select.select([self._reader], [], [], 0)[0])
+
+    def _has_lost_mode(self, *, echo: bool) -> bool:
+        """Return True if the mode is no longer that of `_set_mode`, and this process may set it."""
+        mode = termios.tcgetattr(self._reader)
+        is_set = bool(mode[3] & termios.ECHO) == echo and mode[6][termios.VEOL] == _INTERRUPT
+        return not is_set and self._is_in_foreground()
+
+    def _is_in_foreground(self) -> bool:
+        try:
+            return os.tcgetpgrp(self._reader) == os.getpgrp()
+        except OSError:  # It does not control this process.
+            return True
 
     def _read(self) -> bytes:
         try:
