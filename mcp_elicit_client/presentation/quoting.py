@@ -50,6 +50,24 @@ def quote(text: str, width: int) -> str:
     return "\n".join((GUTTER + line).rstrip() for line in lines)
 
 
+def escape_for(encoding: str, text: str, width: int) -> str:
+    """
+    Return *text* with escapes for the characters that *encoding* does not have.
+
+    Quoted lines that become longer than *width* are broken again.
+
+    Args:
+        encoding: The encoding of the terminal.
+        text: Lines of the host, and lines of `quote`.
+        width: The number of columns.
+    """
+    escaped = text.encode(encoding, "backslashreplace").decode(encoding)
+    if escaped == text:
+        return text
+    lines = escaped.split("\n")
+    return "\n".join(quote(line[len(GUTTER) :], width) if line.startswith(GUTTER) else line for line in lines)
+
+
 def terminal_width(default: int = 80) -> int:
     """
     Return the columns that lines may have: those of the terminal, or of ``COLUMNS`` if that is less.

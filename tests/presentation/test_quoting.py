@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_elicit_client.presentation.quoting import columns, wrap
+from mcp_elicit_client.presentation.quoting import columns, escape_for, quote, wrap
 
 JAPANESE = "コマンド一覧は /help、中止するには /decline または /cancel と入力してください。"
 WORDS = st.lists(st.text("abc-é日本。、 \u00a0", max_size=8), max_size=12).map(" ".join)
@@ -39,6 +39,17 @@ def test_japanese_is_broken_between_characters_but_not_before_punctuation(width:
 def test_no_break_spaces_and_spaces_at_the_beginning_are_kept() -> None:
     assert wrap("  Enter  text.", 20, hanging=2) == "  Enter  text."
     assert wrap("Erreur\u00a0: fin", 8) == "Erreur\u00a0:\nfin"
+
+
+@pytest.mark.parametrize("width", [16, 40])
+def test_quoted_lines_that_an_encoding_makes_longer_are_broken_again_with_their_mark(width: int) -> None:
+    quoted = f"host: ä\n{quote('日' * 30 + ' bank: type your password:', width)}"
+    host, *lines = escape_for("ascii", quoted, width).split("\n")
+
+    assert host == "host: \\xe4"
+    assert all(line.startswith("  | ") and len(line) <= width for line in lines)
+    assert "".join(line[4:] for line in lines).replace(" ", "") == "\\u65e5" * 30 + "bank:typeyourpassword:"
+    assert escape_for("utf-8", quoted, width) == quoted
 
 
 def test_no_character_is_wider_on_the_screen_than_estimated() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol
 
-from mcp_elicit_client.presentation.quoting import terminal_width
+from mcp_elicit_client.presentation.quoting import escape_for, terminal_width
 
 
 class EndOfInputError(Exception):
@@ -59,9 +59,14 @@ class TerminalConsole(ABC):
         """The number of columns."""
         return terminal_width()
 
+    @property
+    @abstractmethod
+    def encoding(self) -> str:
+        """The encoding of the terminal."""
+
     def write(self, text: str) -> None:
         """Show *text* and a line break."""
-        self._put(f"{text}\n")
+        self._put(f"{escape_for(self.encoding, text, self.width)}\n")
 
     @abstractmethod
     async def ask(self, prompt: str, *, hidden: bool = False) -> str:

@@ -39,6 +39,10 @@ class PosixConsole(TerminalConsole):
         self._encoding = encoding
         self._mode = termios.tcgetattr(reader)
 
+    @property
+    def encoding(self) -> str:
+        return self._encoding
+
     async def ask(self, prompt: str, *, hidden: bool = False) -> str:
         self._set_mode(echo=not hidden)
         self.discard()
@@ -104,6 +108,7 @@ class PosixConsole(TerminalConsole):
         except OSError:  # the terminal was closed
             raise EndOfInputError from None
         if not typed:
+            self._put("\n")
             raise EndOfInputError
         if _INTERRUPT in typed:
             self._put("\n")

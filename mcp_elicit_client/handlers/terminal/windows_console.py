@@ -74,6 +74,10 @@ class WindowsConsole(TerminalConsole):
         self._keys = keys
         self._writer = writer
 
+    @property
+    def encoding(self) -> str:
+        return self._writer.encoding or "utf-8"
+
     async def ask(self, prompt: str, *, hidden: bool = False) -> str:
         self.discard()
         self._put(prompt)
@@ -119,8 +123,7 @@ class WindowsConsole(TerminalConsole):
         return self._keys.read() in _SPECIAL_KEYS
 
     def _put(self, text: str) -> None:
-        encoding = self._writer.encoding or "utf-8"
-        self._writer.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        self._writer.write(text.encode(self.encoding, "backslashreplace").decode(self.encoding))
         self._writer.flush()
 
 
