@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from typing_extensions import assert_never
@@ -34,6 +35,7 @@ from mcp_elicit_client.presentation.formatting import format_number, format_temp
 from mcp_elicit_client.presentation.input_parsing import is_long_text
 from mcp_elicit_client.typing import Request, Source, UrlRequest
 
+_CLOCK_TOLERANCE = timedelta(seconds=1)
 _MAX_NAME = 200
 _MAX_VALUE = 2_000
 _MAX_PATTERN = 512
@@ -115,6 +117,12 @@ def title_line(request: Request, catalog: MessageCatalog) -> str:
     if position is None or position.total < 2:
         return title
     return catalog.text(messages.POSITION, title=title, number=position.number, total=position.total)
+
+
+def ended_line(request: Request, deadline: datetime | None, catalog: MessageCatalog) -> str:
+    """Return why *request* is no longer shown; *deadline* is its present one, with the time that the user added."""
+    has_expired = deadline is not None and datetime.now(timezone.utc) > deadline - _CLOCK_TOLERANCE
+    return catalog.text(messages.EXPIRED if has_expired else messages.WITHDRAWN, server=server_name(request.server))
 
 
 def request_details(request: Request, catalog: MessageCatalog) -> tuple[Detail, ...]:

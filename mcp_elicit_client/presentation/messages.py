@@ -28,6 +28,7 @@ CLAIMED_ORIGIN = Message("Origin reported by the server")
 LEGEND = Message("Text after | comes from the server.")
 EXPIRES_AT = Message("Expires at {time}")
 NO_MORE_TIME = Message("The time cannot be extended.")
+EXPIRED = Message("The request from {server} has expired.")
 WITHDRAWN = Message("The request from {server} was withdrawn.")
 
 REMEMBER = Message(

@@ -520,6 +520,10 @@ async def test_a_draft_is_restored_after_the_request_was_withdrawn() -> None:
     async with asking(form(asked), drafts=drafts) as person:
         await person.types("Ann", TAB, "ann@", TAB, DOWN, " ")
     assert person.screen.told.endswith("The request from mail was withdrawn.\n")
+    expired = with_deadline(form(asked), datetime.now(timezone.utc), None)
+    async with asking(expired, drafts=drafts) as late:
+        pass
+    assert late.screen.told.endswith("The request from mail has expired.\n")
 
     async with asking(form(asked), drafts=drafts) as person:
         await person.sees("Restored draft", "restored draft")

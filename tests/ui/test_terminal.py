@@ -18,7 +18,7 @@ import pytest
 from mcp_elicit_client import Answer, FormRequest, TargetUrl, UrlRequest, UrlRules, parse_request
 from mcp_elicit_client.core.answer import check_answer
 from mcp_elicit_client.core.origin import write_origin
-from mcp_elicit_client.core.request import BatchPosition, Request, with_completion
+from mcp_elicit_client.core.request import BatchPosition, Request, with_completion, with_deadline
 from mcp_elicit_client.handlers.terminal import TerminalHandler
 from mcp_elicit_client.policies import Permissions, protect_secrets
 from mcp_elicit_client.presentation.catalog import MessageCatalog
@@ -648,6 +648,22 @@ class TestOnARealTerminal:
 
             assert "The request from mail was withdrawn." in await self._until(master, "withdrawn.")
             assert termios.tcgetattr(slave) == before
+
+    async def test_the_beginning_of_a_line_is_not_left_to_the_next_reader_if_the_request_expires(self) -> None:
+        with real_terminal() as (master, slave):
+            request = parse_request(form_params({"properties": {"f": {"type": "string"}}}), server="mail")
+            expired = with_deadline(request, datetime.now(timezone.utc), None)
+            async with anyio.create_task_group() as group:
+                group.start_soon(TerminalHandler(), expired)
+                await self._until(master, " (/help): ")
+                os.write(master, b"secr")
+                await self._until(master, "secr")  # which the terminal shows
+                group.cancel_scope.cancel()
+            assert "The request from mail has expired." in await self._until(master, "expired.")
+
+            os.write(master, b"next\n")  # typed at the prompt of a shell
+            await anyio.wait_readable(slave)
+            assert os.read(slave, 100) == b"next\n"
 
     async def test_two_requests_take_turns(self) -> None:
         with real_terminal() as (master, slave):

@@ -21,9 +21,8 @@ from mcp_elicit_client.handlers.terminal.interactive import Theme
 from mcp_elicit_client.handlers.terminal.interactive.keyboard import prepare_to_wake
 from mcp_elicit_client.handlers.terminal.line_mode import LineMode
 from mcp_elicit_client.handlers.terminal.terminal import terminal
-from mcp_elicit_client.presentation import messages
 from mcp_elicit_client.presentation.catalog import MessageCatalog, catalog_of_environment
-from mcp_elicit_client.presentation.descriptions import server_name
+from mcp_elicit_client.presentation.descriptions import ended_line
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.notices import notice_lines
 from mcp_elicit_client.presentation.opener import open_url
@@ -148,8 +147,7 @@ class TerminalHandler:
         except InterruptedByUserError:
             return Answer.cancel(by="user", reason="Ctrl+C")
         except anyio.get_cancelled_exc_class():
-            server = server_name(request.server)
-            console.write(f"\n{catalog.text(messages.WITHDRAWN, server=server)}")
+            console.write(f"\n{ended_line(request, request.deadline, catalog)}")
             raise
 
     async def _ask_on_screen(self, request: Request) -> Answer:

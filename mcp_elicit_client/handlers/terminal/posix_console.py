@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import select
 import termios
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -48,12 +49,15 @@ class PosixConsole(TerminalConsole):
         self.discard()
         self._put(prompt)
         typed = b""
-        while b"\n" not in typed:
-            await self._wait(prompt, echo=not hidden)
-            part = self._read()
-            if len(part) > _MAX_LINE:
-                raise LineTooLongError
-            typed += part
+        try:
+            while b"\n" not in typed:
+                await self._wait(prompt, echo=not hidden)
+                typed += self._read()
+        except BaseException:
+            # Also if this is cancelled: the next reader, such as a shell, must not get the beginning of a line.
+            with suppress(OSError, termios.error):
+                termios.tcflush(self._reader, termios.TCIFLUSH)
+            raise
         if hidden:
             self._put("\n")
         return typed.partition(b"\n")[0].decode(self._encoding, "replace")
@@ -113,6 +117,8 @@ class PosixConsole(TerminalConsole):
         if _INTERRUPT in typed:
             self._put("\n")
             raise InterruptedByUserError
+        if len(typed) > _MAX_LINE:
+            raise LineTooLongError
         return typed
 
     def _set_mode(self, *, echo: bool) -> None:

@@ -15,7 +15,7 @@ from mcp_elicit_client.handlers.terminal.interactive.form_view import FormView
 from mcp_elicit_client.handlers.terminal.interactive.url_view import UrlView
 from mcp_elicit_client.handlers.terminal.url import CopyUrl, OpenUrl
 from mcp_elicit_client.presentation import messages
-from mcp_elicit_client.presentation.descriptions import server_name
+from mcp_elicit_client.presentation.descriptions import ended_line, server_name
 from mcp_elicit_client.presentation.drafts import Drafts
 from mcp_elicit_client.presentation.opener import over_ssh
 from mcp_elicit_client.presentation.qr import qr_code
@@ -43,7 +43,7 @@ async def ask_on_screen(
         return Answer.cancel(by="user", reason="the user cancelled the request")
     except asyncio.CancelledError:
         with anyio.CancelScope(shield=True):
-            await app.say(app.catalog.text(messages.WITHDRAWN, server=server_name(request.server)))
+            await app.say(ended_line(request, app.deadline, app.catalog))
         raise
 
 
