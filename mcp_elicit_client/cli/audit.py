@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import functools
 import json
 import math
@@ -44,6 +45,8 @@ _Event = Mapping[str, Any]
 def _readable(log: Path) -> Iterator[None]:
     """Turn errors of reading *log* into a `UsageError`."""
     try:
+        if not log.name:  # `.` and `/`: no name of another file can be made of it
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         yield
     except BrokenPipeError:
         raise

@@ -257,6 +257,8 @@ def test_every_command_has_help(run: Any, command: str) -> None:
         (["call", "x", "--max-fields", "many", "--", "y"], "invalid number 'many': pass a whole number, at least 0"),
         (["answer"], "the following arguments are required: ID\n"),
         (["audit", "stats", "/usr"], "Cannot read /usr: Is a directory"),
+        (["audit", "tail", "."], "Cannot read .: Is a directory"),
+        (["audit", "verify", "/"], "Cannot read /: Is a directory"),
         (["call", "x", "--args", "{", "--", "y"], "--args is not JSON"),
         (["call", "x", "--args", "[]", "--", "y"], "--args must be a JSON object"),
         (["demo", "--", "x"], "Only `mcp-elicit call` and `mcp-elicit answer` accept a command after `--`."),
