@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 import time
@@ -476,3 +477,17 @@ def test_a_withdrawn_request_of_another_thread_resumes_the_prompt() -> None:
         pane.types("two")
         pane.keys("Enter")
         pane.sees("second: two", "answer ['too late']")
+
+
+def test_the_form_is_in_the_terminal_if_the_output_is_a_file(tmp_path: Path) -> None:
+    request, answer = tmp_path / "request.json", tmp_path / "answer.json"
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    request.write_text(json.dumps({"message": "Who?", "requestedSchema": schema}), encoding="utf-8")
+    show = [sys.executable, "-m", "mcp_elicit_client.cli", "show", str(request), "--name", "mail"]
+    with window(["sh", "-c", f"{shlex.join(show)} > {shlex.quote(str(answer))}"], quiet(), cwd=ROOT) as pane:
+        pane.sees("mail asks for 1 answer", "| Who?")
+        pane.types("Ann")
+        pane.sends("C-s", "name |  Ann")
+        pane.sees("exit status 0")
+
+    assert json.loads(answer.read_text(encoding="utf-8")) == {"action": "accept", "content": {"name": "Ann"}}

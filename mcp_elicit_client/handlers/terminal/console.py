@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import Protocol, TextIO
 
 from mcp_elicit_client.presentation.quoting import escape_for, terminal_width
 
@@ -18,6 +19,19 @@ class InterruptedByUserError(Exception):
 
 class LineTooLongError(Exception):
     """The terminal did not keep the end of a line that the user typed or pasted."""
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return True if *stream* is a terminal; False also if it is missing or closed."""
+    try:
+        return stream is not None and bool(stream.isatty())
+    except (AttributeError, ValueError, OSError):
+        return False
+
+
+def output_terminal() -> TextIO | None:
+    """Return the stream on which the user sees what is written: standard output, or error if that is redirected."""
+    return next((each for each in (sys.stdout, sys.stderr) if is_terminal(each)), None)
 
 
 class Console(Protocol):

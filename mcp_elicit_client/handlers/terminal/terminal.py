@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from mcp_elicit_client.handlers.terminal.console import TerminalConsole
+from mcp_elicit_client.handlers.terminal.console import TerminalConsole, output_terminal
 from mcp_elicit_client.handlers.terminal.host_application import suspended_host
 
 _IS_WINDOWS = sys.platform == "win32"
@@ -74,14 +74,14 @@ def _find_posix_console() -> TerminalConsole | None:
     from mcp_elicit_client.handlers.terminal.posix_console import PosixConsole
 
     reader = sys.stdin.fileno()
-    writer = next((each.fileno() for each in (sys.stdout, sys.stderr) if each.isatty()), None)
+    writer = output_terminal()
     if writer is None or not os.isatty(reader) or os.tcgetpgrp(reader) != os.getpgrp():
         return None
-    return PosixConsole(reader, writer, sys.stdin.encoding or "utf-8")
+    return PosixConsole(reader, writer.fileno(), sys.stdin.encoding or "utf-8")
 
 
 def _find_windows_console() -> TerminalConsole | None:
     from mcp_elicit_client.handlers.terminal.windows_console import WindowsConsole, WindowsKeys
 
-    writer = next((each for each in (sys.stdout, sys.stderr) if each.isatty()), None)
+    writer = output_terminal()
     return WindowsConsole(WindowsKeys(), writer) if writer is not None and sys.stdin.isatty() else None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
 import sys
 import termios
 from collections.abc import Callable, Coroutine
@@ -25,7 +24,7 @@ from prompt_toolkit.layout import Layout, Window
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
-from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError
+from mcp_elicit_client.handlers.terminal.console import EndOfInputError, InterruptedByUserError, output_terminal
 from mcp_elicit_client.handlers.terminal.interactive.escape_sequences import drop_unknown_sequences
 from mcp_elicit_client.handlers.terminal.interactive.layout import ViewControl, bindings_of
 from mcp_elicit_client.handlers.terminal.interactive.rendering import Drawing
@@ -40,6 +39,7 @@ from mcp_elicit_client.handlers.terminal.interactive.theme import (
 from mcp_elicit_client.handlers.terminal.interactive.tty import StdoutProxy, lines_above, open_terminal
 from mcp_elicit_client.handlers.terminal.interactive.view import View
 from mcp_elicit_client.presentation.catalog import ENGLISH, MessageCatalog
+from mcp_elicit_client.presentation.quoting import terminal_width
 from mcp_elicit_client.typing import Answer, Request
 
 T = TypeVar("T")
@@ -156,7 +156,7 @@ class TerminalApp:
     @property
     def width(self) -> int:
         """The width of the terminal in columns."""
-        return self.output.get_size().columns if self.output is not None else shutil.get_terminal_size().columns
+        return self.output.get_size().columns if self.output is not None else terminal_width()
 
     def refresh(self) -> None:
         """Draw the view again."""
@@ -196,8 +196,7 @@ class TerminalApp:
                     self.output.write(f"{text}\n")
                     self.output.flush()
                 else:
-                    sys.stdout.write(f"{text}\n")
-                    sys.stdout.flush()
+                    print(text, file=output_terminal() or sys.stdout, flush=True)
 
     async def _run(self, view: View, reader: Input, writer: Output, above: StdoutProxy | None) -> Any:
         self.view = view

@@ -22,6 +22,7 @@ from prompt_toolkit.output import Output
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from mcp_elicit_client.core.url.inspect import TargetUrl
+from mcp_elicit_client.handlers.terminal.console import is_terminal, output_terminal
 from mcp_elicit_client.handlers.terminal.interactive.keyboard import exclusive_keyboard
 
 __all__ = ["copy_through_terminal"]
@@ -82,7 +83,7 @@ def open_terminal(reader: Input | None, writer: Output | None) -> Iterator[tuple
     if reader is not None and writer is not None:
         yield reader, writer, None
         return
-    stream = sys.stdout
+    stream = output_terminal() or sys.stdout
     screen = _Writer(stream, _size_of(stream), term=os.environ.get("TERM"), enable_cpr=False)
     with exclusive_keyboard() as keyboard:
         keys = _Reader(keyboard)
@@ -208,7 +209,7 @@ def lines_above(stream: TextIO) -> Iterator[StdoutProxy]:
     """
     above = StdoutProxy(stream)
     originals = {name: getattr(sys, name) for name in ("stdout", "stderr")}
-    caught = {name: each for name, each in originals.items() if _is_terminal(each)}
+    caught = {name: each for name, each in originals.items() if is_terminal(each)}
     stands = {id(each): _Stream(each, above) for each in caught.values()}
     for name, each in caught.items():
         setattr(sys, name, stands[id(each)])
@@ -228,13 +229,6 @@ def lines_above(stream: TextIO) -> Iterator[StdoutProxy]:
             if getattr(sys, name) is stands[id(each)]:
                 setattr(sys, name, each)
         above.hide()
-
-
-def _is_terminal(stream: Any) -> bool:
-    try:
-        return bool(stream.isatty())
-    except (AttributeError, ValueError, OSError):  # missing or closed
-        return False
 
 
 def _stream_handlers() -> Iterator[logging.StreamHandler[Any]]:
@@ -257,10 +251,10 @@ async def copy_through_terminal(target: TargetUrl) -> bool:
     Returns:
         True if the sequence was written to a terminal.
     """
-    stream = sys.__stdout__
+    stream = next((each for each in (sys.__stdout__, sys.__stderr__) if is_terminal(each)), None)
+    if stream is None:
+        return False
     try:
-        if stream is None or not stream.isatty():
-            return False
         stream.write(f"\x1b]52;c;{base64.b64encode(target.url.encode()).decode()}\x07")
         stream.flush()
     except (OSError, ValueError):
