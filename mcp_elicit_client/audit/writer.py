@@ -160,11 +160,13 @@ class ChainWriter:
 
     def _append(self, event: bytes) -> Checkpoint:
         position = self._position()
-        if position.size and position.size + len(event) + _MAX_OVERHEAD > self._max_bytes:
-            position = self._rotate(position)
+        # What was found is reported in the same file, before anything else can fail.
+        is_sound = position.is_after and not position.found
+        if is_sound and position.size and position.size + len(event) + _MAX_OVERHEAD > self._max_bytes:
+            position = self._rotate(position.last)
         sequence = position.last.sequence + 1
         body = b'{"schema":%d,"seq":%d,%s%s' % (SCHEMA, sequence, _continuation(position), event[1:-1])
-        if position.found or not position.is_after:
+        if not is_sound:
             found = ", ".join(f"{name} {value}" for name, value in position.found.items()) or "log truncated"
             _logger.error("the audit log %s was changed before line %d: %s", self.path, sequence, found)
         line = Checkpoint(sequence, self.keys.mac(position.last.mac, body))
@@ -214,8 +216,8 @@ class ChainWriter:
             self._inode = (found.st_dev, found.st_ino)
         return found.st_size
 
-    def _rotate(self, position: WritePosition) -> WritePosition:
-        """Rename the file to its first backup, and each backup to the next.  Start a new file."""
+    def _rotate(self, last: Checkpoint) -> WritePosition:
+        """Rename the file to its first backup, and each backup to the next.  Start a new file after the line *last*."""
         os.close(self._log)
         self._log = _CLOSED
         for number in backups_of(self.path):
@@ -230,7 +232,9 @@ class ChainWriter:
             self.path.replace(backup_path(self.path, 1))
         else:
             self.path.unlink()
-        return WritePosition(position.last, self._open_log(), position.found)
+        size = self._open_log()
+        self._write_head(Head(last, size))  # otherwise a part of a line in the new file would look like a truncated log
+        return WritePosition(last, size)
 
     def _write_head(self, head: Head) -> None:
         data = self.keys.write_head(head)

@@ -1149,15 +1149,15 @@ def test_bytes_added_to_a_torn_line_are_a_violation(path: Path) -> None:
     assert codes(verify(path, KEY)) == [("malformed", 3), ("malformed", 4)]
 
 
-def test_a_torn_line_is_reported_after_a_rotation(path: Path) -> None:
+def test_a_torn_line_is_reported_before_the_file_is_rotated(path: Path) -> None:
     write(path, 2).close()
     with path.open("ab") as file:
         file.write(b'{"schema":1,"seq":3,')
 
-    write(path, 1, max_bytes=1).close()
+    write(path, 2, max_bytes=1).close()
 
-    assert (codes(verify(path, KEY)), verify(path, KEY).events) == ([("torn_write", 3)], 3)
-    assert events(path)[0]["found"] == {"torn": 20}
+    assert (codes(verify(path, KEY)), verify(path, KEY).events) == ([("torn_write", 3)], 4)
+    assert json.loads(path.with_name("audit.jsonl.1").read_bytes().splitlines()[-1])["found"] == {"torn": 20}
 
 
 def test_a_process_killed_before_the_head_loses_nothing(path: Path) -> None:
@@ -1307,6 +1307,27 @@ ask(log)
     assert found.events == 4
     assert {code for code, _ in codes(found)} == ({"torn_write"} if room else set())
     assert [event["lost"] for event in events_of(path) if event["event"] == "recovery"] == [3]
+
+
+@pytest.mark.parametrize("backup_count", [0, 3])
+@pytest.mark.parametrize("room", [200, 400])
+def test_a_disk_that_is_full_after_a_rotation_leaves_a_valid_log(path: Path, room: int, backup_count: int) -> None:
+    code = """
+path = Path(sys.argv[1])
+log = write(path, 1, max_bytes=1_000, backup_count=int(sys.argv[3]))
+limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), limits[1]))
+for _ in range(3):
+    ask(log)
+resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+ask(log)
+"""
+    python(code, path, room, backup_count, stderr=subprocess.DEVNULL).communicate(timeout=60)
+
+    found = verify(path, KEY)
+    assert found
+    assert {code for code, _ in codes(found)} <= {"torn_write"}
+    assert found.last.sequence == 3
 
 
 def test_a_held_lock_does_not_block_requests(path: Path, caplog: pytest.LogCaptureFixture) -> None:
