@@ -30,6 +30,7 @@ MAX_DIAGNOSTICS = 32
 MAX_FIELDS_BYTES = 327_680
 """The maximum length of the fields of one event, so that two events fit into what is read at the end of a log."""
 
+_MAX_MESSAGE = 16_384
 _NAME = 128
 _TEXT = 256
 _VALUE = 1_024
@@ -80,7 +81,7 @@ class EventEncoder:
         event["user_id"] = None if request.user is None else self.text_id(request.user)
         event["message_id"] = self.text_id(request.message)
         if self.include_messages:
-            event["message"] = request.message
+            event["message"] = sanitize_text(request.message, limit=_MAX_MESSAGE)
         answer = outcome if isinstance(outcome, Answer) else None
         if isinstance(request, FormRequest):
             event |= self._form(request, answer, values)

@@ -891,6 +891,17 @@ def test_invalid_options_are_refused(path: Path, options: dict[str, Any]) -> Non
         AuditLog(path, **options)
 
 
+def test_a_message_above_the_default_limits_leaves_the_log_valid(path: Path) -> None:
+    message = "\N{GRINNING FACE}" * 200_000
+    request: Any = parse_request(form_params({"properties": {}}, message=message), limits=Limits(max_message=200_000))
+    log = write(path, 1, include_messages=True)
+    ask(log, request)
+
+    assert verify(path, KEY).events == 2
+    assert events(path)[1]["message"].startswith("\N{GRINNING FACE}" * 16_000)
+    assert events(path)[1]["message_id"] == log.fingerprint(message)
+
+
 # Rotation
 
 
